@@ -1,0 +1,98 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+/// Every target: the Swift 6 language mode, warnings as errors, and imports that leak nothing.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+/// Targets that touch C: every use of a pointer is marked `unsafe` (SE-0458).
+let strictWithC = strict + [.strictMemorySafety()]
+
+/// A Debian library behind a module map and a shim header, nothing else.
+func system(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
+}
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = [], touchesC: Bool = false) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: touchesC ? strictWithC : strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "upgrade-relay",
+    products: [
+        .executable(name: "upgrade-relay", targets: ["upgrade-relay"]),
+        .library(name: "UpgradeRules", targets: ["UpgradeRules"]),
+    ],
+    targets: [
+        // The rooms, from the door down. Arrows point downwards only.
+        .executableTarget(
+            name: "upgrade-relay",
+            dependencies: [
+                "RelayAPI", "VersionSources", "FanOut", "PushProviders", "HTTP2", "CurlTransport", "Signing",
+                "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "CLinux",
+            ],
+            swiftSettings: strictWithC),
+        room(
+            "RelayAPI",
+            ["CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"],
+            touchesC: true),
+        room("VersionSources", ["CurlTransport", "Signing", "RelayStore", "UpgradeRules"]),
+        room(
+            "FanOut", ["PushProviders", "HTTP2", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"], touchesC: true),
+        room("PushProviders", ["HTTP2", "Signing", "RelayEngine", "UpgradeRules"], touchesC: true),
+        room("HTTP2", ["CurlTransport", "RelayEngine", "CNGHTTP2", "COpenSSL", "CLinux"], touchesC: true),
+        room("CurlTransport", ["CCurl", "COpenSSL"], touchesC: true),
+        room("Signing", ["COpenSSL"], touchesC: true),
+        room("RelayStoreSQLite", ["CSQLite", "RelayStore", "RelayEngine", "UpgradeRules"], touchesC: true),
+        room("RelayStore", ["RelayEngine", "UpgradeRules"]),
+        room("RelayEngine", ["UpgradeRules"]),
+        room("UpgradeRules"),
+        room("APNsSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "Signing"], touchesC: true),
+        system("CLinux"),
+        system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
+        system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+        system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+        system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+
+        // The proofs.
+        .target(
+            name: "StoreConformance", dependencies: ["RelayStore", "RelayEngine", "UpgradeRules"],
+            path: "Tests/StoreConformance", swiftSettings: strict),
+        tests("UpgradeRulesTests", ["UpgradeRules"]),
+        tests("RelayEngineTests", ["RelayEngine", "UpgradeRules"]),
+        tests(
+            "RelayStoreSQLiteTests",
+            ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance"]),
+        tests("SigningTests", ["Signing"]),
+        tests("HTTP2Tests", ["HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing"]),
+        tests("PushProvidersTests", ["PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules"]),
+        tests(
+            "FanOutTests",
+            [
+                "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
+                "APNsSimulator", "Signing",
+            ]),
+        tests("VersionSourcesTests", ["VersionSources", "Signing", "RelayStore", "UpgradeRules"]),
+        tests(
+            "RelayAPITests",
+            [
+                "RelayAPI", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
+                "UpgradeRules",
+                "CurlTransport",
+            ]),
+        tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "CurlTransport"]),
+        tests("CommandTests", ["upgrade-relay", "RelayStore", "RelayEngine", "UpgradeRules"]),
+        tests("EndToEndTests", ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator"]),
+    ],
+)

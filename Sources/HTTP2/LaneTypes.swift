@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A pool of connections to one origin with one credential, within one lane. Connections are never shared between
+/// pools: APNs binds a connection to the first team that pushes on it (PROTOCOLS 1.4).
+package struct PoolID: Hashable, Sendable {
+    package let number: Int
+
+    package init(number: Int) {
+        self.number = number
+    }
+}
+
+package struct PoolConfiguration: Sendable {
+    package var origin: Origin
+    /// A PEM file of certificates to trust instead of the system's; nil: the system's.
+    package var trustedCertificates: String?
+    /// An HTTP proxy to CONNECT through, for example "http://proxy.example:3128"; nil: none (the environment is not
+    /// consulted either).
+    package var proxy: String?
+    /// DNS, TCP and TLS together. Default 10 s.
+    package var connectTimeout: Duration = .seconds(10)
+    /// From sending a request to its answer. Default 30 s.
+    package var requestTimeout: Duration = .seconds(30)
+    /// Silence after which a PING asks whether the peer lives while requests are in flight. Default 10 s.
+    package var pingAfterSilence: Duration = .seconds(10)
+    /// How long the PING's answer may take. Default 5 s.
+    package var pingTimeout: Duration = .seconds(5)
+    /// PING on an idle connection: Apple suggests an hour. Default 1 h.
+    package var idlePing: Duration = .seconds(3600)
+    /// Connections at most. More than one is opened only while all are full. Default 4.
+    package var maximumConnections = 4
+    /// Streams per connection at most, whatever the server allows. Default 1000.
+    package var maximumStreams = 1000
+
+    package init(origin: Origin) {
+        self.origin = origin
+    }
+}
+
+/// What an answer means for the connection and for what has not been sent yet.
+package enum AnswerVerdict: Sendable {
+    /// Only this request is concerned.
+    case keep
+    /// Nothing new on this connection; open another one (403 ExpiredProviderToken wedges it, 503 Shutdown ends it).
+    case recycle
+    /// Recycle, and hand back what this pool has not sent yet as `.unsent`: the credential is bad.
+    case halt
+}
+
+/// Judges answers on the lane's thread; called for every answer that is not 2xx, so it must be quick.
+package protocol AnswerJudge: Sendable {
+    func judge(status: UInt16, body: [UInt8]) -> AnswerVerdict
+}
+
+/// How a pool is doing, for status and logs.
+package enum PoolCondition: Sendable, Equatable {
+    /// At least one connection is up.
+    case connected
+    /// No connection is up and dialling fails: the error as the operator should read it, and how often in a row.
+    case failing(error: String, attempts: Int)
+}
+
+/// Gets batches back. Called on the lane's thread: store and return.
+package protocol BatchReceiver: AnyObject, Sendable {
+    /// Every request of the batch has an answer.
+    func finished(_ batch: RequestBatch)
+    func pool(_ pool: PoolID, is condition: PoolCondition)
+}
+
+/// Figures of a lane since it started, read from any thread.
+package struct LaneFigures: Sendable, Equatable {
+    package var connectionsOpened = 0
+    package var connectionsOpen = 0
+    package var requestsSent = 0
+    package var requestsInFlight = 0
+    package var goAways = 0
+    package var resends = 0
+
+    package init() {}
+}

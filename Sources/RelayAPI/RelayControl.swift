@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+/// What the API asks of the running daemon beyond the store: everything that configuration or the fan-out has a say in.
+/// Called on the HTTP server's threads.
+package protocol RelayControl: Sendable {
+    /// nil when the app is not configured for the platform.
+    func profile(of app: AppKey) -> AppProfile?
+
+    /// Applies a bump with what the configuration adds, and wakes the fan-out.
+    ///
+    /// - Throws: `StoreError`, or `ControlError` (unknown app, no URL, payload too large).
+    func bump(
+        _ bump: VersionBump, actor: String, source: String, receipt: WebhookReceipt?,
+        render: (BumpOutcome) throws -> StoredAnswer
+    ) throws -> AppliedBump
+
+    /// The dry run: who would be pushed, and one sample payload.
+    func plan(_ bump: VersionBump) throws -> PlanReport
+
+    /// The stored record with what only the running process knows.
+    func status(_ record: CampaignRecord) -> CampaignStatus
+
+    /// - Throws: `ControlError.noSuchCampaign` or `.wrongState`.
+    func pause(campaign id: String) throws -> CampaignStatus
+    func resume(campaign id: String) throws -> CampaignStatus
+    func cancel(campaign id: String) throws -> CampaignStatus
+
+    /// Empty when the daemon can do its work.
+    func faults() -> [ReadinessFault]
+}
+
+/// What the configuration says of one app, as far as answers to clients need it.
+package struct AppProfile: Sendable {
+    package var downloadURL: String?
+    package var alert: String
+
+    package init(downloadURL: String?, alert: String) {
+        self.downloadURL = downloadURL
+        self.alert = alert
+    }
+}
+
+package struct CampaignStatus: Sendable {
+    package var record: CampaignRecord
+    /// `record.counts` with `inFlight` taken out of `pending`.
+    package var counts: CampaignCounts
+    package var ratePerSecond: Double
+    package var secondsLeft: Int64?
+
+    package init(record: CampaignRecord, counts: CampaignCounts, ratePerSecond: Double, secondsLeft: Int64?) {
+        self.record = record
+        self.counts = counts
+        self.ratePerSecond = ratePerSecond
+        self.secondsLeft = secondsLeft
+    }
+}
+
+package struct PlanReport: Sendable {
+    package var survey: AudienceSurvey
+    /// What a phone would get, with a made-up telephone where the registry has none.
+    package var samplePayload: [UInt8]
+
+    package init(survey: AudienceSurvey, samplePayload: [UInt8]) {
+        self.survey = survey
+        self.samplePayload = samplePayload
+    }
+}
+
+/// One thing that keeps the daemon from its work, for `readyz` and the log.
+package struct ReadinessFault: Sendable, Hashable {
+    /// A short, bounded name: "store", "apns:com.example.app", …
+    package var part: String
+    package var reason: String
+
+    package init(part: String, reason: String) {
+        self.part = part
+        self.reason = reason
+    }
+}
+
+package struct ControlError: Error, Sendable, CustomStringConvertible {
+    package enum Code: Sendable, Hashable {
+        case unknownApp
+        case noSuchCampaign
+        /// The campaign's state does not allow it; the context names it.
+        case wrongState
+        case noDownloadURL
+        case payloadTooLarge
+    }
+
+    package var code: Code
+    package var context: String
+    package var hint: String?
+
+    package init(_ code: Code, context: String, hint: String? = nil) {
+        self.code = code
+        self.context = context
+        self.hint = hint
+    }
+
+    package var description: String {
+        hint.map { "\(context). \($0)" } ?? context
+    }
+}

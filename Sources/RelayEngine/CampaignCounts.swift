@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many devices of a campaign are in which state. The sum of all states is always the audience.
+package struct CampaignCounts: Sendable, Hashable {
+    /// Not yet looked at. Includes what is in flight: the store cannot tell the two apart.
+    package var pending: Int64 = 0
+    /// Known only to the running process; moved here out of `pending` by whoever reports the status.
+    package var inFlight: Int64 = 0
+    package var accepted: Int64 = 0
+    package var retrying: Int64 = 0
+    package var rejected: Int64 = 0
+    package var unregistered: Int64 = 0
+    package var expired: Int64 = 0
+    package var filtered: Int64 = 0
+    package var cancelled: Int64 = 0
+
+    package init() {}
+
+    package var audience: Int64 {
+        pending + inFlight + accepted + retrying + rejected + unregistered + expired + filtered + cancelled
+    }
+
+    package subscript(state: DeliveryState) -> Int64 {
+        get {
+            switch state {
+            case .pending: pending
+            case .inFlight: inFlight
+            case .accepted: accepted
+            case .retrying: retrying
+            case .rejected: rejected
+            case .unregistered: unregistered
+            case .expired: expired
+            case .filtered: filtered
+            case .cancelled: cancelled
+            }
+        }
+        set {
+            switch state {
+            case .pending: pending = newValue
+            case .inFlight: inFlight = newValue
+            case .accepted: accepted = newValue
+            case .retrying: retrying = newValue
+            case .rejected: rejected = newValue
+            case .unregistered: unregistered = newValue
+            case .expired: expired = newValue
+            case .filtered: filtered = newValue
+            case .cancelled: cancelled = newValue
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What became of one push of one campaign to one device. Raw values are what the store's ledger keeps; the names are
+/// on the wire.
+///
+/// `pending` and `inFlight` are never written: a device of the audience without a ledger row is pending, and what is in
+/// flight is known only to the process that sent it.
+package enum DeliveryState: UInt8, Sendable, Hashable, CaseIterable {
+    case pending = 0
+    case inFlight = 1
+    /// The push service took it.
+    case accepted = 2
+    /// Failed for now; `nextAttemptAt` says when it is tried again.
+    case retrying = 3
+    /// The push service refused it for good.
+    case rejected = 4
+    /// The push service says that the token is no longer registered (410).
+    case unregistered = 5
+    /// Its time to live ran out before it was accepted.
+    case expired = 6
+    /// Not sent, by the campaign's own rule; the reason is a `FilterReason`.
+    case filtered = 7
+    /// Dropped because the campaign was cancelled or superseded.
+    case cancelled = 8
+
+    /// The name on the wire.
+    package var name: String {
+        switch self {
+        case .pending: "pending"
+        case .inFlight: "inFlight"
+        case .accepted: "accepted"
+        case .retrying: "retrying"
+        case .rejected: "rejected"
+        case .unregistered: "unregistered"
+        case .expired: "expired"
+        case .filtered: "filtered"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    package init?(name: String) {
+        guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = state
+    }
+}
+
+/// Why a device of the audience gets no push (DESIGN, rule 3). The raw values are on the wire and in the ledger.
+package enum FilterReason: String, Sendable, Hashable, CaseIterable {
+    /// No user is known for the device, so the app would drop the push.
+    case noTelephone
+    /// The device was last seen with a version that meets the requirement.
+    case alreadyCurrent
+    /// The bump names telephones and this is none of them.
+    case notInAudience
+    /// The push service has said that this token is no longer registered.
+    case knownDead
+}

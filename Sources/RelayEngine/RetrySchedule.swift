@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When a push that failed for now is tried again. Pure: the attempt and a random number in, a delay out.
+///
+/// | cause | first | then | at most |
+/// |---|---|---|---|
+/// | 429 for one token | 2 s | doubles | 5 min |
+/// | 5xx with Retry-After | as it says | as it says | 1 day |
+/// | 5xx without | 1 min | doubles | 15 min (Apple: "after 15 minutes") |
+/// | transport loss (the second try at once is the connection pool's) | 1 s | doubles | 5 min |
+/// | bad credential, unsent | when sending goes on | | |
+///
+/// Jitter adds up to a quarter of the delay and never takes anything away: no push is sent before its time.
+package struct RetrySchedule: Sendable {
+    package enum Cause: Sendable, Hashable {
+        case tooManyRequests
+        case service(retryAfter: Duration?)
+        case transport
+        /// Nothing is wrong with the push: it goes out again as soon as its campaign is sending.
+        case held
+    }
+
+    package init() {}
+
+    /// - Parameters:
+    ///   - attempt: how many attempts have been made, from 1.
+    ///   - random: a number from 0 up to, not including, 1.
+    package func delay(after cause: Cause, attempt: Int, random: Double) -> Duration {
+        let base: Duration
+        switch cause {
+        case .held:
+            return .zero
+        case .tooManyRequests:
+            base = Self.doubling(from: .seconds(2), attempt: attempt, limit: .seconds(300))
+        case .transport:
+            base = Self.doubling(from: .seconds(1), attempt: attempt, limit: .seconds(300))
+        case .service(let retryAfter?):
+            base = min(max(retryAfter, .seconds(1)), .seconds(86400))
+        case .service(nil):
+            base = Self.doubling(from: .seconds(60), attempt: attempt, limit: .seconds(900))
+        }
+        return base + .milliseconds(Int64(Double(base.milliseconds) * 0.25 * random))
+    }
+
+    private static func doubling(from first: Duration, attempt: Int, limit: Duration) -> Duration {
+        var delay = first
+        for _ in 1..<max(attempt, 1) where delay < limit { delay *= 2 }
+        return min(delay, limit)
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A moment on the wall clock: milliseconds since 1970-01-01T00:00:00Z, as the store keeps them.
+///
+/// Wall time is for what must survive a restart (retry schedules, leases, token ages); what lives and dies with a
+/// connection is measured on the monotonic clock instead.
+package struct Timestamp: Hashable, Comparable, Sendable {
+    package var milliseconds: Int64
+
+    package init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    package init(seconds: Int64) {
+        self.milliseconds = seconds * 1000
+    }
+
+    /// Whole seconds since 1970, rounded down.
+    package var seconds: Int64 { milliseconds / 1000 }
+
+    package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+
+    package static func + (left: Timestamp, right: Duration) -> Timestamp {
+        Timestamp(milliseconds: left.milliseconds + right.milliseconds)
+    }
+
+    package static func - (left: Timestamp, right: Duration) -> Timestamp {
+        Timestamp(milliseconds: left.milliseconds - right.milliseconds)
+    }
+
+    /// The time from `right` to `left`.
+    package static func - (left: Timestamp, right: Timestamp) -> Duration {
+        .milliseconds(left.milliseconds - right.milliseconds)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded towards zero.
+    package var milliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// One app on one platform: what a version requirement, a registry and a campaign belong to.
+package struct AppKey: Hashable, Sendable {
+    /// The app's name in the configuration, usually its bundle id.
+    package let app: String
+    package let platform: Platform
+
+    package init(app: String, platform: Platform) {
+        self.app = app
+        self.platform = platform
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+
+/// A campaign's key inside the store.
+package struct CampaignKey: Hashable, Sendable, Comparable {
+    package let row: Int64
+
+    package init(row: Int64) {
+        self.row = row
+    }
+
+    package static func < (left: CampaignKey, right: CampaignKey) -> Bool { left.row < right.row }
+}
+
+/// What the configuration adds to a requirement to make a campaign of it.
+package struct CampaignDraft: Hashable, Sendable {
+    /// Used where the version record carries no URL of its own.
+    package var downloadURL: String?
+    /// From the rise until nothing is sent any more.
+    package var timeToLive: Duration
+    /// `.running`, or `.waiting` where the build must first be available.
+    package var initialState: CampaignState
+    package var reason: String?
+
+    package init(
+        downloadURL: String?, timeToLive: Duration, initialState: CampaignState = .running, reason: String? = nil
+    ) {
+        self.downloadURL = downloadURL
+        self.timeToLive = timeToLive
+        self.initialState = initialState
+        self.reason = reason
+    }
+}
+
+/// A campaign as the store keeps it.
+package struct CampaignRecord: Hashable, Sendable {
+    package var key: CampaignKey
+    /// The public id: twelve lower-case hex digits, random; the first 48 bits of each of its apns-ids.
+    package var id: String
+    package var app: AppKey
+    package var required: Version
+    package var latest: Version?
+    package var downloadURL: String
+    package var message: String?
+    /// nil: everyone.
+    package var telephones: [String]?
+    package var state: CampaignState
+    package var reason: String?
+    package var createdAt: Timestamp
+    package var startedAt: Timestamp?
+    package var finishedAt: Timestamp?
+    /// When `timeToLive` runs out.
+    package var expiresAt: Timestamp
+    /// Whether the audience has been cut into shards; before that, `counts.pending` is the registry's own count.
+    package var isPlanned: Bool
+    package var counts: CampaignCounts
+    package var filteredBy: [FilterReason: Int64]
+    package var rejectedBy: [String: Int64]
+    package var upgraded: Int64
+
+    package init(
+        key: CampaignKey, id: String, app: AppKey, required: Version, latest: Version?, downloadURL: String,
+        message: String?, telephones: [String]?, state: CampaignState, reason: String?, createdAt: Timestamp,
+        startedAt: Timestamp?, finishedAt: Timestamp?, expiresAt: Timestamp, isPlanned: Bool, counts: CampaignCounts,
+        filteredBy: [FilterReason: Int64], rejectedBy: [String: Int64], upgraded: Int64
+    ) {
+        self.key = key
+        self.id = id
+        self.app = app
+        self.required = required
+        self.latest = latest
+        self.downloadURL = downloadURL
+        self.message = message
+        self.telephones = telephones
+        self.state = state
+        self.reason = reason
+        self.createdAt = createdAt
+        self.startedAt = startedAt
+        self.finishedAt = finishedAt
+        self.expiresAt = expiresAt
+        self.isPlanned = isPlanned
+        self.counts = counts
+        self.filteredBy = filteredBy
+        self.rejectedBy = rejectedBy
+        self.upgraded = upgraded
+    }
+}
+
+/// A range of device ids of one campaign, worked through in order by one owner at a time.
+package struct Shard: Hashable, Sendable {
+    package var campaign: CampaignKey
+    /// From 0, in ascending device ids.
+    package var number: Int
+    /// Every device up to and including this id has its outcome in the ledger.
+    package var cursor: Int64
+    /// The last device id of the shard.
+    package var last: Int64
+    package var isDone: Bool
+
+    package init(campaign: CampaignKey, number: Int, cursor: Int64, last: Int64, isDone: Bool) {
+        self.campaign = campaign
+        self.number = number
+        self.cursor = cursor
+        self.last = last
+        self.isDone = isDone
+    }
+}
+
+/// Campaigns and their shards.
+package protocol CampaignStore: Sendable {
+    func campaign(_ key: CampaignKey) throws -> CampaignRecord?
+    func campaign(id: String) throws -> CampaignRecord?
+
+    /// Newest first, from before `before` (exclusive; nil: from the newest), at most `limit`.
+    func campaigns(before: CampaignKey?, limit: Int) throws -> [CampaignRecord]
+
+    /// Those whose state is not final, oldest first.
+    func openCampaigns() throws -> [CampaignRecord]
+
+    /// Cuts the audience into shards of about `shardSize` devices and counts them. Does nothing the second time.
+    ///
+    /// The audience is every device registered at this moment for the campaign's app, dead ones included (they are
+    /// `filtered` with a reason), removed ones not.
+    func planShards(_ campaign: CampaignKey, shardSize: Int, at now: Timestamp) throws
+
+    /// Takes the lease of up to `limit` shards that are not done and that nobody else holds, lowest numbers first.
+    /// Leases of `owner` itself are taken over and prolonged.
+    func leaseShards(
+        _ campaign: CampaignKey, owner: String, until: Timestamp, now: Timestamp, limit: Int
+    ) throws -> [Shard]
+
+    /// Gives back every lease of `owner`.
+    func releaseShards(owner: String) throws
+
+    /// Moves a campaign from one of `from` to `to`, in one conditional statement; false when it was in none of them.
+    ///
+    /// To `.running`: sets `startedAt` the first time. To `.cancelled` or `.superseded`: counts what is pending or
+    /// retrying as cancelled. To any final state: sets `finishedAt`.
+    func moveCampaign(
+        _ campaign: CampaignKey, from: Set<CampaignState>, to: CampaignState, reason: String?, at now: Timestamp
+    ) throws -> Bool
+
+    /// Counts all that is pending or retrying as `expired`, marks the shards done and completes the campaign.
+    func expireCampaign(_ campaign: CampaignKey, at now: Timestamp) throws
+
+    /// Moves a running campaign with every shard done and nothing retrying to `.completed`; false otherwise.
+    func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+
+/// Which of the push service's two worlds a token belongs to. Raw values are in the store; names are on the wire.
+package enum PushEnvironment: UInt8, Sendable, Hashable, CaseIterable {
+    case production = 0
+    case sandbox = 1
+
+    package var name: String {
+        switch self {
+        case .production: "production"
+        case .sandbox: "sandbox"
+        }
+    }
+
+    package init?(name: String) {
+        guard let environment = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = environment
+    }
+}
+
+/// A device as a client of the registry gives it.
+package struct DeviceRegistration: Hashable, Sendable {
+    package var app: AppKey
+    /// The push token. iOS tokens are stored in lower case: hex digits mean the same in both.
+    package var token: String
+    /// The logged-in user's telephone, literally as the app holds it; nil when nobody is logged in.
+    package var telephone: String?
+    /// The app's version as last seen; nil when unknown.
+    package var version: Version?
+    package var environment: PushEnvironment
+
+    package init(
+        app: AppKey, token: String, telephone: String?, version: Version?, environment: PushEnvironment = .production
+    ) {
+        self.app = app
+        self.token = token
+        self.telephone = telephone
+        self.version = version
+        self.environment = environment
+    }
+}
+
+/// A device as the registry keeps it.
+package struct DeviceRecord: Hashable, Sendable {
+    package var id: Int64
+    package var registration: DeviceRegistration
+    /// When the token was last registered, by this server's clock: what a 410's timestamp is compared with.
+    package var registeredAt: Timestamp
+    /// When the push service declared the token dead; nil while it is alive. Registering it again revives it.
+    package var retiredAt: Timestamp?
+
+    package init(id: Int64, registration: DeviceRegistration, registeredAt: Timestamp, retiredAt: Timestamp?) {
+        self.id = id
+        self.registration = registration
+        self.registeredAt = registeredAt
+        self.retiredAt = retiredAt
+    }
+}
+
+package struct UpsertCounts: Hashable, Sendable {
+    package var inserted: Int
+    package var updated: Int
+
+    package init(inserted: Int, updated: Int) {
+        self.inserted = inserted
+        self.updated = updated
+    }
+}
+
+/// The device registry.
+package protocol DeviceRegistry: Sendable {
+    /// Registers devices, in one transaction: inserts new tokens, updates known ones, revives dead or removed ones.
+    ///
+    /// A device whose version rises to or above a campaign's requirement after that campaign listed it counts as
+    /// `upgraded` there.
+    @discardableResult
+    func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts
+
+    func device(_ app: AppKey, token: String) throws -> DeviceRecord?
+
+    /// Forgets the device's user and never sends to it again. The ledger keeps what was sent. False when unknown.
+    func removeDevice(_ app: AppKey, token: String) throws -> Bool
+
+    /// Devices in ascending id, from `after` (exclusive), at most `limit`; nil app means all. Removed ones are left out.
+    func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord]
+
+    /// Refreshes the version of a known device (a login check), nothing else. False when the token is unknown.
+    @discardableResult
+    func sawVersion(_ version: Version, app: AppKey, token: String, at now: Timestamp) throws -> Bool
+
+    /// How many devices an app has, and how its audience would be filtered: a dry run over the registry.
+    func survey(_ app: AppKey, judge: (DeviceRow, borrowing DeviceRows) -> FilterReason?) throws -> AudienceSurvey
+}
+
+/// What a dry run found.
+package struct AudienceSurvey: Hashable, Sendable {
+    package var audience: Int64 = 0
+    package var filteredBy: [FilterReason: Int64] = [:]
+
+    package init() {}
+
+    package var toPush: Int64 { audience - filteredBy.values.reduce(0, +) }
+}

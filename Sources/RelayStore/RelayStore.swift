@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All that the relay keeps. One driver implements it for each database; one conformance suite holds for all.
+///
+/// Calls block until the database has answered and may be made from any thread: one writer at a time, readers beside
+/// it. Each method is one transaction.
+package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger, AccessTokenStore, ProviderTokenStore {
+    /// Throws when the store cannot be written to (read-only, full): what `readyz` asks.
+    func checkWritable() throws
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// What a store can answer instead of a result.
+package struct StoreError: Error, Sendable, CustomStringConvertible {
+    package enum Code: Sendable, Hashable {
+        /// A bump would lower `field` ("latest" or "required").
+        case versionWouldFall(field: String, current: Version, proposed: Version)
+        /// A requirement without a download URL cannot be announced.
+        case noDownloadURL
+        /// An access token of that name exists.
+        case nameTaken
+        /// The disk is full.
+        case full
+        /// The database, or the file system that it is on, is read-only.
+        case readOnly
+        /// Another process holds the write lock for longer than the driver waits.
+        case busy
+        /// The store was written by a newer release.
+        case tooNew
+        /// Anything else that the database said.
+        case failed
+    }
+
+    package var code: Code
+    /// What was being done, and what the database said. No bound values: they may be telephones.
+    package var context: String
+    /// What an operator can do about it.
+    package var hint: String?
+
+    package init(_ code: Code, context: String, hint: String? = nil) {
+        self.code = code
+        self.context = context
+        self.hint = hint
+    }
+
+    package var description: String {
+        hint.map { "\(context). \($0)" } ?? context
+    }
+}

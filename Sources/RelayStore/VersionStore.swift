@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+
+/// What is stored for one app and platform.
+package struct VersionRecord: Hashable, Sendable {
+    package var app: AppKey
+    package var latest: Version?
+    package var required: Version?
+    package var downloadURL: String?
+    package var message: String?
+    /// The only telephones that a requirement is announced to; nil means everyone.
+    package var telephones: [String]?
+    package var updatedAt: Timestamp
+
+    package init(
+        app: AppKey, latest: Version? = nil, required: Version? = nil, downloadURL: String? = nil,
+        message: String? = nil, telephones: [String]? = nil, updatedAt: Timestamp
+    ) {
+        self.app = app
+        self.latest = latest
+        self.required = required
+        self.downloadURL = downloadURL
+        self.message = message
+        self.telephones = telephones
+        self.updatedAt = updatedAt
+    }
+}
+
+/// One entry of the history: the record as it was after a change, with who changed it and by which way.
+package struct VersionChange: Hashable, Sendable {
+    package var record: VersionRecord
+    /// Who: a token's name, "operator", a webhook's source; "unknown" when another program wrote to the database.
+    package var actor: String
+    /// By which way: "webhook", "api", "cli", "database", …
+    package var source: String
+
+    package init(record: VersionRecord, actor: String, source: String) {
+        self.record = record
+        self.actor = actor
+        self.source = source
+    }
+}
+
+/// A wish to raise versions. What is nil stays as it is, except `telephones`: a bump that raises `required` replaces the
+/// audience with its own (nil: everyone).
+package struct VersionBump: Hashable, Sendable {
+    package var app: AppKey
+    package var latest: Version?
+    package var required: Version?
+    package var downloadURL: String?
+    package var message: String?
+    package var telephones: [String]?
+
+    package init(
+        app: AppKey, latest: Version? = nil, required: Version? = nil, downloadURL: String? = nil,
+        message: String? = nil, telephones: [String]? = nil
+    ) {
+        self.app = app
+        self.latest = latest
+        self.required = required
+        self.downloadURL = downloadURL
+        self.message = message
+        self.telephones = telephones
+    }
+}
+
+/// What a bump did.
+package struct BumpOutcome: Sendable {
+    /// The record after the bump.
+    package var record: VersionRecord
+    /// Whether `required` rose.
+    package var requiredRose: Bool
+    /// The campaign that the rise started; nil when `required` did not rise.
+    package var campaign: CampaignRecord?
+
+    package init(record: VersionRecord, requiredRose: Bool, campaign: CampaignRecord?) {
+        self.record = record
+        self.requiredRose = requiredRose
+        self.campaign = campaign
+    }
+}
+
+/// A webhook's id and the answer that it got, kept so that a replay answers alike and changes nothing.
+package struct WebhookReceipt: Hashable, Sendable {
+    /// The sender's id for the event (`webhook-id`, `X-GitHub-Delivery`, a digest of the body where there is none).
+    package var id: String
+    /// Which hook received it, for example "version": ids of different hooks do not collide.
+    package var hook: String
+
+    package init(id: String, hook: String) {
+        self.id = id
+        self.hook = hook
+    }
+}
+
+/// An answer as it went over the wire.
+package struct StoredAnswer: Hashable, Sendable {
+    package var status: Int
+    package var body: [UInt8]
+
+    package init(status: Int, body: [UInt8]) {
+        self.status = status
+        self.body = body
+    }
+}
+
+/// The version store. Versions only rise (DESIGN, rule 1).
+package protocol VersionStore: Sendable {
+    /// The record of one app, or nil when nothing was ever stored for it.
+    func version(of app: AppKey) throws -> VersionRecord?
+
+    /// All records, ordered by app and platform.
+    func versions() throws -> [VersionRecord]
+
+    /// Newest first.
+    func history(of app: AppKey, limit: Int) throws -> [VersionChange]
+
+    /// Applies a bump and, when `required` rises, creates its campaign, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - draft: what the configuration adds to a campaign; nil makes no campaign (the watcher does later).
+    ///   - receipt: with one, the answer that `render` makes of the outcome is stored in the same transaction.
+    /// - Returns: the outcome, or the answer stored before when `receipt` is known already (then nothing changes).
+    /// - Throws: `StoreError.versionWouldFall` when either version would fall or `required` would exceed `latest` as it
+    ///   then stands is *not* an error: `latest` is raised to `required`.
+    func apply(
+        _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
+        receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
+    ) throws -> AppliedBump
+
+    /// The answer that was given to this webhook before, if it was.
+    func answer(to receipt: WebhookReceipt) throws -> StoredAnswer?
+
+    /// Forgets webhook ids received before `time`; returns how many.
+    @discardableResult
+    func forgetWebhooks(before time: Timestamp) throws -> Int
+
+    /// Creates the campaign of `app` if its required version has none yet, superseding the older ones (DESIGN, rules 2
+    /// and 6). Idempotent: the database allows one campaign per app, platform and required version.
+    ///
+    /// - Returns: the campaign created, or nil when there was nothing to do.
+    func reconcile(_ app: AppKey, draft: CampaignDraft, at now: Timestamp) throws -> CampaignRecord?
+
+    /// A number that changes when another process (or another connection) has committed to the store
+    /// (`PRAGMA data_version`, sqlite.org/pragma.html#pragma_data_version). Cheap enough to ask five times a second.
+    func changeMark() throws -> Int64
+}
+
+/// What `VersionStore.apply` came to.
+package enum AppliedBump: Sendable {
+    case applied(BumpOutcome, StoredAnswer)
+    /// The same webhook was answered before: this is that answer.
+    case replayed(StoredAnswer)
+}

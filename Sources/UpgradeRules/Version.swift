@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An app's version: numeric segments of any count, separated by dots.
+///
+/// Missing segments are 0 and leading zeros mean nothing, so "1.01" equals "1.1", "2.0" equals "2.0.0" and "1.10" is
+/// newer than "1.9". That is how the App Store itself orders versions; the clients that compare strings are wrong
+/// (SEEDS S4, S5). The text is kept as it was given, for showing; comparison and hashing use the numbers.
+///
+/// A segment holds at most 18 digits, so that it fits SQLite's 64-bit integers; a version holds at most 64 characters.
+public struct Version: Sendable {
+    /// The version as it was written, for example "1.01".
+    public let text: String
+
+    /// The numbers without trailing zeros, so that equal versions have equal segments.
+    public let segments: [UInt64]
+
+    /// The most characters that a version may have.
+    public static let maximumLength = 64
+    /// The most digits that one segment may have, leading zeros not counted.
+    public static let maximumDigits = 18
+
+    /// Reads a version such as "2.1.0".
+    ///
+    /// - Throws: `VersionError`, which names the offending character and its place.
+    public init(_ text: String) throws(VersionError) {
+        var segments: [UInt64] = []
+        var value: UInt64 = 0
+        var digits = 0
+        var significantDigits = 0
+        guard !text.isEmpty else { throw VersionError(text: text, problem: .empty) }
+        guard text.utf8.count <= Self.maximumLength else { throw VersionError(text: text, problem: .tooLong) }
+        for (offset, character) in text.enumerated() {
+            switch character {
+            case ".":
+                guard digits > 0 else { throw VersionError(text: text, problem: .emptySegment(offset: offset)) }
+                segments.append(value)
+                (value, digits, significantDigits) = (0, 0, 0)
+            case "0"..."9":
+                guard let digit = character.asciiDigit else {
+                    throw VersionError(text: text, problem: .badCharacter(character, offset: offset))
+                }
+                digits += 1
+                if significantDigits > 0 || digit > 0 { significantDigits += 1 }
+                guard significantDigits <= Self.maximumDigits else {
+                    throw VersionError(text: text, problem: .segmentTooLarge(offset: offset))
+                }
+                value = value * 10 + UInt64(digit)
+            default:
+                throw VersionError(text: text, problem: .badCharacter(character, offset: offset))
+            }
+        }
+        guard digits > 0 else { throw VersionError(text: text, problem: .emptySegment(offset: text.count)) }
+        segments.append(value)
+        while segments.count > 1, segments.last == 0 { segments.removeLast() }
+        self.text = text
+        self.segments = segments
+    }
+
+    /// The one spelling that all equal versions share: no leading zeros, no trailing zero segments ("2" for "2.0.0").
+    public var canonical: String {
+        segments.map(String.init).joined(separator: ".")
+    }
+}
+
+extension Version: Hashable, Comparable {
+    /// Whether both mean the same version, however they are written.
+    public static func == (left: Version, right: Version) -> Bool {
+        left.segments == right.segments
+    }
+
+    /// Hashes the numbers, so that equal versions hash alike.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(segments)
+    }
+
+    /// Whether `left` is older than `right`, segment by segment as numbers.
+    public static func < (left: Version, right: Version) -> Bool {
+        left.segments.lexicographicallyPrecedes(right.segments)
+    }
+}
+
+extension Version: CustomStringConvertible {
+    /// The version as it was written.
+    public var description: String { text }
+}
+
+extension Character {
+    fileprivate var asciiDigit: UInt8? {
+        guard let value = asciiValue, (48...57).contains(value) else { return nil }
+        return value - 48
+    }
+}

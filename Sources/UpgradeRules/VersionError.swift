@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a text is not a version: what it held and where it went wrong.
+public struct VersionError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with the text; offsets count characters from 0.
+    public enum Problem: Hashable, Sendable {
+        /// Nothing was given.
+        case empty
+        /// More than `Version.maximumLength` characters.
+        case tooLong
+        /// A character that is neither a digit 0 to 9 nor a dot.
+        case badCharacter(Character, offset: Int)
+        /// A dot with no digit before it, or a dot at the end.
+        case emptySegment(offset: Int)
+        /// A number of more than `Version.maximumDigits` digits.
+        case segmentTooLarge(offset: Int)
+    }
+
+    /// The text that was refused.
+    public let text: String
+    /// What is wrong with it.
+    public let problem: Problem
+
+    /// Makes an error for `text`.
+    public init(text: String, problem: Problem) {
+        self.text = text
+        self.problem = problem
+    }
+
+    /// One sentence for the person who sent the text.
+    public var description: String {
+        switch problem {
+        case .empty:
+            "a version is needed, such as 2.1.0; it was empty"
+        case .tooLong:
+            "a version has at most \(Version.maximumLength) characters; this one has \(text.count)"
+        case .badCharacter(let character, let offset):
+            "\"\(text)\" is not a version: \"\(character)\" at position \(offset + 1) is neither a digit nor a dot"
+        case .emptySegment(let offset):
+            "\"\(text)\" is not a version: a number is missing at position \(offset + 1)"
+        case .segmentTooLarge(let offset):
+            "\"\(text)\" is not a version: the number at position \(offset + 1) has more than "
+                + "\(Version.maximumDigits) digits"
+        }
+    }
+}
