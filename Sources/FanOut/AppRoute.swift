@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP2
 package import PushProviders
-package import RelayEngine
 package import RelayStore
 package import UpgradeRules
 

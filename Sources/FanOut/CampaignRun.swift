@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore

@@ -47,7 +47,7 @@ extension Conductor {
                 try store.readDevices(
                     run.record.app, after: shard.cursor, through: shard.last, limit: limit, into: &flight.devices)
                 let isLast = flight.devices.count < limit
-                try fill(flight, of: run, source: .shard(shard, isLast: isLast), at: now)
+                try flight.fill(for: run, source: .shard(shard, isLast: isLast), tag: nextTag, at: now)
             } catch {
                 hangar.append(flight)
                 throw error
@@ -64,7 +64,7 @@ extension Conductor {
                     run.machine.retryBatchEnded(next: try store.nextRetry(run.record.key))
                     return true
                 }
-                try fill(flight, of: run, source: .retries, at: now)
+                try flight.fill(for: run, source: .retries, tag: nextTag, at: now)
             } catch {
                 hangar.append(flight)
                 throw error
@@ -84,14 +84,6 @@ extension Conductor {
             }
             return false
         }
-    }
-
-    private mutating func fill(
-        _ flight: Flight, of run: CampaignRun, source: Flight.Source, at now: Timestamp
-    ) throws {
-        try flight.fill(
-            campaign: run.record, source: source, filter: run.filter, payload: run.payload,
-            templates: try run.templates(at: now), tag: nextTag)
     }
 
     private mutating func send(_ flight: Flight, of run: CampaignRun, pin: Int) {
@@ -119,8 +111,8 @@ extension Conductor {
             commits.reserveCapacity(flights.count)
             do {
                 for flight in flights {
-                    guard !flight.isUntouched else { continue }
-                    commits.append(try settle(flight, at: now))
+                    guard let run = flight.run, !flight.isUntouched else { continue }
+                    commits.append(try settle(flight, of: run, at: now))
                 }
                 if !commits.isEmpty { try store.commit(commits, at: now) }
                 storeAnswers()
@@ -138,8 +130,7 @@ extension Conductor {
 
     /// What a flight came to; the campaign is suspended first where its answers demand it, so that a crash in between
     /// leaves its pushes unrecorded rather than going on with a bad credential.
-    private mutating func settle(_ flight: Flight, at now: Timestamp) throws -> LedgerCommit {
-        guard let run = runs[flight.campaign] else { return flight.commit(retirements: []) }
+    private mutating func settle(_ flight: Flight, of run: CampaignRun, at now: Timestamp) throws -> LedgerCommit {
         if let settled = flight.settled { return settled }
         var settlement = Settlement(provider: run.route.provider, expiresAt: run.record.expiresAt, now: now)
         flight.settle(with: &settlement)
@@ -154,7 +145,7 @@ extension Conductor {
         }
         if let pause = settlement.pauseUntil { run.pausedUntil = max(run.pausedUntil ?? pause, pause) }
         if settlement.needsNewCredential { try renewCredential(run, flight, at: now) }
-        let commit = flight.commit(retirements: settlement.retirements)
+        let commit = flight.commit(for: run.record.key, retirements: settlement.retirements)
         flight.settled = commit
         return commit
     }
@@ -187,7 +178,7 @@ extension Conductor {
 
     /// Tells the machine, and keeps the flight's memory for the next.
     private mutating func recorded(_ flight: Flight, at now: Timestamp) {
-        if let run = runs[flight.campaign] {
+        if let run = flight.run {
             run.add(requests: -flight.requestCount, source: flight.source)
             let isRecorded = flight.settled != nil
             if isRecorded {

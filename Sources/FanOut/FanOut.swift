@@ -42,7 +42,6 @@ package final class FanOut: Sendable {
     private let lanes: [Lane]
     private let board = Board.Shared()
     private let finished = DispatchSemaphore(value: 0)
-    private let conductor: Thread
 
     /// Starts the threads.
     ///
@@ -60,15 +59,15 @@ package final class FanOut: Sendable {
         self.lanes = lanes
         let board = board
         let finished = finished
-        conductor = Thread {
+        let thread = Thread {
             var conductor = Conductor(
                 store: store, routes: routes, lanes: lanes, configuration: configuration, mailbox: mailbox,
                 board: board, log: log, clock: clock)
             conductor.run()
             finished.signal()
         }
-        conductor.name = "fan-out"
-        conductor.start()
+        thread.name = "fan-out"
+        thread.start()
     }
 
     /// Says that the store changed: the fan-out looks at once instead of at the next tick.

@@ -29,7 +29,8 @@ final class Flight {
         }
     }
 
-    private(set) var campaign = CampaignKey(row: 0)
+    /// The campaign that it flies for; nil while it stands in the hangar.
+    private(set) var run: CampaignRun?
     private(set) var source = Source.retries
     private(set) var template: APNsProvider.Template?
     var devices = DeviceRows()
@@ -48,17 +49,16 @@ final class Flight {
     /// Filters the devices that were read and builds the requests for the rest.
     ///
     /// - Parameter tag: the flight's own number; the batches carry it, one for each environment.
-    func fill(
-        campaign: CampaignRecord, source: Source, filter: AudienceFilter, payload: UpgradePayload,
-        templates: @autoclosure () throws -> RouteTemplates, tag: Int
-    ) throws {
-        self.campaign = campaign.key
+    func fill(for run: CampaignRun, source: Source, tag: Int, at now: Timestamp) throws {
+        self.run = run
         self.source = source
+        let payload = run.payload
+        let filter = run.filter
         rows.removeAll(keepingCapacity: true)
         parts.removeAll(keepingCapacity: true)
         requestCount = 0
         var made: RouteTemplates?
-        let campaignID = Array(campaign.id.utf8)
+        let campaignID = Array(run.record.id.utf8)
         for index in devices.rows.indices {
             let row = devices.rows[index]
             var ledgerRow = LedgerRow(
@@ -69,7 +69,7 @@ final class Flight {
                 ledgerRow.state = .rejected
                 ledgerRow.reason = "PayloadTooLarge"
             } else {
-                let templates = try made ?? templates()
+                let templates = try made ?? run.templates(at: now)
                 made = templates
                 template = templates.production
                 append(row, index: index, templates: templates, campaign: campaignID, tag: tag)
@@ -149,7 +149,7 @@ final class Flight {
     }
 
     /// What the ledger gets.
-    func commit(retirements: [TokenRetirement]) -> LedgerCommit {
+    func commit(for campaign: CampaignKey, retirements: [TokenRetirement]) -> LedgerCommit {
         switch source {
         case .retries:
             return LedgerCommit(
@@ -174,6 +174,7 @@ final class Flight {
         parts.removeAll(keepingCapacity: true)
         template = nil
         settled = nil
+        run = nil
         requestCount = 0
     }
 }

@@ -12,8 +12,8 @@ final class Mailbox<Event: Sendable>: Sendable {
     private let descriptor: Int32
 
     init() throws {
-        descriptor = eventfd(0, Int32(EFD_CLOEXEC.rawValue) | Int32(EFD_NONBLOCK.rawValue))
-        guard descriptor >= 0 else { throw FanOutError(context: "eventfd: \(unsafe String(cString: strerror(errno)))") }
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        guard descriptor >= 0 else { throw FanOutError(context: "eventfd: error \(errno)") }
     }
 
     deinit {
