@@ -33,24 +33,30 @@ extension Conductor {
             let part = "app:\(record.app.app)/\(record.app.platform.rawValue)"
             guard let route = routes[record.app] else {
                 if faults.set(part, "a version is stored for an app that is not configured") {
-                    log(.warning, "a version is stored for an app that is not configured", [
-                        ("app", record.app.app), ("platform", record.app.platform.rawValue),
-                    ])
+                    log(
+                        .warning, "a version is stored for an app that is not configured",
+                        [
+                            ("app", record.app.app), ("platform", record.app.platform.rawValue),
+                        ])
                 }
                 continue
             }
             do {
                 if let campaign = try store.reconcile(record.app, draft: route.draft, at: now) {
-                    log(.notice, "the required version rose: a campaign begins", [
-                        ("campaign", campaign.id), ("app", record.app.app), ("required", required.text),
-                    ])
+                    log(
+                        .notice, "the required version rose: a campaign begins",
+                        [
+                            ("campaign", campaign.id), ("app", record.app.app), ("required", required.text),
+                        ])
                 }
                 _ = faults.clear(part)
             } catch let error as StoreError where error.code == .noDownloadURL {
                 if faults.set(part, error.description) {
-                    log(.error, "a requirement cannot be announced without a download URL", [
-                        ("app", record.app.app), ("required", required.text),
-                    ])
+                    log(
+                        .error, "a requirement cannot be announced without a download URL",
+                        [
+                            ("app", record.app.app), ("required", required.text),
+                        ])
                 }
             }
         }

@@ -90,9 +90,11 @@ struct Conductor {
         storeRestsUntil = nil
         record()
         if !landed.isEmpty {
-            log(.error, "stopped with outcomes that the store did not take; they are sent again at the next start", [
-                ("batches", String(landed.count))
-            ])
+            log(
+                .error, "stopped with outcomes that the store did not take; they are sent again at the next start",
+                [
+                    ("batches", String(landed.count))
+                ])
         }
         do { try store.releaseShards(owner: configuration.owner) } catch { noteStore(error) }
     }
@@ -129,9 +131,11 @@ struct Conductor {
             if faults.clear(part) { log(.notice, "connected to the push service again", [("app", app.app)]) }
         case .failing(let error, let attempts):
             if faults.set(part, "cannot reach the push service: \(error)") {
-                log(.error, "cannot reach the push service", [
-                    ("app", app.app), ("error", error), ("attempts", String(attempts)),
-                ])
+                log(
+                    .error, "cannot reach the push service",
+                    [
+                        ("app", app.app), ("error", error), ("attempts", String(attempts)),
+                    ])
             }
         }
     }

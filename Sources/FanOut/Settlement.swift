@@ -63,8 +63,10 @@ struct Settlement {
             needsNewCredential = true
             hold(&row, reason, until: now)
         case .pauseCredential(let pause, let reason):
-            let end = now + schedule.delay(
-                after: .service(retryAfter: pause), attempt: 1, random: Double.random(in: 0..<1))
+            let end =
+                now
+                + schedule.delay(
+                    after: .service(retryAfter: pause), attempt: 1, random: Double.random(in: 0..<1))
             pauseUntil = max(pauseUntil ?? end, end)
             hold(&row, reason, until: end)
         case .suspend(let reason, let hint):

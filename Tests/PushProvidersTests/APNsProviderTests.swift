@@ -9,7 +9,8 @@ import UpgradeRules
 /// What a push looks like before it is framed.
 @Suite struct APNsProviderTests {
     private let start = Timestamp(seconds: 1_800_000_000)
-    private let payload = UpgradePayload(type: "mddy_needUpgrade", alert: "Upgrade", downloadURL: "https://example.com/a")
+    private let payload = UpgradePayload(
+        type: "mddy_needUpgrade", alert: "Upgrade", downloadURL: "https://example.com/a")
 
     private func provider(topic: String = "com.example.app") throws -> APNsProvider {
         let key = try ES256PrivateKey.generate()

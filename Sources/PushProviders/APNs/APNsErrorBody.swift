@@ -13,7 +13,9 @@ struct APNsErrorBody: Hashable, Sendable {
     private static let maximumReason = 64
 
     init(_ body: [UInt8]) {
-        if var index = Self.valueStart(of: "\"reason\"", in: body), index < body.count, body[index] == UInt8(ascii: "\"") {
+        if var index = Self.valueStart(of: "\"reason\"", in: body), index < body.count,
+            body[index] == UInt8(ascii: "\"")
+        {
             index += 1
             let start = index
             while index < body.count, Self.isLetter(body[index]), index - start < Self.maximumReason { index += 1 }
