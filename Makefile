@@ -7,7 +7,7 @@ DESTDIR  ?=
 DEVICES  ?= 10000
 
 # What Debian 12 has and the build needs; the last two are what tests and demo call.
-PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev libmicrohttpd-dev pkg-config ca-certificates curl openssl
+PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev libmicrohttpd-dev pkg-config ca-certificates curl openssl sqlite3
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
 RELEASE  := -c release --static-swift-stdlib

@@ -122,6 +122,8 @@ extension Conductor {
                 return
             }
             landed.removeAll(keepingCapacity: true)
+            // The commits share the flights' buffers: gone before those are emptied.
+            commits = []
             for flight in flights { recorded(flight, at: now) }
             // What was filtered as a whole lands at once: let the machines go on before looking for events.
             proceed()

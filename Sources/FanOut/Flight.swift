@@ -169,11 +169,12 @@ final class Flight {
 
     /// Frees what holds the lanes' memory, keeps its own.
     func land() {
+        // First, so that the buffers below have one owner again and are emptied in place.
+        settled = nil
         devices.removeAll()
         rows.removeAll(keepingCapacity: true)
         parts.removeAll(keepingCapacity: true)
         template = nil
-        settled = nil
         run = nil
         requestCount = 0
     }
