@@ -39,7 +39,7 @@ struct Poller: ~Copyable {
     }
 
     func remove(_ socket: Int32) {
-        _ = unsafe epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, nil)
+        _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, socket, nil)
     }
 
     /// Waits for `milliseconds` at most; a signal only shortens the wait.
