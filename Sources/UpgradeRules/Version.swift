@@ -28,8 +28,8 @@ public struct Version: Sendable {
         var digits = 0
         var significantDigits = 0
         guard !text.isEmpty else { throw VersionError(text: text, problem: .empty) }
-        guard text.utf8.count <= Self.maximumLength else { throw VersionError(text: text, problem: .tooLong) }
         for (offset, character) in text.enumerated() {
+            guard offset < Self.maximumLength else { throw VersionError(text: text, problem: .tooLong) }
             switch character {
             case ".":
                 guard digits > 0 else { throw VersionError(text: text, problem: .emptySegment(offset: offset)) }

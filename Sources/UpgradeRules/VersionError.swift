@@ -27,19 +27,22 @@ public struct VersionError: Error, Hashable, Sendable, CustomStringConvertible {
         self.problem = problem
     }
 
-    /// One sentence for the person who sent the text.
+    /// One sentence for the person who sent the text. Invisible characters are shown as escapes, a long text is cut.
     public var description: String {
-        switch problem {
+        let isLong = text.count > Version.maximumLength
+        let shown = (isLong ? text.prefix(Version.maximumLength) + "…" : text[...]).debugDescription
+        return switch problem {
         case .empty:
             "a version is needed, such as 2.1.0; it was empty"
         case .tooLong:
             "a version has at most \(Version.maximumLength) characters; this one has \(text.count)"
         case .badCharacter(let character, let offset):
-            "\"\(text)\" is not a version: \"\(character)\" at position \(offset + 1) is neither a digit nor a dot"
+            "\(shown) is not a version: \(character.debugDescription) at position \(offset + 1) "
+                + "is neither a digit nor a dot"
         case .emptySegment(let offset):
-            "\"\(text)\" is not a version: a number is missing at position \(offset + 1)"
+            "\(shown) is not a version: a number is missing at position \(offset + 1)"
         case .segmentTooLarge(let offset):
-            "\"\(text)\" is not a version: the number at position \(offset + 1) has more than "
+            "\(shown) is not a version: the number at position \(offset + 1) has more than "
                 + "\(Version.maximumDigits) digits"
         }
     }

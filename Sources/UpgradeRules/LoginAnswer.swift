@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a server puts into the `body` of its login answer (SEEDS S1).
+///
+/// The client reads `hasNewVersion` ("0": nothing to do), and if it is not "0" also `needUpgrade` ("1": forced, anything
+/// else: a reminder) and `downloadUrl`. The other fields are for newer clients and for people.
+public struct LoginAnswer: Hashable, Sendable, Codable {
+    /// "1" when the user is to be told of a newer version, else "0". Never "1" without a `downloadUrl`.
+    public let hasNewVersion: WireText
+    /// "1" when the update is forced, else "0".
+    public let needUpgrade: WireText
+    /// Where the new version is.
+    public let downloadUrl: String?
+    /// The newest version, as it was written.
+    public let latest: String?
+    /// The oldest version that may go on, as it was written.
+    public let required: String?
+    /// What to tell the user.
+    public let message: String?
+
+    /// Judges `installed` and words the answer. An empty download URL counts as none.
+    public init(
+        installed: Version?, latest: Version?, required: Version?, downloadURL: String?, message: String? = nil
+    ) {
+        let downloadURL = downloadURL.flatMap { $0.isEmpty ? nil : $0 }
+        let verdict = UpgradeVerdict.judge(
+            installed: installed, latest: latest, required: required, hasDownloadURL: downloadURL != nil)
+        hasNewVersion = WireText(verdict == .none ? 0 : 1)
+        needUpgrade = WireText(verdict == .force ? 1 : 0)
+        downloadUrl = downloadURL
+        self.latest = latest?.text
+        self.required = required?.text
+        self.message = message
+    }
+
+    /// The verdict as a client reads it.
+    public var verdict: UpgradeVerdict {
+        guard hasNewVersion != WireText("0"), downloadUrl?.isEmpty == false else { return .none }
+        return needUpgrade == WireText("1") ? .force : .remind
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The push that tells one user to upgrade, as the client reads it (SEEDS S2):
+/// ```json
+/// {"aps":{"alert":"…","sound":"…"},"page":{"type":"…","userTel":"…","downloadUrl":"…"}}
+/// ```
+/// Only `userTel` differs from user to user. Everything else is rendered once, when the payload is made; for each device
+/// its escaped telephone goes between the two constant pieces:
+/// ```swift
+/// let payload = UpgradePayload(type: "needUpgrade", alert: "A new version is required.", downloadURL: url)
+/// try payload.checked(longestTelephone: 64)
+/// body.removeAll(keepingCapacity: true)
+/// payload.append(userTelephone: rows.bytes, row.telephone.range, to: &body)
+/// ```
+public struct UpgradePayload: Hashable, Sendable {
+    /// The most bytes that APNs takes, for anything but VoIP (PROTOCOLS 1.1).
+    public static let maximumSize = 4096
+
+    /// The name that the app knows the push by: compared literally by the client, so `mddy_needUpgrade` is not
+    /// `needUpgrade`.
+    public let type: String
+    /// What the notification says.
+    public let alert: String
+    /// Where the new version is; the client ignores a push without it.
+    public let downloadURL: String
+    /// A sound file of the app, or "default"; nil for silence.
+    public let sound: String?
+
+    /// All bytes up to and including the quotation mark that opens the telephone.
+    public let beforeTelephone: [UInt8]
+    /// All bytes from the quotation mark that closes the telephone.
+    public let afterTelephone: [UInt8]
+
+    /// Renders what all users share. Any text is fine here; `checked(longestTelephone:)` says whether it can be sent.
+    public init(type: String, alert: String, downloadURL: String, sound: String? = nil) {
+        self.type = type
+        self.alert = alert
+        self.downloadURL = downloadURL
+        self.sound = sound
+
+        var before = Array(#"{"aps":{"alert":""#.utf8)
+        Self.appendEscaped(alert.utf8, to: &before)
+        if let sound {
+            before.append(contentsOf: #"","sound":""#.utf8)
+            Self.appendEscaped(sound.utf8, to: &before)
+        }
+        before.append(contentsOf: #""},"page":{"type":""#.utf8)
+        Self.appendEscaped(type.utf8, to: &before)
+        before.append(contentsOf: #"","userTel":""#.utf8)
+
+        var after = Array(#"","downloadUrl":""#.utf8)
+        Self.appendEscaped(downloadURL.utf8, to: &after)
+        after.append(contentsOf: #""}}"#.utf8)
+
+        beforeTelephone = before
+        afterTelephone = after
+    }
+
+    // MARK: One user's payload
+
+    /// Appends the payload for one user: the hot path, which allocates nothing once `body` has room.
+    ///
+    /// - Parameters:
+    ///   - arena: UTF-8 texts, one after another.
+    ///   - range: where the user's telephone is, unescaped. Must lie inside the arena.
+    ///   - body: what the payload is appended to.
+    @inlinable
+    public func append(userTelephone arena: [UInt8], _ range: Range<Int>, to body: inout [UInt8]) {
+        body.append(contentsOf: beforeTelephone)
+        Self.appendEscaped(arena, range, to: &body)
+        body.append(contentsOf: afterTelephone)
+    }
+
+    /// The payload for one user.
+    public func render(userTelephone: String) -> [UInt8] {
+        var body: [UInt8] = []
+        body.reserveCapacity(size(userTelephone: userTelephone))
+        body.append(contentsOf: beforeTelephone)
+        Self.appendEscaped(userTelephone.utf8, to: &body)
+        body.append(contentsOf: afterTelephone)
+        return body
+    }
+
+    // MARK: Size
+
+    /// The bytes of the payload for one user.
+    public func size(userTelephone: String) -> Int {
+        sharedSize + Self.escapedSize(userTelephone.utf8)
+    }
+
+    /// The bytes that every user's payload has, without the telephone.
+    public var sharedSize: Int { beforeTelephone.count + afterTelephone.count }
+
+    /// The bytes that remain for an escaped telephone; negative when the texts alone are too large.
+    public var roomForTelephone: Int { Self.maximumSize - sharedSize }
+
+    /// The payload itself, if it can be sent and the clients will read it: to be called before anything is sent.
+    ///
+    /// - Parameter longestTelephone: the most bytes that any user's telephone takes in JSON. A telephone of n UTF-8 bytes
+    ///   takes n when it holds no quotation mark, backslash or control character, and never more than 6 n.
+    /// - Throws: `PayloadError`.
+    @discardableResult
+    public func checked(longestTelephone: Int) throws(PayloadError) -> UpgradePayload {
+        if type.isEmpty { throw .empty(field: "type") }
+        if alert.isEmpty { throw .empty(field: "alert") }
+        if downloadURL.isEmpty { throw .empty(field: "downloadUrl") }
+        let size = sharedSize + longestTelephone
+        guard size <= Self.maximumSize else { throw .tooLarge(size: size, limit: Self.maximumSize) }
+        return self
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an app is told about its version: the three states of the client (SEEDS S1).
+public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
+    /// Nothing to do.
+    case none
+    /// A newer version exists; the user may decline.
+    case remind
+    /// The installed version no longer serves; the prompt returns until it is replaced.
+    case force
+
+    /// Judges an installed version at login.
+    ///
+    /// | | verdict |
+    /// |---|---|
+    /// | no download URL | `none`: a prompt that leads nowhere is never shown |
+    /// | installed version unknown | `none`: who cannot be judged is not locked out |
+    /// | below `required` | `force` |
+    /// | below `latest` | `remind` |
+    /// | anything else, also ahead of both | `none` |
+    ///
+    /// An unknown version fails open here, where a wrong verdict would lock a current user out at every login. A push to
+    /// a device of unknown version is another question: see `needsPush(installed:required:)`.
+    ///
+    /// - Parameters:
+    ///   - installed: what the app says it is; nil when it said nothing that is a version.
+    ///   - latest: the newest version in the store, if known.
+    ///   - required: the oldest version that may go on, if one is set.
+    ///   - hasDownloadURL: whether the user can be told where the new version is.
+    public static func judge(
+        installed: Version?, latest: Version?, required: Version?, hasDownloadURL: Bool
+    ) -> UpgradeVerdict {
+        guard hasDownloadURL, let installed else { return .none }
+        if let required, installed < required { return .force }
+        if let latest, installed < latest { return .remind }
+        return .none
+    }
+
+    /// Whether a device is pushed when `required` rises: its version is below, or unknown.
+    ///
+    /// Only a forced update is ever pushed (SEEDS S2). Unknown means pushed, because the registry may have been imported
+    /// without versions, and an app that was never seen is likelier old than new.
+    public static func needsPush(installed: Version?, required: Version) -> Bool {
+        guard let installed else { return true }
+        return installed < required
+    }
+
+    /// The same for a version as a batch of devices holds it: allocates nothing.
+    ///
+    /// - Parameters:
+    ///   - arena: UTF-8 texts, one after another.
+    ///   - range: where the version is; nil when it is unknown. Bytes that are not a version are unknown as well.
+    ///   - required: the version that rose.
+    @inlinable
+    public static func needsPush(_ arena: [UInt8], _ range: Range<Int>?, required: Version) -> Bool {
+        guard let range else { return true }
+        return Version.isOlder(arena, range, than: required) ?? true
+    }
+}

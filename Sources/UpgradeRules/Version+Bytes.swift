@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Version {
+    /// Whether a version in UTF-8, as a batch of devices holds it, is older than `required`: allocates nothing.
+    ///
+    /// Takes exactly what `Version(_:)` takes and answers what `Version(text) < required` would.
+    ///
+    /// - Parameters:
+    ///   - arena: UTF-8 texts, one after another.
+    ///   - range: where the version is. Must lie inside the arena.
+    ///   - required: the version to compare with.
+    /// - Returns: nil when the bytes are not a version.
+    @inlinable
+    public static func isOlder(_ arena: [UInt8], _ range: Range<Int>, than required: Version) -> Bool? {
+        guard range.count <= maximumLength else { return nil }
+        var older: Bool?  // decided by the first segment that differs; the rest is only checked
+        var segment = 0
+        var value: UInt64 = 0
+        var digits = 0
+        var significantDigits = 0
+        var place = range.lowerBound
+        while true {
+            let atEnd = place == range.upperBound
+            let byte = atEnd ? UInt8(ascii: ".") : arena[place]
+            if byte == UInt8(ascii: ".") {
+                guard digits > 0 else { return nil }
+                if older == nil {
+                    let other = segment < required.segments.count ? required.segments[segment] : 0
+                    if value != other { older = value < other }
+                }
+                if atEnd { break }
+                segment += 1
+                (value, digits, significantDigits) = (0, 0, 0)
+            } else {
+                let digit = byte &- UInt8(ascii: "0")
+                guard digit < 10 else { return nil }
+                digits += 1
+                if significantDigits > 0 || digit > 0 { significantDigits += 1 }
+                guard significantDigits <= maximumDigits else { return nil }
+                value = value &* 10 &+ UInt64(digit)  // at most 18 digits: below 2^63
+            }
+            place += 1
+        }
+        // Equal so far: older if `required` goes on, because its last segment is never a trailing zero.
+        return older ?? (required.segments.count > segment + 1)
+    }
+}
