@@ -50,6 +50,10 @@ struct ArgumentParser: Sendable {
             throw UsageError("--\(option.name) was given twice")
         }
         result.append(value, to: option.name)
+        while option.isVariadic, let next = rest.first, !next.hasPrefix("-") {
+            result.append(next, to: option.name)
+            rest.removeFirst()
+        }
     }
 
     private func find(_ word: String) throws(UsageError) -> (OptionSpec, attached: String?) {

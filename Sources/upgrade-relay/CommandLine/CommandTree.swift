@@ -22,7 +22,8 @@ struct CommandTree: Sendable {
             case "--help", "-h": return .overview(group: nil, wasAsked: true)
             default: break
             }
-            leading.append(word)
+            // Before a command `--url` can only be the daemon's address; after "version set" it is the download URL.
+            leading.append(word == "--url" || word.hasPrefix("--url=") ? "--api" + word.dropFirst(5) : word)
             // An option with its value in the next word: the connection options are the only ones known without a command.
             let isKnown = ConnectionOptions.specs.contains { $0.value != nil && "--\($0.name)" == word }
             if isKnown, let value = rest.popFirst() { leading.append(value) }

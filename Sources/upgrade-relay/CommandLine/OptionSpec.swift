@@ -13,6 +13,8 @@ struct OptionSpec: Sendable, Equatable {
     var defaultText: String?
     var isRequired = false
     var isRepeatable = false
+    /// Takes every following word up to the next option: `--scope status versions`.
+    var isVariadic = false
 
     static func flag(_ name: String, short: Character? = nil, _ summary: String) -> OptionSpec {
         OptionSpec(name: name, short: short, value: nil, summary: summary)
@@ -29,6 +31,12 @@ struct OptionSpec: Sendable, Equatable {
     func repeatable() -> OptionSpec {
         var copy = self
         copy.isRepeatable = true
+        return copy
+    }
+
+    func variadic() -> OptionSpec {
+        var copy = self
+        copy.isVariadic = true
         return copy
     }
 
