@@ -8,6 +8,7 @@ struct APIRequest: Sendable, Equatable {
     var body: [UInt8]?
     var contentType: String?
     var accept = "application/json"
+    var headers: [String: String] = [:]
 
     init(_ method: String, _ path: String, body: [UInt8]? = nil, contentType: String? = nil) {
         self.method = method
@@ -26,15 +27,12 @@ struct APIAnswer: Sendable, Equatable {
 
 /// How requests get to the daemon: a seam, so that commands are tested without one.
 protocol APITransport: Sendable {
-    /// Where the daemon is, for messages: "the control socket /run/…" or "http://…".
-    var place: String { get }
-
     /// - Throws: `CommandFailure(.unreachable)` where the daemon cannot be reached.
     func send(_ request: APIRequest) async throws -> APIAnswer
 
-    /// Hands over a successful answer's body as it arrives; a refusal's body is returned whole instead. `receive` answers
-    /// false to end the stream.
-    func stream(
+    /// Hands over a successful answer line by line, as it arrives; a refusal's body is returned whole instead. `receive`
+    /// answers false to end the stream.
+    func lines(
         _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
     ) async throws -> APIAnswer
 }

@@ -56,20 +56,29 @@ struct ConnectionOptions: Sendable {
     func client(_ context: CommandContext) throws -> RelayClient {
         if let address {
             let token = arguments.value("token") ?? context.environment[Self.tokenVariable]
-            return RelayClient(try CurlAPITransport(url: address, token: token.flatMap { $0.isEmpty ? nil : $0 }))
+            return RelayClient(CurlAPITransport(url: address, token: token.flatMap { $0.isEmpty ? nil : $0 }))
         }
         return RelayClient(try CurlAPITransport(socket: socketPath(context)))
     }
 
+    /// The apps of the configuration, where it can be read: the daemon lists only those with a stored version.
+    func configuredApps(_ context: CommandContext) -> [AppConfiguration] {
+        guard address == nil else { return [] }
+        return (try? configurationFile(context).load().apps) ?? []
+    }
+
     /// The configuration may be unreadable for who may use the socket; then the default has to do.
-    func socketPath(_ context: CommandContext) throws -> String {
+    private func socketPath(_ context: CommandContext) throws -> String {
         if let path = arguments.value("socket") { return path }
-        let file = ConfigurationFile.located(option: arguments.value("config"), environment: context.environment)
         do {
-            return try file.load().listen.controlSocket
+            return try configurationFile(context).load().listen.controlSocket
         } catch {
             if arguments.value("config") != nil { throw error }
             return ListenConfiguration.defaultControlSocket
         }
+    }
+
+    private func configurationFile(_ context: CommandContext) -> ConfigurationFile {
+        ConfigurationFile.located(option: arguments.value("config"), environment: context.environment)
     }
 }

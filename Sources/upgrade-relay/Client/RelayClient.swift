@@ -48,12 +48,8 @@ struct RelayClient: Sendable {
     ) async throws {
         var request = APIRequest("GET", path)
         request.accept = accept
-        let splitter = LineSplitterBox()
-        let answer = try await transport.stream(request) { bytes in
-            try splitter.feed(bytes, receive)
-        }
+        let answer = try await transport.lines(request, receive: receive)
         guard answer.isSuccess else { throw Problem(answer).failure }
-        try splitter.finish(receive)
     }
 
     static func reply(_ answer: APIAnswer) throws -> Reply {

@@ -20,7 +20,8 @@ struct DevicesShowCommand: Command {
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        let found = try await search.run(connection.client(context))
+        let found = try await search.run(
+            connection.client(context), configured: connection.configuredApps(context))
         if connection.isJSON {
             context.console.writeLine(found.reply.text)
             return .done

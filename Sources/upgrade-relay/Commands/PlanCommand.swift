@@ -35,7 +35,7 @@ struct PlanCommand: Command {
         let audience = plan.count("audience")
         let filteredBy = (plan["filteredBy"]?.object ?? [:]).compactMapValues(\.integer)
         let filtered = plan["filtered"]?.integer ?? filteredBy.values.reduce(0, +)
-        let toPush = plan["toPush"]?.integer ?? plan["push"]?.integer ?? audience - filtered
+        let toPush = plan["toPush"]?.integer ?? audience - filtered
         var table = TextTable([.init("DEVICES"), .init("COUNT", .right), .init("SHARE", .right)])
         table.add(["audience", Quantity.count(audience), Quantity.percent(audience, of: audience)])
         table.add(["would be pushed", Quantity.count(toPush), Quantity.percent(toPush, of: audience)])
@@ -44,12 +44,11 @@ struct PlanCommand: Command {
             table.add(["  \(reason)", Quantity.count(count), Quantity.percent(count, of: audience)])
         }
         var text = table.text
-        if let sample = plan["samplePayload"] ?? plan["sample"]?["payload"], !sample.isNull {
+        if let sample = plan["samplePayload"], !sample.isNull {
             // The payload may come as JSON or as the text that goes over the wire.
             let tree = try sample.string.map { try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8)) } ?? sample
             let size =
-                try plan["payloadSize"]?.integer ?? plan["samplePayloadSize"]?.integer ?? plan["sampleSize"]?.integer
-                ?? sample.string.map { Int64($0.utf8.count) } ?? Int64(RelayClient.encode(tree).count)
+                try plan["samplePayloadBytes"]?.integer ?? sample.string.map { Int64($0.utf8.count) } ?? Int64(RelayClient.encode(tree).count)
             text += "\none push, \(size) of \(UpgradePayload.maximumSize) bytes\n"
             text += try RelayClient.text(tree, pretty: true) + "\n"
         }

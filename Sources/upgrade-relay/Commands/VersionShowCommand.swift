@@ -61,25 +61,22 @@ struct VersionShowCommand: Command {
     }
 
     private func show(_ tree: JSONValue, platform: String, app: String, _ console: Console) {
-        // The record may stand by itself or beside its history.
-        let record = tree["version"]?.object == nil ? tree : tree["version"] ?? tree
         var fields = [
-            ("app", "\(app) \(platform)"), ("required", record.shownOrDash("required")),
-            ("latest", record.shownOrDash("latest")), ("download URL", record.shownOrDash("downloadUrl")),
-            ("message", record.shownOrDash("message")), ("updated", record.shownOrDash("updatedAt")),
+            ("app", "\(app) \(platform)"), ("required", tree.shownOrDash("required")),
+            ("latest", tree.shownOrDash("latest")), ("download URL", tree.shownOrDash("downloadUrl")),
+            ("message", tree.shownOrDash("message")), ("updated", tree.shownOrDash("updatedAt")),
         ]
-        if let telephones = record["telephones"]?.array { fields.append(("only to", "\(telephones.count) telephones")) }
+        if let telephones = tree["telephones"]?.array { fields.append(("only to", "\(telephones.count) telephones")) }
         console.write(TextTable.fields(fields))
-        let history = tree["history"]?.array ?? tree["history"]?["items"]?.array ?? []
+        let history = tree["history"]?.array ?? []
         guard !history.isEmpty else { return }
         var table = TextTable([
             .init("WHEN"), .init("REQUIRED"), .init("LATEST"), .init("WHO"), .init("BY"),
         ])
         for change in history {
-            let record = change["version"]?.object == nil ? change : change["version"] ?? change
             table.add([
-                record["updatedAt"] == nil ? change.shownOrDash("at") : record.shown("updatedAt"),
-                record.shownOrDash("required"), record.shownOrDash("latest"), change.shown("actor"), change.shown("source"),
+                change.shownOrDash("updatedAt"), change.shownOrDash("required"), change.shownOrDash("latest"),
+                change.shown("actor"), change.shown("source"),
             ])
         }
         console.write("\nhistory\n\(table.text)")

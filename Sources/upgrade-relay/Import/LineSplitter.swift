@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 
 /// Cuts a stream of bytes into lines; ends are LF or CR LF. Pure.
 struct LineSplitter: Sendable {
@@ -26,19 +25,5 @@ struct LineSplitter: Sendable {
 
     private static func line(_ bytes: [UInt8]) -> [UInt8] {
         bytes.last == UInt8(ascii: "\r") ? Array(bytes.dropLast()) : bytes
-    }
-}
-
-/// A splitter that a stream's callback can hold.
-final class LineSplitterBox: Sendable {
-    private let splitter = Mutex(LineSplitter())
-
-    func feed(_ bytes: [UInt8], _ receive: ([UInt8]) throws -> Bool) throws -> Bool {
-        for line in splitter.withLock({ $0.feed(bytes) }) where !(try receive(line)) { return false }
-        return true
-    }
-
-    func finish(_ receive: ([UInt8]) throws -> Bool) throws {
-        if let line = splitter.withLock({ $0.finish() }) { _ = try receive(line) }
     }
 }
