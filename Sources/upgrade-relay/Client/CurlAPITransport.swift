@@ -10,6 +10,7 @@ struct CurlAPITransport: APITransport {
     private let base: String
     private let token: String?
     private let hint: String
+    private var isSocket: Bool { client.unixSocket != nil }
 
     init(socket: String) {
         client = HTTPClient(unixSocket: socket)
@@ -81,7 +82,10 @@ struct CurlAPITransport: APITransport {
     private func failure(_ error: TransportError) -> CommandFailure {
         switch error.code {
         case .cannotConnect, .broken, .timedOut, .notTrusted:
-            CommandFailure(.unreachable, "the daemon is not reachable: \(error.reason)", hint: hint)
+            // Of a unix socket libcurl only says that it "failed to connect to relay port 80".
+            CommandFailure(
+                .unreachable, "the daemon is not reachable\(isSocket && error.code == .cannotConnect ? "" : ": \(error.reason)")",
+                hint: hint)
         default:
             CommandFailure(.failed, "\(error)")
         }
@@ -89,10 +93,10 @@ struct CurlAPITransport: APITransport {
 
     private static func socketHint(_ path: String) -> String {
         // A socket's directory may be closed to us: then even its existence is hidden.
-        if access(path, F_OK) != 0, errno == ENOENT {
+        if unsafe access(path, F_OK) != 0, errno == ENOENT {
             return "no control socket at \(path); is the daemon running? (systemctl status upgrade-relay)"
         }
-        if access(path, R_OK | W_OK) != 0, errno == EACCES {
+        if unsafe access(path, R_OK | W_OK) != 0, errno == EACCES {
             return "the control socket \(path) is not yours to use; try with sudo, or as the daemon's user"
         }
         return "is the daemon running? Its control socket is \(path)"

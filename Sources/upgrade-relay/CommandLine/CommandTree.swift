@@ -45,12 +45,12 @@ struct CommandTree: Sendable {
         if let command = group.first(where: { $0.spec.path == [first, second] }) {
             return .command(command, words: leading + rest)
         }
-        let nearest = Suggestion.nearest(to: second, among: group.compactMap(\.spec.path.last))
+        let nearest = Suggestion.nearest(to: second, among: group.compactMap { $0.spec.path.last })
         throw UsageError("unknown command \"\(first) \(second)\"", suggestion: nearest.map { "\(first) \($0)" })
     }
 
     private var firstWords: [String] {
-        commands.compactMap(\.spec.path.first) + ["help"]
+        commands.compactMap { $0.spec.path.first } + ["help"]
     }
 
     private func help(on words: [String]) throws(UsageError) -> Selection {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import UpgradeRules
 
 /// APP and PLATFORM, as several commands take them.

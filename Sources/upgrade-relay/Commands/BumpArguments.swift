@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UpgradeRules
 
 /// The options that make up a bump.
 enum BumpArguments {

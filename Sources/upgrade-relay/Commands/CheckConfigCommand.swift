@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RelayStore
+import UpgradeRules
 
 struct CheckConfigCommand: Command {
     static let spec = CommandSpec(

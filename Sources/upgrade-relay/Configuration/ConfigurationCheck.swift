@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 import Signing
+import UpgradeRules
 
 /// Looks at every file that a valid configuration names.
 struct ConfigurationCheck: Sendable {

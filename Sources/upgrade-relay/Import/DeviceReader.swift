@@ -53,7 +53,7 @@ struct DeviceReader: Sendable {
             form = .unknown
             for bytes in splitter.feed(bytes) {
                 line += 1
-                try receive(json: bytes, line: line, receive)
+                try take(json: bytes, line: line, receive)
             }
             form = .ndjson(splitter, line: line)
         }
@@ -70,7 +70,7 @@ struct DeviceReader: Sendable {
                 throw CommandFailure(.failed, "not CSV: \(fault)")
             }
         case .ndjson(var splitter, let line):
-            if let bytes = splitter.finish() { try receive(json: bytes, line: line + 1, receive) }
+            if let bytes = splitter.finish() { try take(json: bytes, line: line + 1, receive) }
         }
         form = .unknown
     }
@@ -127,7 +127,7 @@ struct DeviceReader: Sendable {
 
     // MARK: NDJSON
 
-    private func receive(json bytes: [UInt8], line: Int, _ receive: (Item) throws -> Void) throws {
+    private func take(json bytes: [UInt8], line: Int, _ receive: (Item) throws -> Void) throws {
         guard bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
         let item: Item
         do throws(RefusedLine) {

@@ -27,7 +27,7 @@ final class Console: Sendable {
             var text = text
             let descriptor = isError ? STDERR_FILENO : STDOUT_FILENO
             let isWritten = text.withUTF8 { bytes in
-                unsafe Self.writeAll(UnsafeRawBufferPointer(bytes), to: descriptor)
+                unsafe Console.writeAll(UnsafeRawBufferPointer(bytes), to: descriptor)
             }
             // Whoever read our output has gone (head, less): there is nobody left to work for.
             if !isWritten, !isError { exit(ExitCode.failed.rawValue) }
@@ -48,7 +48,7 @@ final class Console: Sendable {
 
     private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
         var rest = unsafe bytes[...]
-        while !rest.isEmpty {
+        while unsafe !rest.isEmpty {
             let count = unsafe Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
             if count < 0 {
                 if errno == EINTR { continue }
