@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A refusal of the API (RFC 9457, problem+json) as a person should read it.
+struct Problem: Sendable, Equatable {
+    var status: Int
+    var title: String
+    var detail: String?
+    var fields: [(field: String, reason: String)] = []
+
+    init(_ answer: APIAnswer) {
+        status = answer.status
+        let tree = try? JSONDecoder().decode(JSONValue.self, from: Data(answer.body))
+        title = tree?["title"]?.string ?? "the daemon answered \(answer.status)"
+        detail = tree?["detail"]?.string
+        fields = (tree?["errors"]?.array ?? []).compactMap { entry in
+            entry["reason"]?.string.map { (entry["field"]?.string ?? "", $0) }
+        }
+    }
+
+    /// "title: detail", then each field on a line of its own.
+    var message: String {
+        var text = DisplayWidth.sanitised(detail.map { "\(title): \($0)" } ?? title)
+        for (field, reason) in fields {
+            text += "\n  " + DisplayWidth.sanitised(field.isEmpty ? reason : "\(field): \(reason)")
+        }
+        return text
+    }
+
+    var failure: CommandFailure {
+        let hint: String? =
+            switch status {
+            case 401: "give a valid --token, or use the control socket on the relay's own machine"
+            case 403: "the token lacks the right; \"upgrade-relay tokens list\" shows what each may do"
+            default: nil
+            }
+        return CommandFailure(.failed, message, hint: hint)
+    }
+
+    static func == (left: Problem, right: Problem) -> Bool { left.status == right.status && left.message == right.message }
+}

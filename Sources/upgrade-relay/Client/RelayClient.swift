@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The daemon's API as the commands use it.
+struct RelayClient: Sendable {
+    let transport: any APITransport
+
+    init(_ transport: any APITransport) {
+        self.transport = transport
+    }
+
+    /// A success's body with the tree that it holds.
+    struct Reply: Sendable {
+        var status: Int
+        var bytes: [UInt8]
+        var tree: JSONValue
+
+        var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+
+    /// - Throws: `CommandFailure`: the problem that the daemon named, or that it cannot be reached.
+    func request(_ method: String, _ path: String, json: JSONValue? = nil) async throws -> Reply {
+        var request = APIRequest(method, path)
+        if let json {
+            request.body = try Self.encode(json)
+            request.contentType = "application/json"
+        }
+        return try await self.reply(to: request)
+    }
+
+    func reply(to request: APIRequest) async throws -> Reply {
+        let answer = try await transport.send(request)
+        guard answer.isSuccess else { throw Problem(answer).failure }
+        return try Self.reply(answer)
+    }
+
+    /// nil where there is no such thing (404).
+    func find(_ path: String) async throws -> Reply? {
+        let answer = try await transport.send(APIRequest("GET", path))
+        if answer.status == 404 { return nil }
+        guard answer.isSuccess else { throw Problem(answer).failure }
+        return try Self.reply(answer)
+    }
+
+    /// Reads a stream line by line, without line ends.
+    func lines(
+        _ path: String, accept: String, receive: @escaping @Sendable ([UInt8]) throws -> Bool
+    ) async throws {
+        var request = APIRequest("GET", path)
+        request.accept = accept
+        let answer = try await transport.lines(request, receive: receive)
+        guard answer.isSuccess else { throw Problem(answer).failure }
+    }
+
+    static func reply(_ answer: APIAnswer) throws -> Reply {
+        guard !answer.body.isEmpty else { return Reply(status: answer.status, bytes: [], tree: .null) }
+        do {
+            let tree = try JSONDecoder().decode(JSONValue.self, from: Data(answer.body))
+            return Reply(status: answer.status, bytes: answer.body, tree: tree)
+        } catch {
+            throw CommandFailure(
+                .failed, "the daemon's answer is not JSON",
+                hint: "is something else listening there? It answered \(answer.status) with \(answer.body.count) bytes")
+        }
+    }
+
+    static func encode(_ value: JSONValue, pretty: Bool = false) throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting =
+            pretty ? [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted] : [.sortedKeys, .withoutEscapingSlashes]
+        return [UInt8](try encoder.encode(value))
+    }
+
+    static func text(_ value: JSONValue, pretty: Bool = false) throws -> String {
+        String(decoding: try encode(value, pretty: pretty), as: UTF8.self)
+    }
+}

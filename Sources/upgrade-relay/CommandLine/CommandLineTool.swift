@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// From the words of the command line to an exit code.
+struct CommandLineTool: Sendable {
+    static let version = "0.1.0"
+
+    let tree: CommandTree
+    let context: CommandContext
+
+    func run(_ words: [String]) async -> ExitCode {
+        do {
+            switch try tree.select(words) {
+            case .version:
+                context.console.write("upgrade-relay \(Self.version)\n")
+                return .done
+            case .overview(let group, let wasAsked):
+                let text = tree.overview(of: group)
+                if wasAsked { context.console.write(text) } else { context.console.writeError(text) }
+                return wasAsked ? .done : .usage
+            case .command(let type, let words):
+                return await run(type, words)
+            }
+        } catch {
+            context.console.writeError("error: \(error)\nTry \"upgrade-relay --help\".\n")
+            return .usage
+        }
+    }
+
+    private func run(_ type: any Command.Type, _ words: [String]) async -> ExitCode {
+        let spec = type.spec
+        do {
+            let arguments = try ArgumentParser(spec).parse(words)
+            if arguments.flag("help") {
+                context.console.write(HelpPage(spec).text)
+                return .done
+            }
+            return try await type.init(arguments).run(context)
+        } catch let error as UsageError {
+            context.console.writeError("error: \(error)\nTry \"upgrade-relay \(spec.name) --help\".\n")
+            return .usage
+        } catch let error as CommandFailure {
+            context.console.writeError("error: \(error)\n")
+            return error.code
+        } catch let error as ConfigurationError {
+            context.console.writeError("\(error)\n")
+            return .configuration
+        } catch {
+            context.console.writeError("error: \(error)\n")
+            return .failed
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension CommandTree {
+    /// Every command of the tool, in the order of the overview.
+    static let all = CommandTree(commands: [
+        ServeCommand.self,
+        DemoCommand.self,
+        CheckConfigCommand.self,
+        SimulateAPNsCommand.self,
+        VersionSetCommand.self,
+        VersionShowCommand.self,
+        PlanCommand.self,
+        DevicesImportCommand.self,
+        DevicesExportCommand.self,
+        DevicesShowCommand.self,
+        DevicesRemoveCommand.self,
+        CampaignsListCommand.self,
+        CampaignsShowCommand.self,
+        CampaignsWatchCommand.self,
+        CampaignsPauseCommand.self,
+        CampaignsResumeCommand.self,
+        CampaignsCancelCommand.self,
+        DeliveriesCommand.self,
+        TokensCreateCommand.self,
+        TokensListCommand.self,
+        TokensRevokeCommand.self,
+    ])
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import UpgradeRules
+
+/// The options that make up a bump.
+enum BumpArguments {
+    static let options: [OptionSpec] = [
+        .value("required", "VERSION", "the version that every device must have; a rise starts a campaign"),
+        .value("latest", "VERSION", "the newest version there is", default: "at least the required one"),
+        .value("url", "URL", "where users get it", default: "as the configuration says"),
+        .value("message", "TEXT", "what the push says", default: "as the configuration says"),
+        OptionSpec.value("telephone", "NUMBER", "only to the devices of this user").repeatable(),
+    ]
+
+    static func body(_ arguments: ParsedArguments, downloadURL: String?) throws(UsageError) -> JSONValue {
+        var body: [String: JSONValue] = [:]
+        for name in ["required", "latest"] {
+            guard let text = arguments.value(name) else { continue }
+            body[name] = .string(try AppArguments.version(text, option: name).text)
+        }
+        guard !body.isEmpty else { throw UsageError("--required VERSION is missing") }
+        if let downloadURL { body["downloadUrl"] = .string(downloadURL) }
+        if let message = arguments.value("message") { body["message"] = .string(message) }
+        let telephones = arguments.values("telephone")
+        if !telephones.isEmpty { body["telephones"] = .array(telephones.map(JSONValue.string)) }
+        return .object(body)
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+/// A campaign of the API as people read it.
+struct CampaignText: Sendable {
+    let tree: JSONValue
+
+    init(_ tree: JSONValue) {
+        self.tree = tree
+    }
+
+    var id: String { tree.shown("id") }
+    var state: String { tree.shown("state") }
+    var counts: JSONValue { tree["counts"] ?? .null }
+    var audience: Int64 { counts.count("audience") }
+
+    /// Devices whose outcome is final.
+    var settled: Int64 {
+        ["accepted", "rejected", "unregistered", "expired", "filtered", "cancelled"].reduce(0) { $0 + counts.count($1) }
+    }
+
+    var isFinal: Bool { CampaignState(rawValue: state)?.isFinal ?? false }
+
+    static let countNames = [
+        "pending", "inFlight", "accepted", "retrying", "rejected", "unregistered", "expired", "filtered", "cancelled",
+    ]
+
+    /// The identity that always holds (CONTRACT, "Campaign").
+    var addsUp: Bool { Self.countNames.reduce(0) { $0 + counts.count($1) } == audience }
+
+    /// What is in the way or on its way, for the end of a progress line.
+    var note: String {
+        var parts: [String] = []
+        if state != CampaignState.running.rawValue {
+            let reason = tree.shown("reason")
+            parts.append(reason.isEmpty ? state : "\(state): \(reason)")
+        }
+        for name in ["accepted", "retrying", "rejected", "unregistered", "filtered"] where counts.count(name) > 0 {
+            parts.append("\(name) \(Quantity.count(counts.count(name)))")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    var progress: Progress {
+        Progress(
+            done: settled, total: audience, ratePerSecond: tree["ratePerSecond"]?.number ?? 0,
+            secondsLeft: tree["secondsLeft"]?.integer, note: note)
+    }
+
+    /// One record, field by field, with the counts that are not 0.
+    var details: String {
+        var fields: [(String, String)] = [
+            ("campaign", id), ("app", "\(tree.shown("app")) \(tree.shown("platform"))"),
+            ("required", tree.shownOrDash("required")), ("latest", tree.shownOrDash("latest")),
+            ("download URL", tree.shownOrDash("downloadUrl")), ("state", state),
+        ]
+        if !tree.shown("reason").isEmpty { fields.append(("reason", tree.shown("reason"))) }
+        for (title, name) in [("created", "createdAt"), ("started", "startedAt"), ("finished", "finishedAt")] {
+            fields.append((title, tree.shownOrDash(name)))
+        }
+        return TextTable.fields(fields) + "\n" + countsTable
+    }
+
+    var countsTable: String {
+        var table = TextTable([.init("DEVICES"), .init("COUNT", .right), .init("SHARE", .right)])
+        table.add(["audience", Quantity.count(audience), Quantity.percent(audience, of: audience)])
+        for name in Self.countNames where counts.count(name) > 0 || name == "accepted" {
+            table.add([name, Quantity.count(counts.count(name)), Quantity.percent(counts.count(name), of: audience)])
+            let reasons = tree[name == "filtered" ? "filteredBy" : name == "rejected" ? "rejectedBy" : ""]?.object ?? [:]
+            for (reason, count) in reasons.sorted(by: { $0.key < $1.key }) {
+                guard let count = count.integer, count > 0 else { continue }
+                table.add(["  \(reason)", Quantity.count(count), Quantity.percent(count, of: audience)])
+            }
+        }
+        let upgraded = tree.count("upgraded")
+        return table.text + (upgraded > 0 ? "\(Quantity.count(upgraded)) devices have upgraded since\n" : "")
+    }
+}

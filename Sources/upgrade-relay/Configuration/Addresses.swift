@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// An address to listen on: "127.0.0.1:8480", "[::1]:8480", ":8480" is not one.
+struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
+    /// An IP address without brackets.
+    var host: String
+    /// 0 lets the kernel choose.
+    var port: UInt16
+
+    init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = Self.port(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+            guard Self.isAddress(String(host), family: AF_INET6) else { return nil }
+        } else {
+            guard Self.isAddress(String(host), family: AF_INET) else { return nil }
+        }
+        self.init(host: String(host), port: port)
+    }
+
+    var description: String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// Digits only: `UInt16("+80")` would succeed.
+    static func port(_ text: some StringProtocol) -> UInt16? {
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        return UInt16(text)
+    }
+
+    private static func isAddress(_ text: String, family: CInt) -> Bool {
+        var storage = in6_addr()
+        return unsafe inet_pton(family, text, &storage) == 1
+    }
+}
+
+/// An HTTPS server to connect to.
+struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
+    /// A DNS name or an IP address, without brackets.
+    var host: String
+    var port: UInt16
+
+    init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    /// "https://127.0.0.1:2197", "https://[::1]:2197", "https://api.push.apple.com"; no path, no user, no query.
+    init?(_ text: String) {
+        guard text.lowercased().hasPrefix("https://") else { return nil }
+        var rest = text.dropFirst("https://".count)
+        if rest.hasSuffix("/") { rest = rest.dropLast() }
+        let host: Substring
+        let portText: Substring?
+        if rest.hasPrefix("[") {
+            guard let end = rest.firstIndex(of: "]") else { return nil }
+            host = rest[rest.index(after: rest.startIndex)..<end]
+            let after = rest[rest.index(after: end)...]
+            guard after.isEmpty || after.hasPrefix(":") else { return nil }
+            portText = after.isEmpty ? nil : after.dropFirst()
+            guard ListenAddress("[\(host)]:1") != nil else { return nil }
+        } else {
+            let parts = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            host = parts.first ?? ""
+            portText = parts.count > 1 ? parts[1] : nil
+            let isName = host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") }
+            guard !host.isEmpty, isName else { return nil }
+        }
+        var port: UInt16 = 443
+        if let portText {
+            guard let number = ListenAddress.port(portText), number > 0 else { return nil }
+            port = number
+        }
+        self.init(host: String(host), port: port)
+    }
+
+    var description: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == 443 ? "https://\(name)" : "https://\(name):\(port)"
+    }
+}

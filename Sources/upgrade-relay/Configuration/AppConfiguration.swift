@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+
+/// One app on one platform.
+struct AppConfiguration: Sendable, Equatable {
+    var key: AppKey
+    /// Where users get the new version; nil: each bump must carry its own. Default none.
+    var downloadURL: String?
+    /// Which number's rise forces an upgrade. Default manual.
+    var forcePolicy = ForcePolicyName.manual
+    var push = PushConfiguration()
+    /// nil where nothing can be pushed: only the version store and the login check work.
+    var apns: APNsConfiguration?
+    var fanOut = FanOutConfiguration()
+}
+
+/// By its name in the configuration. Only `manual` is at work in this release.
+enum ForcePolicyName: String, Sendable, Equatable, CaseIterable {
+    case manual
+    case major
+    case minor
+    case patch
+}
+
+/// What a push says and how it travels.
+struct PushConfiguration: Sendable, Equatable {
+    /// The `page.type` that the app's code looks for. Default needUpgrade.
+    var type = "needUpgrade"
+    /// The text that the phone shows where a bump brings no message.
+    var alert = "A new version is required."
+    /// APNs' priority: 10 at once, 5 as the battery allows, 1 never wakes the device. Default 10.
+    var priority = 10
+    /// From the rise until nothing is sent any more, and how long APNs keeps it for a phone that is off. Default 7 days.
+    var timeToLive = Duration.seconds(7 * 86_400)
+    /// A sound's name in the app's bundle, or "default". Default none.
+    var sound: String?
+}
+
+/// How to speak with APNs for one app.
+struct APNsConfiguration: Sendable, Equatable {
+    /// The ten characters of the developer team.
+    var teamID: String
+    /// The ten characters of the signing key.
+    var keyID: String
+    /// The .p8 file that Apple gave.
+    var key: SecretSource
+    /// The bundle id. Default: the app's name.
+    var topic: String
+    /// Default https://api.push.apple.com.
+    var server = ServerAddress(host: "api.push.apple.com", port: 443)
+    /// Default https://api.sandbox.push.apple.com, or `server` where that is one of the owner's own.
+    var sandboxServer = ServerAddress(host: "api.sandbox.push.apple.com", port: 443)
+    /// A PEM file of certificates to trust instead of the system's. Default the system's.
+    var trustedCertificates: String?
+    /// An HTTP proxy to CONNECT through: "http://proxy.example:3128". Default none.
+    var proxy: String?
+    /// Connections at most, for each lane and server. Default 4.
+    var connections = 4
+}
+
+/// How a campaign's audience is cut and spread.
+struct FanOutConfiguration: Sendable, Equatable {
+    /// Threads that each drive their own connections. Default 1: enough for hundreds of thousands of pushes a second.
+    var lanes = 1
+    /// Devices that are read, sent and recorded together. What kill -9 may make the relay send twice is bounded by the
+    /// batches in flight. Default 500.
+    var batch = 500
+    /// Devices of one shard, the unit that can be worked on side by side. Default 50,000.
+    var shardSize = 50_000
+}

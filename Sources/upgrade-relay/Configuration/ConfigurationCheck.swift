@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import Signing
+import UpgradeRules
+
+/// Looks at every file that a valid configuration names.
+struct ConfigurationCheck: Sendable {
+    let configuration: RelayConfiguration
+    let environment: [String: String]
+
+    struct Report: Sendable {
+        var faults: [ConfigurationFault] = []
+        /// What was read, in the order of the file: field and place.
+        var secretsRead: [(field: String, place: String)] = []
+    }
+
+    func run() -> Report {
+        var report = Report()
+        checkStore(&report)
+        for (index, source) in configuration.webhooks.secrets.enumerated() {
+            let field = "webhooks.secrets[\(index)]"
+            guard let secret = read(source, field, &report) else { continue }
+            if let problem = Self.webhookSecretProblem(secret) {
+                report.faults.append(ConfigurationFault(field, "\(source.place) \(problem)"))
+            }
+        }
+        for app in configuration.apps {
+            guard let apns = app.apns else { continue }
+            let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).apns"
+            if let pem = read(apns.key, "\(field).key", &report) {
+                do {
+                    _ = try ES256PrivateKey(pem: pem)
+                } catch {
+                    report.faults.append(
+                        ConfigurationFault(
+                            "\(field).key", "\(apns.key.place) is not a key for ES256 (PEM, EC P-256, as Apple's .p8): \(error)"))
+                }
+            }
+            if let path = apns.trustedCertificates {
+                checkCertificates(path, "\(field).trustedCertificates", &report)
+            }
+        }
+        return report
+    }
+
+    private func read(_ source: SecretSource, _ field: String, _ report: inout Report) -> [UInt8]? {
+        do {
+            let secret = try source.read(environment: environment)
+            report.secretsRead.append((field, source.place))
+            return secret
+        } catch {
+            report.faults.append(ConfigurationFault(field, "\(error)"))
+            return nil
+        }
+    }
+
+    private func checkStore(_ report: inout Report) {
+        let path = configuration.store.sqlitePath
+        let directory = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
+        // SQLite keeps its WAL beside the database, so the directory must be writable too (sqlite.org/wal.html).
+        if let fault = FileProbe.directoryFault(directory.isEmpty ? "/" : String(directory)) {
+            let hint = fault.hint.map { "; \($0)" } ?? ""
+            report.faults.append(
+                ConfigurationFault("store.sqlite.path", "the directory \(directory)/ \(fault.problem)\(hint)"))
+        }
+    }
+
+    private func checkCertificates(_ path: String, _ field: String, _ report: inout Report) {
+        switch FileProbe.read(path, limit: 16 << 20) {
+        case .failure(let fault):
+            let hint = fault.hint.map { "; \($0)" } ?? ""
+            report.faults.append(ConfigurationFault(field, "the file \(path) \(fault.problem)\(hint)"))
+        case .success(let bytes):
+            guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
+                report.faults.append(ConfigurationFault(field, "the file \(path) holds no certificate in PEM"))
+                return
+            }
+        }
+    }
+
+    /// Standard Webhooks secrets say what they are ("whsec_"), so a damaged one can be told; others are any bytes.
+    static func webhookSecretProblem(_ secret: [UInt8]) -> String? {
+        let prefix = Array("whsec_".utf8)
+        guard secret.starts(with: prefix) else { return nil }
+        guard let key = Base64.decode(String(decoding: secret.dropFirst(prefix.count), as: UTF8.self)) else {
+            return "begins with whsec_, but what follows is not base64"
+        }
+        return (24...64).contains(key.count) ? nil : "holds \(key.count) bytes after whsec_; 24 to 64 are right"
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The configuration as a JSON5 file (json5.org), read with Foundation's decoder.
+struct ConfigurationFile: Sendable {
+    let path: String
+
+    /// `--config`, else `UPGRADE_RELAY_CONFIG`, else the default.
+    static func located(option: String?, environment: [String: String]) -> ConfigurationFile {
+        let variable = environment[RelayConfiguration.pathVariable].flatMap { $0.isEmpty ? nil : $0 }
+        return ConfigurationFile(path: option ?? variable ?? RelayConfiguration.defaultPath)
+    }
+
+    /// - Throws: `ConfigurationError` with every fault at once.
+    func load() throws(ConfigurationError) -> RelayConfiguration {
+        switch FileProbe.read(path, limit: 4 << 20) {
+        case .failure(let failure):
+            let hint = failure.hint.map { "; \($0)" } ?? ""
+            throw ConfigurationError(path: path, faults: [ConfigurationFault("", "the file \(failure.problem)\(hint)")])
+        case .success(let bytes):
+            return try Self.parse(bytes, path: path)
+        }
+    }
+
+    static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> RelayConfiguration {
+        let tree: JSONValue
+        do {
+            tree = try json5(bytes)
+        } catch {
+            throw ConfigurationError(path: path, faults: [ConfigurationFault("", "not JSON5: \(Self.reason(error))")])
+        }
+        let (configuration, faults) = RelayConfiguration.read(tree)
+        guard faults.isEmpty else { throw ConfigurationError(path: path, faults: faults) }
+        return configuration
+    }
+
+    static func json5(_ bytes: [UInt8]) throws -> JSONValue {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        return try decoder.decode(JSONValue.self, from: Data(bytes))
+    }
+
+    /// Foundation's own words, which name line and column where it knows them.
+    static func reason(_ error: any Error) -> String {
+        guard case DecodingError.dataCorrupted(let context) = error else { return "\(error)" }
+        let detail = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String
+        return detail ?? context.debugDescription
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+
+/// Where a command's words go: standard output for results, standard error for what goes on. Any thread.
+final class Console: Sendable {
+    /// Whether standard error is a terminal: progress bars are drawn there, so that results can be piped.
+    let isTerminal: Bool
+    private let sink: @Sendable (_ text: String, _ isError: Bool) -> Void
+    private let columns: @Sendable () -> Int
+    private let lock = Mutex(())
+
+    init(
+        isTerminal: Bool, columns: @escaping @Sendable () -> Int = { 80 },
+        sink: @escaping @Sendable (_ text: String, _ isError: Bool) -> Void
+    ) {
+        self.isTerminal = isTerminal
+        self.columns = columns
+        self.sink = sink
+    }
+
+    /// The process's own streams.
+    static let standard = Console(
+        isTerminal: isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb",
+        columns: { TerminalSize.columns(of: STDERR_FILENO) },
+        sink: { text, isError in
+            var text = text
+            let descriptor = isError ? STDERR_FILENO : STDOUT_FILENO
+            let isWritten = text.withUTF8 { bytes in
+                unsafe Console.writeAll(UnsafeRawBufferPointer(bytes), to: descriptor)
+            }
+            // Whoever read our output has gone (head, less): there is nobody left to work for.
+            if !isWritten, !isError { exit(ExitCode.failed.rawValue) }
+        })
+
+    /// Columns of the terminal at this moment; 80 where it is not known.
+    var width: Int { columns() }
+
+    func write(_ text: String) {
+        lock.withLock { _ in sink(text, false) }
+    }
+
+    func writeLine(_ text: String) { write(text + "\n") }
+
+    func writeError(_ text: String) {
+        lock.withLock { _ in sink(text, true) }
+    }
+
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
+        var rest = unsafe bytes[...]
+        while unsafe !rest.isEmpty {
+            let count = unsafe Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                return false
+            }
+            unsafe rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many columns a text takes on a terminal, and text from elsewhere made safe to show there.
+enum DisplayWidth {
+    /// East Asian wide and full-width characters and emoji take two columns, combining marks none.
+    static func columns(_ text: String) -> Int {
+        text.reduce(0) { $0 + columns($1) }
+    }
+
+    static func columns(_ character: Character) -> Int {
+        guard let scalar = character.unicodeScalars.first else { return 0 }
+        if scalar.properties.isEmojiPresentation { return 2 }
+        switch scalar.value {
+        case 0..<0x20, 0x7F: return 0
+        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+            return 2
+        default:
+            return scalar.properties.generalCategory == .nonspacingMark ? 0 : 1
+        }
+    }
+
+    /// The text without control characters: what a client stored must not steer the operator's terminal.
+    static func sanitised(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            result.append(isControl(scalar) ? "\u{FFFD}" : scalar)
+        }
+        return String(result)
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        // Format characters include the bidirectional overrides.
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+
+    /// As much of the text as fits into `width` columns, with "…" where something was cut.
+    static func truncated(_ text: String, to width: Int) -> String {
+        guard columns(text) > width else { return text }
+        var result = ""
+        var used = 0
+        for character in text {
+            let next = columns(character)
+            guard used + next <= width - 1 else { break }
+            result.append(character)
+            used += next
+        }
+        return width > 0 ? result + "…" : ""
+    }
+}

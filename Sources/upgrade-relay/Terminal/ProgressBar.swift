@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far a long work is, at one moment.
+struct Progress: Sendable, Equatable {
+    var done: Int64
+    /// nil: nobody knows how much there is.
+    var total: Int64?
+    var ratePerSecond: Double
+    /// nil: not known yet.
+    var secondsLeft: Int64?
+    /// What follows the bar, for example the counts.
+    var note: String = ""
+
+    /// The share done from 0 to 1; nil without a total. Nothing to do is all done.
+    var share: Double? {
+        total.map { $0 > 0 ? min(1, max(0, Double(done) / Double($0))) : 1 }
+    }
+}
+
+/// Draws progress as one line. Pure: progress and width in, a line out.
+enum ProgressBar {
+    /// A line of at most `width` columns: label, bar, share, rate, time left, note. The note goes first where the line is
+    /// too short, then the bar.
+    static func line(_ label: String, _ progress: Progress, width: Int) -> String {
+        let figures = figures(progress)
+        let fixed = DisplayWidth.columns(label) + 1 + DisplayWidth.columns(figures)
+        guard let share = progress.share else {
+            return DisplayWidth.truncated("\(label) \(figures)\(suffix(progress.note))", to: width)
+        }
+        let note = suffix(progress.note)
+        let withNote = width - fixed - 3 - DisplayWidth.columns(note)
+        if withNote >= 10 {
+            return "\(label) \(bar(share, cells: min(40, withNote))) \(figures)\(note)"
+        }
+        let withoutNote = width - fixed - 3
+        if withoutNote >= 5 {
+            return "\(label) \(bar(share, cells: min(40, withoutNote))) \(figures)"
+        }
+        return DisplayWidth.truncated("\(label) \(figures)", to: width)
+    }
+
+    /// A line for a log: no bar, whatever its length.
+    static func plain(_ label: String, _ progress: Progress) -> String {
+        "\(label): \(figures(progress))\(suffix(progress.note))"
+    }
+
+    /// "[#####     ]": full only when all is done.
+    static func bar(_ share: Double, cells: Int) -> String {
+        let full = Int(share * Double(cells))
+        return "[\(String(repeating: "#", count: full))\(String(repeating: "-", count: cells - full))]"
+    }
+
+    private static func figures(_ progress: Progress) -> String {
+        var parts: [String] = []
+        if let total = progress.total {
+            let percent = total > 0 ? Quantity.percent(progress.done, of: total) : "100%"
+            parts.append("\(String(repeating: " ", count: max(0, 4 - percent.count)))\(percent)")
+            parts.append("\(Quantity.count(progress.done))/\(Quantity.count(total))")
+        } else {
+            parts.append(Quantity.count(progress.done))
+        }
+        parts.append(Quantity.rate(progress.ratePerSecond))
+        if let seconds = progress.secondsLeft, progress.share.map({ $0 < 1 }) ?? true {
+            parts.append("\(DurationText.rough(seconds: seconds)) left")
+        }
+        return parts.joined(separator: "  ")
+    }
+
+    private static func suffix(_ note: String) -> String {
+        note.isEmpty ? "" : "  \(note)"
+    }
+}
