@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Macros and variadic functions that Swift cannot import. Every shim keeps the name of what it wraps.
 #pragma once
+#include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -11,3 +13,79 @@
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+
+// EVP_EC_gen is a macro over EVP_PKEY_Q_keygen, which is variadic.
+static inline EVP_PKEY *_Nullable relay_EVP_EC_gen_P256(void) { return EVP_EC_gen("P-256"); }
+
+// BIO_pending is a macro over BIO_ctrl.
+static inline size_t relay_BIO_pending(BIO *_Nonnull bio) {
+    long count = BIO_ctrl(bio, BIO_CTRL_PENDING, 0, NULL);
+    return count > 0 ? (size_t)count : 0;
+}
+
+// ERR_GET_REASON is a static inline in 3.0, but ERR_REASON_MASK, which callers compare with, is a macro of casts.
+static inline int relay_ERR_peek_last_reason(void) { return ERR_GET_REASON(ERR_peek_last_error()); }
+static inline int relay_ERR_peek_last_library(void) { return ERR_GET_LIB(ERR_peek_last_error()); }
+
+// PEM_R_NO_START_LINE is a macro; the text "no start line" is the only sign that a file is no PEM at all.
+static inline int relay_ERR_is_no_start_line(void) {
+    unsigned long error = ERR_peek_last_error();
+    return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
+}
+
+// A password callback that always declines: with none, OpenSSL would ask on the terminal (PEM_read_bio_PrivateKey(3)).
+static inline int relay_decline_password(char *_Nullable buffer, int size, int writing, void *_Nullable told) {
+    (void)buffer; (void)size; (void)writing;
+    if (told) *(int *)told = 1;
+    return -1;
+}
+// PEM_read_bio_PrivateKey takes that callback as a pointer. `encrypted` becomes 1 if a password was asked for.
+static inline EVP_PKEY *_Nullable relay_PEM_read_bio_PrivateKey(BIO *_Nonnull bio, int *_Nonnull encrypted) {
+    return PEM_read_bio_PrivateKey(bio, NULL, relay_decline_password, encrypted);
+}
+static inline EVP_PKEY *_Nullable relay_PEM_read_bio_PUBKEY(BIO *_Nonnull bio) {
+    int ignored = 0;
+    return PEM_read_bio_PUBKEY(bio, NULL, relay_decline_password, &ignored);
+}
+
+// X509V3_set_ctx_nodb is a macro that writes into X509V3_CTX, and the whole dance is needed for one extension.
+static inline int relay_X509_add_extension(X509 *_Nonnull certificate, X509 *_Nonnull issuer, int nid,
+                                           const char *_Nonnull value) {
+    X509V3_CTX context;
+    X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+    X509V3_set_ctx_nodb(&context);
+    X509_EXTENSION *extension = X509V3_EXT_nconf_nid(NULL, &context, nid, value);
+    if (!extension) return 0;
+    int added = X509_add_ext(certificate, extension, -1);
+    X509_EXTENSION_free(extension);
+    return added;
+}
+
+// SSL_CTX_set_min_proto_version, SSL_CTX_set_mode and SSL_CTX_set_session_cache_mode are macros over SSL_CTX_ctrl.
+static inline int relay_SSL_CTX_set_min_proto_version_TLS1_2(SSL_CTX *_Nonnull context) {
+    return (int)SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+}
+static inline void relay_SSL_CTX_set_server_modes(SSL_CTX *_Nonnull context) {
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+}
+// SSL_CTX_add0_chain_cert and friends are macros; SSL_CTX_use_certificate_chain_file is not and needs no shim.
+// Certificates from memory: the leaf first, then its chain, from one PEM text. Returns 1 if at least the leaf was used.
+static inline int relay_SSL_CTX_use_certificate_chain_pem(SSL_CTX *_Nonnull context, const void *_Nonnull pem,
+                                                          int length) {
+    BIO *bio = BIO_new_mem_buf(pem, length);
+    if (!bio) return 0;
+    X509 *leaf = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+    int used = leaf && SSL_CTX_use_certificate(context, leaf) == 1;
+    X509_free(leaf);
+    while (used) {
+        X509 *link = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+        if (!link) break;
+        if (SSL_CTX_add0_chain_cert(context, link) != 1) {
+            X509_free(link);
+            used = 0;
+        }
+    }
+    ERR_clear_error();  // The loop ends with "no start line".
+    BIO_free(bio);
+    return used;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenSSL
+
+/// The one owner of an `EVP_PKEY` that is a P-256 key.
+///
+/// `@unchecked Sendable` because the pointer is a `let`, the key is never changed after `init`, and each call makes its
+/// own `EVP_MD_CTX`. openssl-threads(7): "Objects are thread-safe as long as the API's being invoked don't modify the
+/// object", and "updates to an object's internal state, such as cached values, are done with locks": the cached
+/// provider key of an EVP_PKEY is such a value.
+@safe
+final class EVPKey: @unchecked Sendable {
+    private let key: OpaquePointer
+
+    /// Takes ownership of `key` and refuses whatever is not a P-256 key; what it refuses it frees.
+    private init(owning key: OpaquePointer) throws {
+        unsafe self.key = key
+        guard unsafe EVP_PKEY_is_a(key, "EC") == 1 else {
+            let name = unsafe EVP_PKEY_get0_type_name(key).map { unsafe String(cString: $0) } ?? "of an unknown kind"
+            throw SigningError(.wrongKey, "not a P-256 key: it is \(name)", hint: Self.hint)
+        }
+        var name = [CChar](repeating: 0, count: 80)
+        var length = 0
+        let named = unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1
+        let group = String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard named, group == "prime256v1" else {
+            ERR_clear_error()
+            throw SigningError(
+                .wrongKey, "not a P-256 key: it is on the curve \(named ? group : "of no name")", hint: Self.hint)
+        }
+    }
+
+    deinit { unsafe EVP_PKEY_free(key) }
+
+    private static let hint = "ES256 needs an elliptic-curve key on P-256, as Apple's .p8 files hold"
+
+    static func generate() throws -> EVPKey {
+        guard let key = unsafe relay_EVP_EC_gen_P256() else { throw LibraryFailure.taken("no P-256 key could be made") }
+        return try unsafe EVPKey(owning: key)
+    }
+
+    static func privateKey(pem: [UInt8]) throws -> EVPKey {
+        guard let memory = Memory(pem) else { throw LibraryFailure.taken("no memory for a private key") }
+        var encrypted: Int32 = 0
+        guard let key = unsafe relay_PEM_read_bio_PrivateKey(memory.bio, &encrypted) else {
+            if encrypted == 1 {
+                ERR_clear_error()
+                throw SigningError(
+                    .encrypted, "the private key is protected by a password",
+                    hint: "store it without one: openssl pkcs8 -topk8 -nocrypt")
+            }
+            throw Self.unreadable("private key", header: "-----BEGIN PRIVATE KEY-----")
+        }
+        return try unsafe EVPKey(owning: key)
+    }
+
+    static func publicKey(pem: [UInt8]) throws -> EVPKey {
+        guard let memory = Memory(pem) else { throw LibraryFailure.taken("no memory for a public key") }
+        guard let key = unsafe relay_PEM_read_bio_PUBKEY(memory.bio) else {
+            throw Self.unreadable("public key", header: "-----BEGIN PUBLIC KEY-----")
+        }
+        return try unsafe EVPKey(owning: key)
+    }
+
+    private static func unreadable(_ what: String, header: String) -> SigningError {
+        if relay_ERR_is_no_start_line() == 1 {
+            ERR_clear_error()
+            return SigningError(.notPEM, "no \(what) found: this is not PEM", hint: "it has to begin with \(header)")
+        }
+        return LibraryFailure.taken("the \(what) cannot be read", hint: "it has to begin with \(header)")
+    }
+
+    /// PKCS#8, unencrypted: "-----BEGIN PRIVATE KEY-----".
+    func privatePEM() throws -> [UInt8] {
+        guard let memory = Memory(),
+            unsafe PEM_write_bio_PKCS8PrivateKey(memory.bio, key, nil, nil, 0, nil, nil) == 1
+        else { throw LibraryFailure.taken("the private key cannot be written as PEM") }
+        return memory.contents()
+    }
+
+    /// SubjectPublicKeyInfo: "-----BEGIN PUBLIC KEY-----".
+    func publicPEM() throws -> [UInt8] {
+        guard let memory = Memory(), unsafe PEM_write_bio_PUBKEY(memory.bio, key) == 1
+        else { throw LibraryFailure.taken("the public key cannot be written as PEM") }
+        return memory.contents()
+    }
+
+    /// ECDSA with SHA-256, in DER.
+    func signDER(_ message: [UInt8]) throws -> [UInt8] {
+        guard let context = unsafe EVP_MD_CTX_new() else { throw LibraryFailure.taken("no memory to sign") }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        // 72 bytes is the most a P-256 signature takes in DER; EVP_DigestSign(3) checks the room it is given.
+        var signature = [UInt8](repeating: 0, count: 80)
+        var length = signature.count
+        guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
+            unsafe EVP_DigestSign(context, &signature, &length, message, message.count) == 1
+        else { throw LibraryFailure.taken("the message could not be signed", hint: "is this a private key?") }
+        return Array(signature.prefix(length))
+    }
+
+    func isValidDER(_ signature: [UInt8], for message: [UInt8]) -> Bool {
+        guard let context = unsafe EVP_MD_CTX_new() else { return false }
+        defer { unsafe EVP_MD_CTX_free(context) }
+        guard unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1 else {
+            ERR_clear_error()
+            return false
+        }
+        // EVP_DigestVerify(3): 1 is the only success; 0 and negative values both leave errors in the queue.
+        let answer = unsafe EVP_DigestVerify(context, signature, signature.count, message, message.count)
+        ERR_clear_error()
+        return answer == 1
+    }
+
+    /// Lets a certificate use the key. `body` must not keep the pointer, nor change what it points to.
+    func withPointer<R>(_ body: (OpaquePointer) throws -> R) rethrows -> R {
+        try unsafe body(key)
+    }
+}
