@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+
+/// A TLS connection that has agreed on HTTP/2: bytes out, bytes in, neither call ever waits.
+///
+/// `@unchecked Sendable` because it has one owner at a time: the thread that dialled hands it over through a mutex, and from
+/// then on only the lane's thread touches it. Closed (with TLS's close_notify) when the last reference goes.
+package final class DialedConnection: @unchecked Sendable {
+    package enum Sent: Sendable {
+        /// So many bytes were taken, possibly fewer than given.
+        case wrote(Int)
+        /// The socket is full. Try again with the *same* bytes at the *same* address when it is writable: OpenSSL has
+        /// begun a record with them (SSL_write(3), "the same arguments").
+        case again
+        case failed(TransportError)
+    }
+
+    package enum Received: Sendable {
+        case received(Int)
+        /// Nothing more at present; epoll will tell.
+        case again
+        /// The peer has closed its side.
+        case closed
+        case failed(TransportError)
+    }
+
+    /// For epoll; closing it is not the caller's.
+    package let socket: Int32
+    private let handle: EasyHandle
+    private let context: String
+
+    init(handle: EasyHandle, socket: Int32, context: String) {
+        self.handle = handle
+        self.socket = socket
+        self.context = context
+    }
+
+    package func send(_ bytes: UnsafeRawBufferPointer) -> Sent {
+        var count = 0
+        let result = unsafe curl_easy_send(handle.pointer, bytes.baseAddress, bytes.count, &count)
+        switch result {
+        case CURLE_OK: return .wrote(count)
+        case CURLE_AGAIN: return .again
+        default: return .failed(broken(result))
+        }
+    }
+
+    /// Read until `.again`: decrypted bytes may wait in OpenSSL with no epoll event to announce them.
+    package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
+        var count = 0
+        let result = unsafe curl_easy_recv(handle.pointer, buffer.baseAddress, buffer.count, &count)
+        switch result {
+        case CURLE_OK: return count == 0 ? .closed : .received(count)
+        case CURLE_AGAIN: return .again
+        default: return .failed(broken(result))
+        }
+    }
+
+    private func broken(_ result: CURLcode) -> TransportError {
+        TransportError(code: .broken, context: context, reason: handle.reason(result))
+    }
+}

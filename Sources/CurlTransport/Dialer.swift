@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+import COpenSSL
+
+/// Opens TLS connections that have agreed on HTTP/2, and leaves the HTTP/2 to others.
+///
+/// libcurl gives name resolution, Happy Eyeballs, proxies, verification and time-outs; it does nothing after the handshake
+/// (`CURLOPT_CONNECT_ONLY`). `dial` blocks for up to `connectTimeout`: call it on a thread that may wait.
+package struct Dialer: Sendable {
+    /// A DNS name or an IP address, without brackets.
+    package var host: String
+    package var port: UInt16
+    /// A PEM file of certificates to trust instead of the system's; nil: the system's.
+    package var trustedCertificates: String?
+    /// An HTTP or SOCKS proxy, for example "http://proxy.example:3128"; nil: none. The environment is never consulted.
+    package var proxy: String?
+    /// Name resolution, TCP, proxy and TLS together. Default 10 s.
+    package var connectTimeout: Duration = .seconds(10)
+
+    package init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    /// - Throws: `.cannotConnect`, `.notTrusted`, `.notHTTP2` or `.badRequest`.
+    package func dial() throws(TransportError) -> DialedConnection {
+        let name = host.contains(":") ? "[\(host)]" : host
+        let url = "https://\(name):\(port)"
+        if let proxy, proxy.hasPrefix("https:") {
+            // libcurl would hand our SSL_CTX callback the proxy's context as well, and offer "h2" to the proxy.
+            throw TransportError(
+                code: .badRequest, context: url, reason: "proxy \"\(Self.masked(proxy))\" is reached by TLS",
+                hint: "use an http:// or socks5h:// proxy; the connection to the server is encrypted in either case")
+        }
+        let handle = try EasyHandle(context: url)
+        let agreement = Agreement()
+        try configure(handle, url: url, agreement: agreement)
+        let result = unsafe curl_easy_perform(handle.pointer)
+        guard result == CURLE_OK else { throw handle.error(result, context: url) }
+        guard agreement.protocolName == "h2" else {
+            let found = agreement.protocolName.map { "\"\($0)\"" } ?? "no protocol"
+            throw TransportError(
+                code: .notHTTP2, context: url, reason: "offered \"h2\" by ALPN, but the server chose \(found)",
+                hint: "the server, or a proxy that opens TLS on the way, must speak HTTP/2")
+        }
+        var socket: curl_socket_t = -1
+        guard unsafe relay_curl_get_active_socket(handle.pointer, &socket) == CURLE_OK, socket >= 0 else {
+            throw TransportError(code: .cannotConnect, context: url, reason: "libcurl has no socket after connecting")
+        }
+        return DialedConnection(handle: handle, socket: socket, context: url)
+    }
+
+    private func configure(_ handle: EasyHandle, url: String, agreement: Agreement) throws(TransportError) {
+        let easy = unsafe handle.pointer
+        try handle.require(unsafe relay_curl_set_url(easy, url), "the address", url)
+        try handle.require(unsafe relay_curl_set_protocols(easy, "https"), "the protocol", url)
+        try handle.require(unsafe relay_curl_set_connect_only(easy, 1), "CONNECT_ONLY", url)
+        // With libcurl's own ALPN left on, libcurl switches the connection to its HTTP/2 code and curl_easy_send fails.
+        try handle.require(
+            unsafe relay_curl_set_http_version(easy, Int(CURL_HTTP_VERSION_1_1)), "HTTP_VERSION", url)
+        try handle.require(unsafe relay_curl_set_ssl_enable_alpn(easy, 0), "SSL_ENABLE_ALPN", url)
+        try handle.require(unsafe relay_curl_set_ssl_verify_peer(easy, 1), "SSL_VERIFYPEER", url)
+        try handle.require(unsafe relay_curl_set_ssl_verify_host(easy, 2), "SSL_VERIFYHOST", url)
+        // RFC 9113, 9.2: TLS 1.2 or higher.
+        try handle.require(unsafe relay_curl_set_ssl_version(easy, Int(CURL_SSLVERSION_TLSv1_2)), "SSLVERSION", url)
+        if let trustedCertificates {
+            try handle.require(unsafe relay_curl_set_ca_info(easy, trustedCertificates), "CAINFO", url)
+            try handle.require(unsafe relay_curl_set_ca_path(easy, nil), "CAPATH", url)
+        }
+        try handle.require(unsafe relay_curl_set_proxy(easy, proxy ?? ""), "the proxy", url)
+        try handle.require(unsafe relay_curl_set_noproxy(easy, ""), "NOPROXY", url)
+        try handle.require(unsafe relay_curl_set_http_proxy_tunnel(easy, 1), "HTTPPROXYTUNNEL", url)
+        let milliseconds = max(1, Int(connectTimeout / .milliseconds(1)))
+        try handle.require(unsafe relay_curl_set_connect_timeout_ms(easy, milliseconds), "CONNECTTIMEOUT", url)
+        try handle.require(unsafe relay_curl_set_nosignal(easy, 1), "NOSIGNAL", url)
+        try handle.require(unsafe relay_curl_set_tcp_nodelay(easy, 1), "TCP_NODELAY", url)
+        try handle.require(unsafe relay_curl_set_tcp_keepalive(easy, 1), "TCP_KEEPALIVE", url)
+        try handle.require(unsafe relay_curl_set_dns_cache_timeout(easy, 0), "DNS_CACHE_TIMEOUT", url)
+        // SAFETY: the handle keeps the agreement until after it is cleaned up.
+        handle.kept = agreement
+        let data = unsafe Unmanaged.passUnretained(agreement).toOpaque()
+        try handle.require(unsafe relay_curl_set_ssl_ctx_data(easy, data), "SSL_CTX_DATA", url)
+        try handle.require(unsafe relay_curl_set_ssl_ctx_function(easy, prepareContext), "SSL_CTX_FUNCTION", url)
+    }
+
+    /// A proxy address may carry a password.
+    private static func masked(_ proxy: String) -> String {
+        guard let at = proxy.lastIndex(of: "@"), let scheme = proxy.range(of: "://") else { return proxy }
+        return proxy[..<scheme.upperBound] + "***" + proxy[at...]
+    }
+}
+
+extension String {
+    /// Where `text` begins and ends; nil where it does not occur. (Foundation has it; we do without Foundation.)
+    fileprivate func range(of text: String) -> Range<String.Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}
+
+/// What TLS agreed on, noted by OpenSSL's callback at the end of the handshake.
+final class Agreement {
+    /// The ALPN choice; nil where the server chose none.
+    var protocolName: String?
+}
+
+/// Called by libcurl with the SSL_CTX before the handshake.
+private func prepareContext(
+    _: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?, _ data: UnsafeMutableRawPointer?
+) -> CURLcode {
+    guard let context = unsafe context, let data = unsafe data else { return CURLE_SSL_CONNECT_ERROR }
+    let sslContext = OpaquePointer(context)
+    let protocols: [UInt8] = [2, 0x68, 0x32]  // "h2" with its length (RFC 7301, 3.1)
+    // "return 0 on success, and non-0 on failure" (SSL_CTX_set_alpn_protos(3)): the other way round than its neighbours.
+    guard unsafe SSL_CTX_set_alpn_protos(sslContext, protocols, UInt32(protocols.count)) == 0 else {
+        return CURLE_SSL_CONNECT_ERROR
+    }
+    // Index 0 is the application's (SSL_CTX_set_app_data); libcurl keeps its own data on the SSL, not on the SSL_CTX.
+    guard unsafe SSL_CTX_set_ex_data(sslContext, 0, data) == 1 else { return CURLE_SSL_CONNECT_ERROR }
+    // One read for a whole record (and what follows) instead of one for its header and one for its rest. Safe because
+    // we read until CURLE_AGAIN: nothing stays behind that no epoll event would announce.
+    _ = unsafe SSL_CTX_ctrl(sslContext, SSL_CTRL_SET_READ_AHEAD, 1, nil)
+    // libcurl sets SSL_MODE_RELEASE_BUFFERS, which frees and allocates 16 KiB for each record. Few connections: keep them.
+    _ = unsafe SSL_CTX_ctrl(sslContext, SSL_CTRL_CLEAR_MODE, Int(SSL_MODE_RELEASE_BUFFERS), nil)
+    unsafe SSL_CTX_set_info_callback(sslContext, noteAgreement)
+    return CURLE_OK
+}
+
+/// Called by OpenSSL as the handshake goes on; also after it, for each session ticket.
+private func noteAgreement(_ ssl: OpaquePointer?, _ event: Int32, _: Int32) {
+    guard event & SSL_CB_HANDSHAKE_DONE != 0, let ssl = unsafe ssl else { return }
+    guard let data = unsafe SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), 0) else { return }
+    // SAFETY: set by prepareContext to an Agreement that outlives the handle, and with it this SSL.
+    let agreement = unsafe Unmanaged<Agreement>.fromOpaque(data).takeUnretainedValue()
+    var bytes: UnsafePointer<UInt8>?
+    var count: UInt32 = 0
+    unsafe SSL_get0_alpn_selected(ssl, &bytes, &count)
+    agreement.protocolName = unsafe bytes.map {
+        unsafe String(decoding: UnsafeBufferPointer(start: $0, count: Int(count)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One ordinary request: for everything that is not the hot path.
+package struct HTTPRequest: Sendable {
+    package enum Body: Sendable {
+        case none
+        case bytes([UInt8])
+        /// Pieces of any size up to the one asked for; an empty one ends the body. `length` nil: unknown, sent in chunks.
+        /// An error thrown by `next` ends the request and is thrown on to the caller.
+        case stream(length: Int64?, next: @Sendable (_ atMost: Int) throws -> [UInt8])
+    }
+
+    package var method: String
+    /// http or https; with a unix socket the host is only what the `Host` header says.
+    package var url: String
+    /// Sent as they are, in this order. `content-type` is never invented.
+    package var headers: [(name: String, value: String)] = []
+    package var body: Body = .none
+    /// From the first byte sent to the last received. Default 30 s; nil: none (an event stream).
+    package var timeout: Duration? = .seconds(30)
+    /// Name resolution, TCP, proxy and TLS. Default 10 s.
+    package var connectTimeout: Duration = .seconds(10)
+    /// Larger answers are refused with `.tooLarge`. Default 8 MiB. For a stream of lines: the longest line.
+    package var maximumResponse: Int = 8 << 20
+    /// How many redirects are followed, and only to https. Default 0.
+    package var maximumRedirects: Int = 0
+
+    package init(_ method: String, _ url: String) {
+        self.method = method
+        self.url = url
+    }
+}
+
+package struct HTTPResponse: Sendable {
+    package let status: Int
+    /// Of the last answer, in the order in which they came; names as the server wrote them.
+    package let headers: [(name: String, value: String)]
+    package let body: [UInt8]
+
+    package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The first field of that name, whatever the case of its letters.
+    package subscript(name: String) -> String? {
+        let wanted = name.lowercased()
+        return headers.first { $0.name.lowercased() == wanted }?.value
+    }
+}
