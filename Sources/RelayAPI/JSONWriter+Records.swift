@@ -10,14 +10,15 @@ extension JSONWriter {
         member("platform", key.platform.rawValue)
     }
 
-    mutating func versionMembers(_ record: VersionRecord) {
-        app(record.app)
+    /// - Parameter record: nil when nothing was ever stored for the app: every member is null.
+    mutating func versionMembers(of key: AppKey, _ record: VersionRecord?) {
+        app(key)
         requirementMembers(record)
-        member("updatedAt", record.updatedAt)
+        member("updatedAt", record?.updatedAt)
     }
 
     mutating func version(_ record: VersionRecord) {
-        object { $0.versionMembers(record) }
+        object { $0.versionMembers(of: record.app, record) }
     }
 
     mutating func change(_ change: VersionChange) {
@@ -29,12 +30,12 @@ extension JSONWriter {
         }
     }
 
-    private mutating func requirementMembers(_ record: VersionRecord) {
-        member("latest", record.latest?.text)
-        member("required", record.required?.text)
-        member("downloadUrl", record.downloadURL)
-        member("message", record.message)
-        member("telephones", strings: record.telephones)
+    private mutating func requirementMembers(_ record: VersionRecord?) {
+        member("latest", record?.latest?.text)
+        member("required", record?.required?.text)
+        member("downloadUrl", record?.downloadURL)
+        member("message", record?.message)
+        member("telephones", strings: record?.telephones)
     }
 
     mutating func campaign(_ status: CampaignStatus) {

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import UpgradeRules
 import VersionSources
 
 extension API {
     func apps() throws -> Response {
-        let records = try store.versions()
-        return .json { $0.page(records, next: nil) { $0.version($1) } }
+        var records: [AppKey: VersionRecord?] = [:]
+        for app in control.apps() { records[app] = .some(nil) }
+        for record in try store.versions() { records[record.app] = record }
+        let rows = records.sorted {
+            ($0.key.app, $0.key.platform.rawValue) < ($1.key.app, $1.key.platform.rawValue)
+        }
+        return .json { writer in
+            writer.page(rows, next: nil) { writer, row in
+                writer.object { $0.versionMembers(of: row.key, row.value) }
+            }
+        }
     }
 
     func version(_ app: AppKey, _ query: inout Query) throws -> Response {
@@ -17,14 +27,7 @@ extension API {
         let record = try store.version(of: app)
         return .json { writer in
             writer.object { writer in
-                if let record {
-                    writer.versionMembers(record)
-                } else {
-                    writer.app(app)
-                    for name in ["latest", "required", "downloadUrl", "message", "telephones", "updatedAt"] {
-                        writer.member(name, nil as String?)
-                    }
-                }
+                writer.versionMembers(of: app, record)
                 writer.name("history")
                 writer.array(history) { $0.change($1) }
             }
@@ -48,7 +51,7 @@ extension API {
                 writer.filteredBy(report.survey.filteredBy)
                 writer.name("samplePayload")
                 writer.raw(report.samplePayload)
-                writer.member("samplePayloadBytes", Int64(report.samplePayload.count))
+                writer.member("samplePayloadSize", Int64(report.samplePayload.count))
             }
         }
     }
