@@ -58,6 +58,19 @@ static inline int relay_SSL_CTX_set_min_proto_version_TLS1_2(SSL_CTX *_Nonnull c
 static inline void relay_SSL_CTX_set_server_modes(SSL_CTX *_Nonnull context) {
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
+// SSL_CTX_set_read_ahead is a macro over SSL_CTX_ctrl: one recv then fetches several TLS records.
+static inline void relay_SSL_CTX_set_read_ahead(SSL_CTX *_Nonnull context) { SSL_CTX_set_read_ahead(context, 1); }
+// A private key from memory; SSL_CTX_use_PrivateKey_file wants a path. Returns 1 if it fits the certificate in use.
+static inline int relay_SSL_CTX_use_private_key_pem(SSL_CTX *_Nonnull context, const void *_Nonnull pem, int length) {
+    BIO *bio = BIO_new_mem_buf(pem, length);
+    if (!bio) return 0;
+    int encrypted = 0;
+    EVP_PKEY *key = relay_PEM_read_bio_PrivateKey(bio, &encrypted);
+    int used = key && SSL_CTX_use_PrivateKey(context, key) == 1 && SSL_CTX_check_private_key(context) == 1;
+    EVP_PKEY_free(key);
+    BIO_free(bio);
+    return used;
+}
 // SSL_CTX_add0_chain_cert and friends are macros; SSL_CTX_use_certificate_chain_file is not and needs no shim.
 // Certificates from memory: the leaf first, then its chain, from one PEM text. Returns 1 if at least the leaf was used.
 static inline int relay_SSL_CTX_use_certificate_chain_pem(SSL_CTX *_Nonnull context, const void *_Nonnull pem,

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An answer on its way to a client.
+struct Answer {
+    var status: UInt16 = 200
+    var reason: RejectionReason?
+    /// Milliseconds since 1970; only for 410.
+    var timestamp: Int64?
+    /// Seconds.
+    var retryAfter: Int?
+}
+
+/// Takes the requests of all connections, in the order they end: judges them, counts them, keeps the record. Belongs to
+/// the loop's thread.
+final class Clerk {
+    /// Milliseconds since 1970, set by the loop each time it wakes.
+    var now: Int64 = 0
+    var figures = SimulatorFigures()
+    let isBare: Bool
+    let maximumStreams: Int
+    let goAwayReason: String
+    private(set) var faults: FaultDesk
+    private let hasFaults: Bool
+    private let keepsAccepted: Bool
+    private var check: RequestCheck
+    private var record: PushRecord?
+    private var rejected: [RejectionReason: Int] = [:]
+    private var accepted: [(token: UInt64, id: UInt64)] = []
+    private var failure: String?
+    private let ledger: SimulatorLedger
+    private var isDirty = false
+
+    init(_ configuration: SimulatorConfiguration, ledger: SimulatorLedger) throws {
+        isBare = configuration.bare
+        maximumStreams = configuration.maximumStreams
+        goAwayReason = configuration.faults.goAwayReason
+        faults = FaultDesk(configuration.faults)
+        hasFaults = configuration.faults != FaultScript()
+        keepsAccepted = configuration.keepsAccepted && !configuration.bare
+        check = RequestCheck(
+            topics: configuration.topics, teamID: configuration.teamID, keys: configuration.keys)
+        if let path = configuration.recordPath, !configuration.bare { record = try PushRecord(path: path) }
+        self.ledger = ledger
+    }
+
+    /// Nil: refuse the stream.
+    func judge(_ slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> Answer? {
+        isDirty = true
+        if hasFaults {
+            switch faults.requestArrived() {
+            case .judge: break
+            case .refuse:
+                figures.refused += 1
+                return nil
+            case .serviceError(let reason, let retryAfter):
+                figures.requests += 1
+                return reject(reason, retryAfter: retryAfter)
+            }
+        }
+        figures.requests += 1
+        if isBare {
+            if let reason = slot.credentialFault { return reject(reason) }
+            figures.accepted += 1
+            return Answer()
+        }
+        let verdict = check.judge(
+            slot.headers, payload: slot.payload, payloadSize: slot.payloadSize, credential: &credential,
+            now: now / 1000)
+        if case .rejected(let reason) = verdict { return reject(reason) }
+        let token = hasFaults || keepsAccepted ? ShortHash.ofToken(slot.headers.deviceToken ?? []) : 0
+        if hasFaults, let reason = faults.tokenFault(hash: token) { return reject(reason) }
+        figures.accepted += 1
+        if keepsAccepted { accepted.append((token, ShortHash.ofToken(slot.id))) }
+        record?.add(
+            slot.headers, id: String(decoding: slot.id, as: UTF8.self), payload: slot.payload, connection: connection,
+            now: now)
+        return Answer()
+    }
+
+    /// For bare mode, where the token is looked at as it arrives.
+    func credentialFault(
+        _ authorization: ArraySlice<UInt8>?, _ credential: inout ConnectionCredential
+    ) -> RejectionReason? {
+        check.credentialFault(authorization, &credential, now: now / 1000)
+    }
+
+    func aftermath(numberOnConnection number: Int) -> FaultDesk.Aftermath {
+        hasFaults ? faults.requestJudged(numberOnConnection: number) : .nothing
+    }
+
+    private func reject(_ reason: RejectionReason, retryAfter: Int? = nil) -> Answer {
+        rejected[reason, default: 0] += 1
+        let timestamp = reason == .unregistered ? faults.deadSince(now: now) : nil
+        return Answer(status: reason.status, reason: reason, timestamp: timestamp, retryAfter: retryAfter)
+    }
+
+    func connectionOpened() {
+        isDirty = true
+        figures.connectionsOpened += 1
+        figures.connectionsOpen += 1
+    }
+
+    func connectionClosed() {
+        isDirty = true
+        figures.connectionsOpen -= 1
+    }
+
+    /// Puts the record on disk and the figures where others can read them. Has to come before answers are written.
+    func publish() {
+        guard isDirty else { return }
+        isDirty = false
+        if let text = record?.flush() { failure = text }
+        ledger.publish(figures, rejected: rejected, accepted: accepted, failure: failure)
+        accepted.removeAll(keepingCapacity: true)
+    }
+}

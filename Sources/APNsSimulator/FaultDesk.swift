@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Plays a fault script: told of each request, it says what goes wrong. Pure; one for the whole simulator.
+struct FaultDesk {
+    /// What a request meets before it is judged.
+    enum Reception: Equatable {
+        case judge
+        /// RST_STREAM REFUSED_STREAM.
+        case refuse
+        case serviceError(RejectionReason, retryAfter: Int?)
+    }
+
+    /// What happens to the connection once the request has been judged.
+    enum Aftermath: Equatable {
+        case nothing
+        case goAway
+        case cut
+        case silence
+        case setStreams(Int)
+    }
+
+    private let script: FaultScript
+    private let lists: [UInt64: FaultScript.Fate]
+    private var requests = 0
+    private var judged = 0
+    private var goAwaysLeft: Int
+    private var cutsLeft: Int
+    private var silencesLeft: Int
+    private var busyTries: [UInt64: Int] = [:]
+
+    init(_ script: FaultScript) {
+        self.script = script
+        self.lists = script.hashedLists()
+        self.goAwaysLeft = script.goAwayTimes ?? .max
+        self.cutsLeft = script.cutTimes ?? .max
+        self.silencesLeft = script.silentTimes ?? .max
+    }
+
+    mutating func requestArrived() -> Reception {
+        requests += 1
+        if let every = script.refuseEvery, requests % every == 0 { return .refuse }
+        judged += 1
+        if let burst = script.serviceErrors, judged > burst.afterN, judged - burst.afterN <= burst.count {
+            return .serviceError(
+                burst.status == 500 ? .internalServerError : .serviceUnavailable, retryAfter: burst.retryAfter)
+        }
+        return .judge
+    }
+
+    /// For a request that is right in itself.
+    mutating func tokenFault(hash: UInt64) -> RejectionReason? {
+        switch script.fate(hash: hash, lists: lists) {
+        case .healthy: return nil
+        case .dead: return .unregistered
+        case .bad: return .badDeviceToken
+        case .otherTopic: return .deviceTokenNotForTopic
+        case .busy:
+            let tries = busyTries[hash, default: 0]
+            guard tries < script.busyTries else { return nil }
+            busyTries[hash] = tries + 1
+            return .tooManyRequests
+        }
+    }
+
+    /// `number` counts the connection's requests from 1.
+    mutating func requestJudged(numberOnConnection number: Int) -> Aftermath {
+        if number == script.cutAfter, cutsLeft > 0 {
+            cutsLeft -= 1
+            return .cut
+        }
+        if number == script.silentAfter, silencesLeft > 0 {
+            silencesLeft -= 1
+            return .silence
+        }
+        if number == script.goAwayAfter, goAwaysLeft > 0 {
+            goAwaysLeft -= 1
+            return .goAway
+        }
+        if let change = script.shrinkSettings, number == change.afterN { return .setStreams(change.to) }
+        return .nothing
+    }
+
+    /// The 410's timestamp at `now`, both in milliseconds since 1970.
+    func deadSince(now: Int64) -> Int64 { script.deadSince ?? now }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension FaultScript: Decodable {
+    private struct AnyKey: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    package init(from decoder: any Decoder) throws {
+        for key in try decoder.container(keyedBy: AnyKey.self).allKeys
+        where CodingKeys(rawValue: key.stringValue) == nil {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: [key],
+                    debugDescription: "there is no fault \"\(key.stringValue)\"; there are "
+                        + CodingKeys.allCases.map(\.rawValue).joined(separator: ", ")))
+        }
+        self.init()
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        func read<Value: Decodable>(_ key: CodingKeys, into value: inout Value) throws {
+            value = try values.decodeIfPresent(Value.self, forKey: key) ?? value
+        }
+        try read(.deadShare, into: &deadShare)
+        try read(.badShare, into: &badShare)
+        try read(.busyShare, into: &busyShare)
+        try read(.busyTries, into: &busyTries)
+        try read(.deadTokens, into: &deadTokens)
+        try read(.badTokens, into: &badTokens)
+        try read(.busyTokens, into: &busyTokens)
+        try read(.otherTopicTokens, into: &otherTopicTokens)
+        deadSince = try values.decodeIfPresent(Int64.self, forKey: .deadSince)
+        serviceErrors = try values.decodeIfPresent(ServiceErrorBurst.self, forKey: .serviceErrors)
+        goAwayAfter = try values.decodeIfPresent(Int.self, forKey: .goAwayAfter)
+        goAwayTimes = try values.decodeIfPresent(Int.self, forKey: .goAwayTimes)
+        try read(.goAwayReason, into: &goAwayReason)
+        cutAfter = try values.decodeIfPresent(Int.self, forKey: .cutAfter)
+        cutTimes = try values.decodeIfPresent(Int.self, forKey: .cutTimes)
+        silentAfter = try values.decodeIfPresent(Int.self, forKey: .silentAfter)
+        silentTimes = try values.decodeIfPresent(Int.self, forKey: .silentTimes)
+        shrinkSettings = try values.decodeIfPresent(SettingsChange.self, forKey: .shrinkSettings)
+        refuseEvery = try values.decodeIfPresent(Int.self, forKey: .refuseEvery)
+        try read(.latencyMs, into: &latencyMs)
+    }
+
+    /// The first fault of the script itself, as field and reason; nil if it makes sense.
+    package func problem() -> (field: String, reason: String)? {
+        for (field, share) in [("deadShare", deadShare), ("badShare", badShare), ("busyShare", busyShare)]
+        where !(0...1).contains(share) {
+            return (field, "is \(share); it has to be from 0 to 1")
+        }
+        if deadShare + badShare + busyShare > 1 {
+            return ("deadShare, badShare, busyShare", "add up to more than 1")
+        }
+        for (field, count) in [
+            ("goAwayAfter", goAwayAfter), ("cutAfter", cutAfter), ("silentAfter", silentAfter),
+            ("refuseEvery", refuseEvery),
+        ] {
+            if let count, count < 1 { return (field, "is \(count); it has to be at least 1") }
+        }
+        if let burst = serviceErrors, burst.status != 500 && burst.status != 503 {
+            return ("serviceErrors.status", "is \(burst.status); it has to be 500 or 503")
+        }
+        if let change = shrinkSettings, !(1...100_000).contains(change.to) {
+            return ("shrinkSettings.to", "is \(change.to); it has to be from 1 to 100000")
+        }
+        if latencyMs < 0 { return ("latencyMs", "is \(latencyMs); it cannot be negative") }
+        return nil
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What goes wrong, and when. The default is nothing at all. As JSON every field may be left out; a field that does
+/// not exist is an error, because a script with a typing error proves nothing.
+package struct FaultScript: Sendable, Hashable, Encodable {
+    /// Share of device tokens, 0 to 1, that are dead: 410 Unregistered with a timestamp.
+    package var deadShare = 0.0
+    /// Share of device tokens that are bad: 400 BadDeviceToken.
+    package var badShare = 0.0
+    /// Share of device tokens whose first `busyTries` pushes get 429 TooManyRequests, the later ones 200.
+    package var busyShare = 0.0
+    package var busyTries = 2
+    /// Device tokens in hex that are dead, bad, busy or of another topic, whatever the shares say.
+    package var deadTokens: Set<String> = []
+    package var badTokens: Set<String> = []
+    package var busyTokens: Set<String> = []
+    package var otherTopicTokens: Set<String> = []
+    /// The timestamp of every 410, in milliseconds since 1970; nil: the moment of the answer.
+    package var deadSince: Int64?
+    /// A run of 5xx.
+    package var serviceErrors: ServiceErrorBurst?
+    /// After this many requests a connection gets a GOAWAY with JSON debug data; those requests are still answered,
+    /// later ones are not looked at. nil: never.
+    package var goAwayAfter: Int?
+    /// On how many connections that happens; nil: on each.
+    package var goAwayTimes: Int?
+    package var goAwayReason = "Shutdown"
+    /// After this many requests a connection is cut: what was taken but not answered yet stays unanswered.
+    package var cutAfter: Int?
+    package var cutTimes: Int?
+    /// After this many requests a connection stays open but says nothing any more, not even to a PING.
+    package var silentAfter: Int?
+    package var silentTimes: Int?
+    /// After so many requests on a connection, a new SETTINGS_MAX_CONCURRENT_STREAMS.
+    package var shrinkSettings: SettingsChange?
+    /// Every n-th request of all is refused with RST_STREAM REFUSED_STREAM and counts for nothing else.
+    package var refuseEvery: Int?
+    /// Milliseconds from request to answer, on top of `SimulatorConfiguration.latency`.
+    package var latencyMs = 0
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case deadShare, badShare, busyShare, busyTries, deadTokens, badTokens, busyTokens, otherTopicTokens, deadSince
+        case serviceErrors, goAwayAfter, goAwayTimes, goAwayReason, cutAfter, cutTimes, silentAfter, silentTimes
+        case shrinkSettings, refuseEvery, latencyMs
+    }
+
+    package init() {}
+
+    package struct ServiceErrorBurst: Sendable, Hashable, Codable {
+        /// Requests of all connections before it begins.
+        package var afterN: Int
+        /// Requests it lasts.
+        package var count: Int
+        /// 500 or 503.
+        package var status: Int
+        /// Seconds, sent as `retry-after`.
+        package var retryAfter: Int?
+
+        package init(afterN: Int, count: Int, status: Int = 503, retryAfter: Int? = nil) {
+            self.afterN = afterN
+            self.count = count
+            self.status = status
+            self.retryAfter = retryAfter
+        }
+    }
+
+    package struct SettingsChange: Sendable, Hashable, Codable {
+        package var afterN: Int
+        /// The new number of streams.
+        package var to: Int
+
+        package init(afterN: Int, to: Int) {
+            self.afterN = afterN
+            self.to = to
+        }
+    }
+}
+
+extension FaultScript {
+    /// What becomes of pushes to one device token.
+    package enum Fate: Sendable, Hashable {
+        case healthy
+        /// 410 Unregistered.
+        case dead
+        /// 400 BadDeviceToken.
+        case bad
+        /// 429 for the first `busyTries` pushes.
+        case busy
+        /// 400 DeviceTokenNotForTopic.
+        case otherTopic
+    }
+
+    /// The fate of `token` (hex, either case) under `script`: decided by a hash, so that a test can predict it.
+    package static func fate(ofToken token: String, script: FaultScript) -> Fate {
+        script.fate(hash: ShortHash.ofToken(Array(token.utf8)), lists: script.hashedLists())
+    }
+
+    /// The listed tokens by hash.
+    func hashedLists() -> [UInt64: Fate] {
+        var lists: [UInt64: Fate] = [:]
+        for (tokens, fate) in [
+            (busyTokens, Fate.busy), (badTokens, .bad), (deadTokens, .dead), (otherTopicTokens, .otherTopic),
+        ] {
+            for token in tokens { lists[ShortHash.ofToken(Array(token.utf8))] = fate }
+        }
+        return lists
+    }
+
+    func fate(hash: UInt64, lists: [UInt64: Fate]) -> Fate {
+        if !lists.isEmpty, let listed = lists[hash] { return listed }
+        // 53 bits: what a Double holds exactly.
+        let place = Double(hash >> 11) / Double(1 << 53 as UInt64)
+        if place < deadShare { return .dead }
+        if place < deadShare + badShare { return .bad }
+        if place < deadShare + badShare + busyShare { return .busy }
+        return .healthy
+    }
+}
+
+/// 64 bits of a token or an id: FNV-1a, then the finaliser of MurmurHash3 so that the high bits are good too.
+enum ShortHash {
+    /// Letter case does not matter.
+    static func ofToken(_ hex: some Collection<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in hex {
+            let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+            hash = (hash ^ UInt64(lower)) &* 0x0000_0100_0000_01b3
+        }
+        hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd
+        hash = (hash ^ hash >> 33) &* 0xc4ce_b9fe_1a85_ec53
+        return hash ^ hash >> 33
+    }
+}

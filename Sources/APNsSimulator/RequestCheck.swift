@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Signing
+
+/// Judges requests as APNs does (PROTOCOLS 1.1, 1.2, 1.4, 1.6). Holds no time and no connection: both are passed in.
+///
+/// Apple does not publish in which order it checks. Here: method, path, repeated headers, provider token, the headers
+/// one by one, topic, payload, device token.
+package struct RequestCheck {
+    /// Few, and compared in turn: that is cheaper than hashing, and needs no copy.
+    private let topics: [[UInt8]]
+    private var book: ProviderTokenBook
+
+    /// Bytes of payload APNs takes; VoIP pushes may have `voipPayload`.
+    package static let largestPayload = 4096
+    package static let largestVoIPPayload = 5120
+    /// Bytes, not characters.
+    package static let longestCollapseID = 64
+    /// Apple: do not hard-code a length. This only keeps nonsense out.
+    private static let longestToken = 200
+
+    package init(topics: Set<String>, teamID: String, keys: [String: ES256PublicKey]) {
+        self.topics = topics.map { Array($0.utf8) }
+        self.book = ProviderTokenBook(verifier: ProviderTokenVerifier(teamID: teamID, keys: keys))
+    }
+
+    /// `payloadSize` is what arrived; `payload` may have been cut off after the largest size that can be right. `now`
+    /// in seconds since 1970.
+    package mutating func judge(
+        _ headers: borrowing RequestHeaders, payload: [UInt8], payloadSize: Int, credential: inout ConnectionCredential,
+        now: Int64
+    ) -> Verdict {
+        let reason =
+            target(headers) ?? credentialFault(headers[.authorization], &credential, now: now) ?? fields(headers)
+            ?? topic(headers) ?? self.payload(payload, payloadSize, headers) ?? deviceToken(headers.deviceToken)
+        return reason.map { .rejected($0) } ?? .accepted
+    }
+
+    private func target(_ headers: borrowing RequestHeaders) -> RejectionReason? {
+        guard let method = headers[.method], method.elementsEqual("POST".utf8) else { return .methodNotAllowed }
+        guard let token = headers.deviceToken else { return .badPath }
+        if token.isEmpty { return .missingDeviceToken }
+        if token.contains(UInt8(ascii: "/")) { return .badPath }
+        return headers.hasDuplicate ? .duplicateHeaders : nil
+    }
+
+    /// Verifies each distinct value once; the age is looked at every time.
+    package mutating func credentialFault(
+        _ authorization: ArraySlice<UInt8>?, _ credential: inout ConnectionCredential, now: Int64
+    ) -> RejectionReason? {
+        guard let authorization, !authorization.isEmpty else { return .missingProviderToken }
+        if credential.isCurrent(authorization.span) { return credential.judgeCurrent(now: now) }
+        guard let token = book.token(authorization) else { return .invalidProviderToken }
+        return credential.judge(token, authorization, now: now)
+    }
+
+    private func fields(_ headers: borrowing RequestHeaders) -> RejectionReason? {
+        if let id = headers[.id], !Self.isCanonicalUUID(id) { return .badMessageID }
+        if let expiration = headers[.expiration] {
+            guard (1...18).contains(expiration.count), expiration.allSatisfy(Self.isDigit) else {
+                return .badExpirationDate
+            }
+        }
+        if let priority = headers[.priority] {
+            guard ["1", "5", "10"].contains(where: { priority.elementsEqual($0.utf8) }) else { return .badPriority }
+        }
+        if let collapse = headers[.collapseID], collapse.isEmpty || collapse.count > Self.longestCollapseID {
+            return .badCollapseID
+        }
+        if let type = headers[.pushType] {
+            guard Self.suffix(ofPushType: type) != nil else { return .invalidPushType }
+            // Apple: with push type background "specifying 10 is an error".
+            if type.elementsEqual("background".utf8), headers[.priority]?.elementsEqual("10".utf8) == true {
+                return .badPriority
+            }
+        }
+        return nil
+    }
+
+    private func topic(_ headers: borrowing RequestHeaders) -> RejectionReason? {
+        guard let topic = headers[.topic], !topic.isEmpty else { return .missingTopic }
+        guard topic.count <= 255, topic.allSatisfy(Self.isTopicCharacter) else { return .badTopic }
+        let suffix = headers[.pushType].flatMap { Self.suffix(ofPushType: $0) } ?? []
+        let bundle = topic.suffix(suffix.count).elementsEqual(suffix) ? topic.dropLast(suffix.count) : topic
+        return topics.contains { bundle.elementsEqual($0) || topic.elementsEqual($0) } ? nil : .topicDisallowed
+    }
+
+    /// PayloadEmpty also stands for what is not JSON or has no `aps`: Apple's table has no reason of its own for it.
+    private func payload(_ payload: [UInt8], _ size: Int, _ headers: borrowing RequestHeaders) -> RejectionReason? {
+        if size == 0 { return .payloadEmpty }
+        let isVoIP = headers[.pushType]?.elementsEqual("voip".utf8) == true
+        if size > (isVoIP ? Self.largestVoIPPayload : Self.largestPayload) { return .payloadTooLarge }
+        var hasAps = false
+        let isObject = JSONScan.object(payload) { member in
+            if member.kind == .object, payload[member.key].elementsEqual("\"aps\"".utf8) { hasAps = true }
+        }
+        return isObject && hasAps ? nil : .payloadEmpty
+    }
+
+    private func deviceToken(_ token: ArraySlice<UInt8>?) -> RejectionReason? {
+        guard let token, token.count % 2 == 0, token.count <= Self.longestToken, token.allSatisfy(isHexDigit) else {
+            return .badDeviceToken
+        }
+        return nil
+    }
+
+    /// Lower case only: Apple's text calls for the canonical form. The real service takes upper case too, but a client
+    /// that compares ids as text would then fail to recognise its own.
+    static func isCanonicalUUID(_ id: ArraySlice<UInt8>) -> Bool {
+        guard id.count == 36 else { return false }
+        for (place, byte) in id.enumerated() {
+            switch place {
+            case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return false }
+            default: guard isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte) else { return false }
+            }
+        }
+        return true
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    private static func isTopicCharacter(_ byte: UInt8) -> Bool {
+        isDigit(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    private static func suffix(ofPushType type: ArraySlice<UInt8>) -> [UInt8]? {
+        pushTypes.first { $0.name.elementsEqual(type) }?.suffix
+    }
+
+    /// Push types with their topic suffix (PROTOCOLS 1.2), the usual one first.
+    private static let pushTypes: [(name: [UInt8], suffix: [UInt8])] = [
+        ("alert", ""), ("background", ""), ("complication", ".complication"), ("controls", ".push-type.controls"),
+        ("fileprovider", ".pushkit.fileprovider"), ("liveactivity", ".push-type.liveactivity"),
+        ("location", ".location-query"), ("mdm", ""), ("pushtotalk", ".voip-ptt"), ("voip", ".voip"),
+        ("widgets", ".push-type.widgets"),
+    ].map { (Array($0.0.utf8), Array($0.1.utf8)) }
+}

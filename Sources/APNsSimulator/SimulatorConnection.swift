@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNGHTTP2
+
+/// One client: its socket, its TLS, its HTTP/2 session, the streams that are open. Belongs to the loop's thread.
+@safe
+final class SimulatorConnection {
+    /// What the loop has to do next.
+    enum Need: Equatable {
+        case reading
+        /// Also tell when the socket can be written.
+        case writing
+        /// Tell nothing but that the client has gone.
+        case silence
+        /// All is said: discard what still comes, then close. Closing at once would make the kernel send a reset,
+        /// and that can overtake the GOAWAY.
+        case drain
+        case close
+    }
+
+    let number: UInt64
+    let socket: Descriptor
+    /// The epoll events it is registered for: the loop's note.
+    var watched: UInt32 = 0
+    private let tls: TLSStream
+    private let clerk: Clerk
+    private var session: OpaquePointer?
+    private var credential = ConnectionCredential()
+    private var isAuthorized = false
+    private var slots: [StreamSlot] = []
+    private var freeSlots: [Int] = []
+    /// The stream whose header block is arriving: blocks are never interleaved (RFC 9113 section 4.3).
+    private var current: StreamSlot?
+    private var openStreams = 0
+    private var requests = 0
+    /// No stream above it is looked at; set with a GOAWAY.
+    private var lastStream = Int32.max
+    private var isCut = false
+    private var isSilent = false
+    private var output: [UInt8] = []
+    private var outputSent = 0
+    /// Streams judged since the loop asked last; their answers wait for their time.
+    private var delayed: [(stream: Int32, slot: Int)] = []
+    private let delaysAnswers: Bool
+
+    /// Bytes gathered before a write: one TLS record holds 16 KiB (RFC 8446 section 5.1). Answers are small, so what
+    /// the last frame adds seldom passes it.
+    private static let coalesced = 16_384 - 256
+
+    /// Nil if there is no memory. `callbacks` outlives the connection.
+    init?(
+        number: UInt64, socket: consuming Descriptor, tls context: TLSContext, clerk: Clerk, delaysAnswers: Bool,
+        callbacks: SessionCallbacks
+    ) {
+        guard let tls = TLSStream(context: context, socket: socket.number) else { return nil }
+        self.number = number
+        self.socket = socket
+        self.tls = tls
+        self.clerk = clerk
+        self.delaysAnswers = delaysAnswers
+        output.reserveCapacity(2 * 16_384)
+        // The session keeps an unowned pointer to this object, which deletes the session when it ends.
+        let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
+        guard unsafe nghttp2_session_server_new2(&session, callbacks.pointer, owner, callbacks.options) == 0 else {
+            return nil
+        }
+        // What a connection to APNs starts with (PROTOCOLS 1.7), but one stream only until a valid token was seen.
+        submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 1), (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, 8000)])
+        clerk.connectionOpened()
+    }
+
+    deinit {
+        unsafe nghttp2_session_del(session)
+        clerk.connectionClosed()
+    }
+
+    // MARK: Bytes
+
+    /// Reads all there is, answers it, writes. `buffer` is scratch memory of the loop.
+    func socketReadable(_ buffer: UnsafeMutableRawBufferPointer) -> Need {
+        while true {
+            switch unsafe tls.read(into: buffer) {
+            case .bytes(let count):
+                let base = unsafe buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                let taken = unsafe nghttp2_session_mem_recv(session, base, count)
+                if isCut {
+                    clerk.publish()
+                    return .close
+                }
+                // NGHTTP2_ERR_BAD_CLIENT_MAGIC and NGHTTP2_ERR_FLOODED, for example; the lesser ones become a GOAWAY.
+                guard taken == count else { return .close }
+                if isSilent {
+                    clerk.publish()
+                    return .silence
+                }
+                // Answers now and then, or a fast client would be read forever and never answered.
+                let need = flush()
+                if need != .reading { return need }
+            case .wantsRead: return tls.isHandshakeDone ? flush() : .reading
+            case .wantsWrite: return .writing
+            case .over: return .close
+            }
+        }
+    }
+
+    func socketWritable() -> Need {
+        tls.isHandshakeDone ? flush() : .reading
+    }
+
+    /// Packs frames and writes until there are none or the socket is full.
+    func flush() -> Need {
+        if isSilent { return .silence }
+        while true {
+            if outputSent == output.count {
+                pack()
+                if output.isEmpty {
+                    let isOver =
+                        unsafe nghttp2_session_want_read(session) == 0
+                        && nghttp2_session_want_write(session) == 0
+                    if isOver { tls.close() }
+                    return isOver ? .drain : .reading
+                }
+            }
+            // Whatever a client may read next must be on record first.
+            clerk.publish()
+            switch unsafe output.withUnsafeBytes({
+                unsafe tls.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...]))
+            })
+            {
+            case .bytes(let count): outputSent += count
+            case .wantsWrite: return .writing
+            case .wantsRead: return .reading
+            case .over: return .close
+            }
+        }
+    }
+
+    private func pack() {
+        output.removeAll(keepingCapacity: true)
+        outputSent = 0
+        while output.count < Self.coalesced {
+            var bytes: UnsafePointer<UInt8>?
+            let count = unsafe nghttp2_session_mem_send(session, &bytes)
+            guard count > 0, let bytes = unsafe bytes else { return }
+            unsafe output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+        }
+    }
+
+    // MARK: What the session reports
+
+    func streamBegan(_ stream: Int32) {
+        let slot: StreamSlot
+        if let index = freeSlots.popLast() {
+            slot = slots[index]
+        } else {
+            slot = StreamSlot(index: slots.count)
+            slots.append(slot)
+        }
+        slot.begin(stream)
+        current = slot
+        openStreams += 1
+        if openStreams > clerk.figures.peakStreams { clerk.figures.peakStreams = openStreams }
+        // The index, from 1, is the stream's user data.
+        unsafe nghttp2_session_set_stream_user_data(
+            session, stream, UnsafeMutableRawPointer(bitPattern: slot.index + 1))
+    }
+
+    func headerArrived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        guard let slot = current, let header = unsafe KnownHeader(name) else { return }
+        if header == .id { unsafe slot.takeID(value) }
+        if clerk.isBare {
+            guard header == .authorization else { return }
+            let span = unsafe value.span
+            slot.credentialFault =
+                credential.isCurrent(span)
+                ? credential.judgeCurrent(now: clerk.now / 1000)
+                : unsafe clerk.credentialFault(Array(value)[...], &credential)
+        } else {
+            unsafe slot.headers.add(header, value.span)
+        }
+    }
+
+    func bodyArrived(_ stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
+        guard !clerk.isBare, let slot = slot(of: stream) else { return }
+        unsafe slot.append(bytes)
+    }
+
+    func requestEnded(_ stream: Int32) {
+        guard stream <= lastStream, !isCut, !isSilent, let slot = slot(of: stream), !slot.isWaiting else { return }
+        guard let answer = clerk.judge(slot, credential: &credential, connection: number) else {
+            unsafe nghttp2_submit_rst_stream(
+                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_REFUSED_STREAM.rawValue)
+            return
+        }
+        requests += 1
+        slot.answer = answer
+        slot.isWaiting = true
+        if !isAuthorized, credential.current != nil {
+            isAuthorized = true
+            submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clerk.maximumStreams))])
+        }
+        if delaysAnswers {
+            delayed.append((stream, slot.index))
+        } else {
+            submitAnswer(slot)
+        }
+        switch clerk.aftermath(numberOnConnection: requests) {
+        case .nothing: break
+        case .setStreams(let count):
+            submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(count))])
+        case .silence: isSilent = true
+        case .cut:
+            isCut = true
+            clerk.figures.cuts += 1
+        case .goAway: submitGoAway(after: stream)
+        }
+    }
+
+    func streamClosed(_ stream: Int32) {
+        guard let slot = slot(of: stream) else { return }
+        slot.isWaiting = false
+        slot.stream = 0
+        openStreams -= 1
+        freeSlots.append(slot.index)
+    }
+
+    private func slot(of stream: Int32) -> StreamSlot? {
+        guard let data = unsafe nghttp2_session_get_stream_user_data(session, stream) else { return nil }
+        return slots[Int(bitPattern: data) - 1]
+    }
+
+    // MARK: Answers
+
+    /// The answers that wait for their time, once each.
+    func takeDelayed() -> [(stream: Int32, slot: Int)] {
+        defer { delayed.removeAll(keepingCapacity: true) }
+        return delayed
+    }
+
+    /// Their time has come. The client may have reset the stream meanwhile.
+    func answer(_ stream: Int32, slot index: Int) {
+        let slot = slots[index]
+        guard slot.stream == stream, slot.isWaiting else { return }
+        submitAnswer(slot)
+    }
+
+    private func submitAnswer(_ slot: StreamSlot) {
+        slot.isWaiting = false
+        slot.ensureID()
+        slot.makeBody()
+        guard let id = unsafe AnswerHeaders.id(slot.idBytes) else { return }
+        if slot.body.isEmpty {
+            var fields = unsafe (AnswerHeaders.status(slot.answer.status), id)
+            unsafe withUnsafePointer(to: &fields) { tuple in
+                // A homogeneous tuple is laid out like an array of its elements.
+                unsafe tuple.withMemoryRebound(to: nghttp2_nv.self, capacity: 2) { fields in
+                    _ = unsafe nghttp2_submit_response(session, slot.stream, fields, 2, nil)
+                }
+            }
+            return
+        }
+        var fields = unsafe [AnswerHeaders.status(slot.answer.status), id]
+        var digits = slot.answer.retryAfter.map { Array(String($0).utf8) } ?? []
+        unsafe digits.withUnsafeMutableBufferPointer { digits in
+            if !digits.isEmpty, let field = unsafe AnswerHeaders.retryAfter(digits) { unsafe fields.append(field) }
+            var provider = unsafe nghttp2_data_provider()
+            unsafe provider.source.ptr = UnsafeMutableRawPointer(bitPattern: slot.index + 1)
+            unsafe provider.read_callback = SessionCallbacks.readBody
+            _ = unsafe nghttp2_submit_response(session, slot.stream, fields, fields.count, &provider)
+        }
+    }
+
+    func copyBody(slot: Int, to room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
+        unsafe slots[slot].copyBody(to: room)
+    }
+
+    private func submitSettings(_ values: [(nghttp2_settings_id, UInt32)]) {
+        let entries = values.map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
+        unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+    }
+
+    private func submitGoAway(after stream: Int32) {
+        lastStream = stream
+        clerk.figures.goAways += 1
+        let text = Array(#"{"reason":"\#(clerk.goAwayReason)"}"#.utf8)
+        unsafe nghttp2_submit_goaway(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_NO_ERROR.rawValue, text, text.count)
+    }
+}
+
+extension KnownHeader {
+    /// Names are lower case already: nghttp2 refuses others, as RFC 9113 section 8.2.1 asks.
+    init?(_ name: UnsafeBufferPointer<UInt8>) {
+        let candidate: KnownHeader
+        switch name.count {
+        case 5: candidate = .path
+        case 7: candidate = unsafe name[0] == UInt8(ascii: ":") ? .method : .id
+        case 10: candidate = .topic
+        case 13: candidate = unsafe name[1] == UInt8(ascii: "u") ? .authorization : .priority
+        case 14: candidate = .pushType
+        case 15: candidate = .expiration
+        case 16: candidate = .collapseID
+        default: return nil
+        }
+        guard unsafe name.elementsEqual(UnsafeBufferPointer(start: candidate.name.utf8Start, count: name.count)) else {
+            return nil
+        }
+        self = candidate
+    }
+}

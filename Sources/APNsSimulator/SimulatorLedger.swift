@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+
+/// What the loop's thread publishes and any thread may read.
+final class SimulatorLedger: Sendable {
+    private struct State {
+        var figures = SimulatorFigures()
+        var rejected: [RejectionReason: Int] = [:]
+        var accepted = AcceptedPushes()
+        var failure: String?
+    }
+
+    private let state = Mutex(State())
+    private let stopped = Atomic(false)
+    private let wake: Descriptor
+
+    init(wake: consuming Descriptor) {
+        self.wake = wake
+    }
+
+    var wakeNumber: Int32 { wake.number }
+    var isStopped: Bool { stopped.load(ordering: .acquiring) }
+
+    func stop() {
+        stopped.store(true, ordering: .releasing)
+        var one: UInt64 = 1
+        // An eventfd takes 8 bytes and blocks only when its counter is at the maximum (eventfd(2)).
+        unsafe write(wake.number, &one, 8)
+    }
+
+    var figures: SimulatorFigures {
+        state.withLock { state in
+            var figures = state.figures
+            for (reason, count) in state.rejected { figures.rejectedBy[reason.rawValue] = count }
+            figures.distinctTokens = state.accepted.distinctTokens
+            figures.distinctIDs = state.accepted.distinctIDs
+            figures.duplicates = state.accepted.duplicates
+            return figures
+        }
+    }
+
+    var accepted: AcceptedPushes { state.withLock { $0.accepted } }
+    var failure: String? { state.withLock { $0.failure } }
+
+    func publish(
+        _ figures: SimulatorFigures, rejected: [RejectionReason: Int], accepted: [(token: UInt64, id: UInt64)],
+        failure: String?
+    ) {
+        state.withLock { state in
+            state.figures = figures
+            state.rejected = rejected
+            state.accepted.add(accepted)
+            if state.failure == nil { state.failure = failure }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One request and its answer. Used again by later streams, so that a push allocates nothing of ours.
+@safe
+final class StreamSlot {
+    let index: Int
+    var stream: Int32 = 0
+    var headers = RequestHeaders()
+    /// At most one byte more than the largest payload that can be right.
+    private(set) var payload: [UInt8] = []
+    private(set) var payloadSize = 0
+    /// Bare mode: what is wrong with the provider token.
+    var credentialFault: RejectionReason?
+    var answer = Answer()
+    /// The request has ended and its answer has not been handed over yet.
+    var isWaiting = false
+    /// The answer's body, and how much of it went out.
+    private(set) var body: [UInt8] = []
+    private var bodySent = 0
+    /// The apns-id of the answer. Memory of its own, because nghttp2 reads it only when it packs the frame.
+    let idBytes: UnsafeMutableBufferPointer<UInt8>
+    private(set) var hasID = false
+
+    init(index: Int) {
+        self.index = index
+        unsafe idBytes = .allocate(capacity: 36)
+        unsafe idBytes.initialize(repeating: 0)
+    }
+
+    deinit { unsafe idBytes.deallocate() }
+
+    func begin(_ stream: Int32) {
+        self.stream = stream
+        headers.removeAll()
+        payload.removeAll(keepingCapacity: true)
+        payloadSize = 0
+        credentialFault = .missingProviderToken
+        isWaiting = false
+        body.removeAll(keepingCapacity: true)
+        bodySent = 0
+        hasID = false
+    }
+
+    func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        payloadSize += bytes.count
+        let room = RequestCheck.largestVoIPPayload + 1 - payload.count
+        unsafe payload.append(contentsOf: bytes.prefix(room))
+    }
+
+    /// Echoed only if it is as long as an id: another one is refused, and the answer gets a new one.
+    func takeID(_ value: UnsafeBufferPointer<UInt8>) {
+        guard value.count == 36 else { return }
+        unsafe _ = idBytes.update(fromContentsOf: value)
+        hasID = true
+    }
+
+    /// Makes one up if the client sent none, as APNs does.
+    func ensureID() {
+        guard !hasID else { return }
+        hasID = true
+        let digits: StaticString = "0123456789abcdef"
+        var high = UInt64.random(in: 0 ... .max)
+        var low = UInt64.random(in: 0 ... .max)
+        // RFC 9562 section 5.4: version 4 and variant 10.
+        high = high & ~0xf000 | 0x4000
+        low = low & ~(0b11 << 62) | 0b10 << 62
+        for place in 0..<36 {
+            switch place {
+            case 8, 13, 18, 23: unsafe idBytes[place] = UInt8(ascii: "-")
+            default:
+                unsafe idBytes[place] = digits.utf8Start[Int(high >> 60)]
+                high = high << 4 | low >> 60
+                low <<= 4
+            }
+        }
+    }
+
+    var id: [UInt8] { unsafe Array(idBytes) }
+
+    /// Fills `body` for `answer`; empty for 200.
+    func makeBody() {
+        guard let reason = answer.reason else { return }
+        body += #"{"reason":""#.utf8
+        body += reason.rawValue.utf8
+        body.append(UInt8(ascii: "\""))
+        if let timestamp = answer.timestamp {
+            body += #","timestamp":"#.utf8
+            body += String(timestamp).utf8
+        }
+        body.append(UInt8(ascii: "}"))
+    }
+
+    /// Copies as much of the body as fits; true with the last of it.
+    func copyBody(to room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
+        let count = min(room.count, body.count - bodySent)
+        unsafe _ = room.update(fromContentsOf: body[bodySent..<bodySent + count])
+        bodySent += count
+        return (count, bodySent == body.count)
+    }
+}
