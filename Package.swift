@@ -46,7 +46,7 @@ let package = Package(
             "RelayAPI",
             ["CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"],
             touchesC: true),
-        room("VersionSources", ["CurlTransport", "Signing", "RelayStore", "UpgradeRules"]),
+        room("VersionSources", ["CurlTransport", "Signing", "RelayStore", "RelayEngine", "UpgradeRules"]),
         room(
             "FanOut", ["PushProviders", "HTTP2", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"], touchesC: true),
         room("PushProviders", ["HTTP2", "Signing", "RelayEngine", "UpgradeRules"], touchesC: true),
@@ -83,7 +83,7 @@ let package = Package(
                 "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
                 "APNsSimulator", "Signing",
             ]),
-        tests("VersionSourcesTests", ["VersionSources", "Signing", "RelayStore", "UpgradeRules"]),
+        tests("VersionSourcesTests", ["VersionSources", "Signing", "RelayStore", "RelayEngine", "UpgradeRules"]),
         tests(
             "RelayAPITests",
             [

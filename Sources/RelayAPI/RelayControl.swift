@@ -5,6 +5,9 @@ package import RelayStore
 /// What the API asks of the running daemon beyond the store: everything that configuration or the fan-out has a say in.
 /// Called on the HTTP server's threads.
 package protocol RelayControl: Sendable {
+    /// Every app that is configured, for lists that must not forget those without a version yet.
+    func apps() -> [AppKey]
+
     /// nil when the app is not configured for the platform.
     func profile(of app: AppKey) -> AppProfile?
 
@@ -29,6 +32,10 @@ package protocol RelayControl: Sendable {
 
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
+}
+
+extension RelayControl {
+    package func apps() -> [AppKey] { [] }
 }
 
 /// What the configuration says of one app, as far as answers to clients need it.

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+import VersionSources
+
+/// The API without its sockets: a request in, an answer out. Called on the connections' threads.
+struct API: Sendable {
+    let store: any RelayStore
+    let control: any RelayControl
+    let settings: APISettings
+    let stop: StopSignal
+    let streams: StreamSlots
+
+    /// Decides by the head alone; whoever may not ask is turned away before the body is read.
+    func begin(_ head: RequestHead) -> Admission {
+        do {
+            return try admit(head)
+        } catch {
+            return .answer(Problem.of(error).response)
+        }
+    }
+
+    private func admit(_ head: RequestHead) throws -> Admission {
+        let (route, query) = try Self.find(head)
+        let caller = try Rights.caller(
+            for: route.right, door: head.door, authorization: head.headers["authorization"], look: store.token(hash:))
+        switch route {
+        case .versionWebhook:
+            try Self.refuseParameters(query)
+            return collect(limit: settings.limits.webhookBody) { try versionWebhook(head, body: $0) }
+        case .bump(let app):
+            try Self.refuseParameters(query)
+            return collect { try bump(app, body: $0, by: caller) }
+        case .plan(let app):
+            try Self.refuseParameters(query)
+            return collect { try plan(app, body: $0) }
+        case .registerDevice(let app, let token):
+            try Self.refuseParameters(query)
+            return collect { try registerDevice(app, token: token, body: $0) }
+        case .importDevices(let app):
+            try Self.refuseParameters(query)
+            try require(app)
+            return .stream(DeviceImport(api: self, app: app))
+        case .createToken:
+            try Self.refuseParameters(query)
+            return collect { try createToken(body: $0) }
+        default:
+            return .answer(try answer(route, query))
+        }
+    }
+
+    /// The routes that need no body.
+    private func answer(_ route: Route, _ items: [RequestTarget.QueryItem]) throws -> Response {
+        var query = Query(items)
+        switch route {
+        case .version(let app): return try version(app, &query)
+        case .campaigns: return try campaigns(&query)
+        case .campaignDeliveries(let id): return try campaignDeliveries(id, &query)
+        case .deliveries: return try deliveries(&query)
+        default: try query.finish()
+        }
+        switch route {
+        case .health: return health()
+        case .readiness: return readiness()
+        case .apps: return try apps()
+        case .device(let app, let token): return try device(app, token: token)
+        case .removeDevice(let app, let token): return try removeDevice(app, token: token)
+        case .exportDevices(let app): return try exportDevices(app)
+        case .campaign(let id): return try campaign(id)
+        case .campaignEvents(let id): return try campaignEvents(id)
+        case .moveCampaign(let id, let move): return try moveCampaign(id, move)
+        case .tokens: return try tokens()
+        case .revokeToken(let name): return try revokeToken(name)
+        case .versionWebhook, .version, .bump, .plan, .registerDevice, .importDevices, .campaigns, .campaignDeliveries,
+            .deliveries, .createToken:
+            throw Problem(500, "the relay failed at this; its log says more")
+        }
+    }
+
+    // MARK: Steps that routes share
+
+    private static func find(_ head: RequestHead) throws -> (Route, [RequestTarget.QueryItem]) {
+        guard let target = RequestTarget(head.target) else {
+            throw Problem(400, "the request's target is not a path in percent-encoded UTF-8")
+        }
+        switch Router.route(method: head.method, segments: target.segments) {
+        case .route(let route):
+            return (route, target.query)
+        case .notFound:
+            throw Problem(404, "there is nothing at this path")
+        case .unknownPlatform(let name):
+            throw Problem(
+                404, "there is no platform \"\(JSONValue.shortened(name))\"; the platforms are ios and android")
+        case .wrongMethod(let allowed):
+            let list = allowed.joined(separator: ", ")
+            throw Problem(405, "this path takes \(list)", headers: [("Allow", list)])
+        }
+    }
+
+    private static func refuseParameters(_ items: [RequestTarget.QueryItem]) throws {
+        var query = Query(items)
+        try query.finish()
+    }
+
+    private func collect(
+        limit: Int? = nil, _ finish: @escaping @Sendable ([UInt8]) throws -> Response
+    ) -> Admission {
+        .collect(limit: limit ?? settings.limits.body) { body in
+            do {
+                return try finish(body)
+            } catch {
+                return Problem.of(error).response
+            }
+        }
+    }
+
+    static func tooLarge(limit: Int) -> Response {
+        Problem(413, "the body has more than the \(limit) bytes that are taken here").response
+    }
+
+    /// - Throws: a 404 when the app is not configured.
+    @discardableResult
+    func require(_ app: AppKey) throws -> AppProfile {
+        guard let profile = control.profile(of: app) else {
+            throw Problem(
+                404, "\"\(JSONValue.shortened(app.app))\" is not configured for \(app.platform.rawValue) on this server"
+            )
+        }
+        return profile
+    }
+
+    func now() -> Timestamp { settings.clock() }
+}

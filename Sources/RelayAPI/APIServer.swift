@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+package import RelayStore
+import Synchronization
+
+/// The HTTP API on TCP and on the control socket.
+///
+/// `start` returns when both listen; `stop` returns when every request has ended, may come twice, and may come without a
+/// start. A stopped server is not started again. Both may be called from any thread but the server's own.
+package final class APIServer: Sendable {
+    private let store: any RelayStore
+    private let control: any RelayControl
+    private let settings: APISettings
+    private let state = Mutex(State())
+
+    private struct State {
+        var stop: StopSignal?
+        var network: HTTPDaemon?
+        var port: UInt16?
+        var control: HTTPDaemon?
+        var controlSocket: ListenSocket.Control?
+    }
+
+    package init(store: any RelayStore, control: any RelayControl, settings: APISettings) {
+        self.store = store
+        self.control = control
+        self.settings = settings
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.
+    package var port: UInt16? { state.withLock { $0.port } }
+
+    /// - Throws: `APIStartError`; then nothing listens.
+    package func start() throws {
+        do {
+            try state.withLock { state in
+                guard state.stop == nil else { return }
+                let stop = try StopSignal()
+                state.stop = stop
+                let api = API(
+                    store: store, control: control, settings: settings, stop: stop,
+                    streams: StreamSlots(limit: settings.limits.eventStreams))
+                // The control socket first: it finds out whether another daemon is running, which says more than
+                // "address in use".
+                if let path = settings.controlSocket {
+                    let socket = try ListenSocket.control(path: path, mode: settings.controlSocketMode)
+                    state.controlSocket = socket
+                    state.control = try HTTPDaemon(socket: socket.descriptor, door: .control, api: api)
+                }
+                if let address = settings.listen {
+                    let socket = try ListenSocket.network(address)
+                    state.port = ListenSocket.port(of: socket)
+                    state.network = try HTTPDaemon(socket: socket, door: .network, api: api)
+                }
+            }
+        } catch {
+            stop()
+            throw error
+        }
+    }
+
+    /// Ends event streams and exports, closes every connection and removes the control socket.
+    package func stop() {
+        state.withLock { state in
+            state.stop?.set()
+            state.network?.stop()
+            state.network = nil
+            state.control?.stop()
+            state.control = nil
+            if let socket = state.controlSocket { ListenSocket.remove(socket) }
+            state.controlSocket = nil
+            state.port = nil
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import VersionSources
+
+/// Where the API listens and how much it takes.
+package struct APISettings: Sendable {
+    /// nil: no TCP.
+    package var listen: ListenAddress?
+    /// The control socket's path: every request on it has all rights. nil: none.
+    package var controlSocket: String?
+    /// Its permissions: 0600, or 0660 to let a group in.
+    package var controlSocketMode: UInt32 = 0o600
+    /// Asked anew for each webhook, so that a reload exchanges them.
+    package var webhookSecrets: @Sendable () -> [WebhookSecret]
+    package var limits = APILimits()
+    /// The wall clock.
+    package var clock: @Sendable () -> Timestamp
+
+    package init(
+        listen: ListenAddress?, controlSocket: String?, controlSocketMode: UInt32 = 0o600,
+        webhookSecrets: @escaping @Sendable () -> [WebhookSecret], limits: APILimits = APILimits(),
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.listen = listen
+        self.controlSocket = controlSocket
+        self.controlSocketMode = controlSocketMode
+        self.webhookSecrets = webhookSecrets
+        self.limits = limits
+        self.clock = clock
+    }
+}
+
+package struct APILimits: Sendable {
+    /// Bytes; CONTRACT: over 64 KiB is 413.
+    package var webhookBody = 64 * 1024
+    /// Bytes of every other body that is not streamed.
+    package var body = 1024 * 1024
+    /// Bytes of one line of an NDJSON import.
+    package var line = 16 * 1024
+    /// Connections at a time, on each listening socket. The next ones wait in the backlog.
+    package var connections: UInt32 = 256
+    /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.
+    package var eventStreams = 64
+    /// Seconds after which a silent connection is closed.
+    package var idleSeconds: UInt32 = 30
+
+    package init() {}
+}
+
+/// A host and a port, as in "127.0.0.1:8480" or "[::1]:8480".
+package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
+    /// Without brackets; empty means every address.
+    package var host: String
+    /// 0: any free port.
+    package var port: UInt16
+
+    package init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    /// nil when the text is not HOST:PORT.
+    package init?(_ text: String) {
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
+            let port = UInt16(text[text.index(after: colon)...]), text[text.index(after: colon)...].first != "+"
+        else { return nil }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        self.init(host: String(host), port: port)
+    }
+
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

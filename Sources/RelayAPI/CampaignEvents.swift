@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+
+/// Server-sent events (WHATWG HTML, section 9.2) of one campaign, until its final state or the server's stop.
+final class CampaignEvents: ByteSource {
+    private let api: API
+    private let campaign: CampaignKey
+    /// Given back when the connection ends, however it ends.
+    private let slot: StreamSlots.Slot
+    private var pacing = EventPacing()
+    private var isDone = false
+
+    init(api: API, campaign: CampaignKey, slot: StreamSlots.Slot) {
+        self.api = api
+        self.campaign = campaign
+        self.slot = slot
+    }
+
+    func next() throws -> [UInt8]? {
+        while !isDone, !api.stop.isSet {
+            guard let record = try api.store.campaign(campaign) else { return nil }
+            var writer = JSONWriter()
+            writer.campaign(api.control.status(record))
+            switch pacing.step(state: record.state, body: writer.bytes, at: MonotonicClock.milliseconds()) {
+            case .send(let isLast):
+                isDone = isLast
+                return Array("event: campaign\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8)
+            case .keepAlive:
+                return Array(":\n\n".utf8)
+            case .wait:
+                api.stop.wait(milliseconds: EventPacing.look)
+            }
+        }
+        return nil
+    }
+}

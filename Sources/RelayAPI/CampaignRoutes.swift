@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import VersionSources
+
+extension API {
+    func campaigns(_ query: inout Query) throws -> Response {
+        let limit = query.limit(default: 50)
+        let cursor = query.cursor(.campaigns)
+        try query.finish()
+        // One more than is shown tells whether there is a next page.
+        var records = try store.campaigns(before: cursor.map(CampaignKey.init(row:)), limit: limit + 1)
+        let hasMore = records.count > limit
+        if hasMore { records.removeLast(records.count - limit) }
+        let next = hasMore ? records.last.map { Cursor.text(.campaigns, $0.key.row) } : nil
+        let statuses = records.map(control.status)
+        return .json { $0.page(statuses, next: next) { $0.campaign($1) } }
+    }
+
+    func campaign(_ id: String) throws -> Response {
+        let status = control.status(try record(id))
+        return .json { $0.campaign(status) }
+    }
+
+    func moveCampaign(_ id: String, _ move: CampaignMove) throws -> Response {
+        let status =
+            switch move {
+            case .pause: try control.pause(campaign: id)
+            case .resume: try control.resume(campaign: id)
+            case .cancel: try control.cancel(campaign: id)
+            }
+        return .json { $0.campaign(status) }
+    }
+
+    func campaignEvents(_ id: String) throws -> Response {
+        let record = try record(id)
+        guard let slot = streams.take() else {
+            throw Problem(
+                503, "\(settings.limits.eventStreams) event streams are open, which is the most that are served",
+                headers: [("Retry-After", "5")])
+        }
+        let events = CampaignEvents(api: self, campaign: record.key, slot: slot)
+        return Response(
+            status: 200,
+            headers: [
+                ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
+            ],
+            body: .stream(events))
+    }
+
+    /// - Throws: a 404.
+    func record(_ id: String) throws -> CampaignRecord {
+        guard let record = try store.campaign(id: id) else {
+            throw Problem(404, "there is no campaign \"\(JSONValue.shortened(id))\"")
+        }
+        return record
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+
+/// The registry of one app as NDJSON, a thousand devices at a time.
+final class DeviceExport: ByteSource {
+    private static let batch = 1000
+
+    private let store: any RelayStore
+    private let app: AppKey
+    private let stop: StopSignal
+    private var last: Int64 = 0
+    private var isDone = false
+
+    init(store: any RelayStore, app: AppKey, stop: StopSignal) {
+        self.store = store
+        self.app = app
+        self.stop = stop
+    }
+
+    func next() throws -> [UInt8]? {
+        if isDone { return nil }
+        if stop.isSet { throw Problem(503, "the relay is stopping") }
+        let records = try store.devices(of: app, after: last, limit: Self.batch)
+        guard let newest = records.last else { return nil }
+        last = newest.id
+        isDone = records.count < Self.batch
+        var writer = JSONWriter(reserving: records.count * 160)
+        for record in records {
+            writer.object { $0.registrationMembers(record.registration) }
+            writer.newLine()
+        }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import UpgradeRules
+import VersionSources
+
+/// Reads a device as clients give it.
+enum DeviceFields {
+    /// The body of `PUT …/devices/{token}`: what is left out is null, for a PUT replaces.
+    static func read(_ bytes: [UInt8], app: AppKey, token: String) throws(BodyError) -> DeviceRegistration {
+        var fields = try BodyFields(bytes)
+        let registration = read(&fields, app: app, token: token)
+        try fields.finish()
+        return registration
+    }
+
+    /// One line of an import, which names its token and may name its app and platform.
+    static func readLine(_ bytes: [UInt8], in range: Range<Int>, app: AppKey) throws(BodyError) -> DeviceRegistration {
+        var fields = try BodyFields(bytes, in: range)
+        if let name = fields.string("app", example: app.app), !name.utf8.elementsEqual(app.app.utf8) {
+            fields.refuse("app", "must be \"\(app.app)\", as in the path; it was \(JSONValue.string(name).sight)")
+        }
+        let platform = app.platform.rawValue
+        if let name = fields.string("platform", example: platform), name != platform {
+            fields.refuse("platform", "must be \"\(platform)\", as in the path; it was \(JSONValue.string(name).sight)")
+        }
+        var token = ""
+        if let text = fields.requiredString("token", example: example(app.platform)) {
+            switch normalized(text, platform: app.platform) {
+            case .success(let good): token = good
+            case .failure(let fault): fields.refuse("token", fault.reason)
+            }
+        }
+        let registration = read(&fields, app: app, token: token)
+        try fields.finish()
+        return registration
+    }
+
+    private static func read(_ fields: inout BodyFields, app: AppKey, token: String) -> DeviceRegistration {
+        let telephone = fields.telephone("telephone")
+        let version = fields.version("version")
+        var environment = PushEnvironment.production
+        if let name = fields.string("environment", example: "production") {
+            if let known = PushEnvironment(name: name) {
+                environment = known
+            } else {
+                fields.refuse(
+                    "environment", "\"production\" or \"sandbox\" is needed; it was \(JSONValue.string(name).sight)")
+            }
+        }
+        return DeviceRegistration(
+            app: app, token: token, telephone: telephone, version: version, environment: environment)
+    }
+
+    // MARK: Tokens
+
+    struct TokenFault: Error {
+        var reason: String
+    }
+
+    /// The token as it is stored.
+    static func normalized(_ token: String, platform: Platform) -> Result<String, TokenFault> {
+        let length = token.utf8.count
+        switch platform {
+        case .ios:
+            // Apple: device tokens are of variable length, do not hard-code their size.
+            guard (2...400).contains(length) else {
+                return .failure(TokenFault(reason: "2 to 400 hex digits are needed; it had \(length) characters"))
+            }
+            if let place = token.utf8.enumerated().first(where: { !isHexDigit($0.element) })?.offset {
+                return .failure(TokenFault(reason: "only hex digits are allowed; position \(place + 1) holds another"))
+            }
+            return .success(token.lowercased())
+        case .android:
+            guard (1...4096).contains(length) else {
+                return .failure(TokenFault(reason: "1 to 4096 characters are needed; it had \(length)"))
+            }
+            if let place = token.utf8.enumerated().first(where: { !(0x21...0x7E).contains($0.element) })?.offset {
+                return .failure(
+                    TokenFault(reason: "only visible ASCII is allowed; position \(place + 1) holds something else"))
+            }
+            return .success(token)
+        }
+    }
+
+    static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 48...57, 65...70, 97...102: true
+        default: false
+        }
+    }
+
+    private static func example(_ platform: Platform) -> String {
+        platform == .ios ? "80012ab4…" : "fGw0qy4TQfmX…"
+    }
+}

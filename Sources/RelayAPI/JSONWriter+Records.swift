@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The objects of CONTRACT, member by member in its order.
+extension JSONWriter {
+    mutating func app(_ key: AppKey) {
+        member("app", key.app)
+        member("platform", key.platform.rawValue)
+    }
+
+    /// - Parameter record: nil when nothing was ever stored for the app: every member is null.
+    mutating func versionMembers(of key: AppKey, _ record: VersionRecord?) {
+        app(key)
+        requirementMembers(record)
+        member("updatedAt", record?.updatedAt)
+    }
+
+    mutating func version(_ record: VersionRecord) {
+        object { $0.versionMembers(of: record.app, record) }
+    }
+
+    mutating func change(_ change: VersionChange) {
+        object { writer in
+            writer.requirementMembers(change.record)
+            writer.member("updatedAt", change.record.updatedAt)
+            writer.member("actor", change.actor)
+            writer.member("source", change.source)
+        }
+    }
+
+    private mutating func requirementMembers(_ record: VersionRecord?) {
+        member("latest", record?.latest?.text)
+        member("required", record?.required?.text)
+        member("downloadUrl", record?.downloadURL)
+        member("message", record?.message)
+        member("telephones", strings: record?.telephones)
+    }
+
+    mutating func campaign(_ status: CampaignStatus) {
+        let record = status.record
+        object { writer in
+            writer.member("id", record.id)
+            writer.app(record.app)
+            writer.member("required", record.required.text)
+            writer.member("latest", record.latest?.text)
+            writer.member("downloadUrl", record.downloadURL)
+            writer.member("message", record.message)
+            writer.member("telephones", strings: record.telephones)
+            writer.member("state", record.state.rawValue)
+            writer.member("reason", record.reason)
+            writer.member("createdAt", record.createdAt)
+            writer.member("startedAt", record.startedAt)
+            writer.member("finishedAt", record.finishedAt)
+            writer.member("expiresAt", record.expiresAt)
+            writer.name("counts")
+            writer.counts(status.counts)
+            writer.name("filteredBy")
+            writer.filteredBy(record.filteredBy)
+            writer.name("rejectedBy")
+            writer.object { writer in
+                for (reason, count) in record.rejectedBy.sorted(by: { $0.key < $1.key }) {
+                    writer.member(reason, count)
+                }
+            }
+            writer.member("upgraded", record.upgraded)
+            writer.name("ratePerSecond")
+            writer.decimal(status.ratePerSecond)
+            writer.member("secondsLeft", status.secondsLeft)
+        }
+    }
+
+    private mutating func counts(_ counts: CampaignCounts) {
+        object { writer in
+            writer.member("audience", counts.audience)
+            for state in DeliveryState.allCases { writer.member(state.name, counts[state]) }
+        }
+    }
+
+    mutating func filteredBy(_ counts: [FilterReason: Int64]) {
+        object { writer in
+            for reason in FilterReason.allCases { writer.member(reason.rawValue, counts[reason] ?? 0) }
+        }
+    }
+
+    mutating func delivery(_ delivery: Delivery) {
+        object { writer in
+            writer.member("campaign", delivery.campaign)
+            writer.app(delivery.app)
+            writer.member("token", delivery.token)
+            writer.member("telephone", delivery.telephone)
+            writer.member("state", delivery.state.name)
+            writer.member("reason", delivery.reason)
+            writer.member("apnsId", PushID.text(campaign: delivery.campaign, device: delivery.device))
+            writer.member("attempts", Int64(delivery.attempts))
+            writer.member("nextAttemptAt", delivery.nextAttemptAt)
+            writer.member("updatedAt", delivery.updatedAt)
+        }
+    }
+
+    mutating func device(_ record: DeviceRecord) {
+        object { writer in
+            writer.registrationMembers(record.registration)
+            writer.member("registeredAt", record.registeredAt)
+            writer.member("retiredAt", record.retiredAt)
+        }
+    }
+
+    /// As the import takes it.
+    mutating func registrationMembers(_ registration: DeviceRegistration) {
+        app(registration.app)
+        member("token", registration.token)
+        member("telephone", registration.telephone)
+        member("version", registration.version?.text)
+        member("environment", registration.environment.name)
+    }
+
+    /// A list as CONTRACT pages it.
+    mutating func page<Item>(_ items: [Item], next: String?, _ content: (inout JSONWriter, Item) -> Void) {
+        object { writer in
+            writer.name("items")
+            writer.array(items, content)
+            writer.member("next", next)
+        }
+    }
+}

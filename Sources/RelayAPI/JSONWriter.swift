@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+/// Writes JSON as bytes, names and values in the order in which they are given.
+struct JSONWriter {
+    private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    init(reserving capacity: Int = 512) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Forgets all and keeps the memory.
+    mutating func reset() {
+        bytes.removeAll(keepingCapacity: true)
+        needsComma = false
+    }
+
+    /// Ends a line of NDJSON: the next value begins anew.
+    mutating func newLine() {
+        bytes.append(0x0A)
+        needsComma = false
+    }
+
+    // MARK: Structure
+
+    mutating func object(_ content: (inout JSONWriter) -> Void) {
+        open("{")
+        content(&self)
+        close("}")
+    }
+
+    mutating func array<Elements: Sequence>(
+        _ elements: Elements, _ content: (inout JSONWriter, Elements.Element) -> Void
+    ) {
+        open("[")
+        for element in elements { content(&self, element) }
+        close("]")
+    }
+
+    mutating func name(_ name: String) {
+        separate()
+        append(quoted: name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    // MARK: Values
+
+    mutating func null() {
+        separate()
+        bytes.append(contentsOf: "null".utf8)
+    }
+
+    mutating func bool(_ value: Bool) {
+        separate()
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    }
+
+    mutating func string(_ value: String) {
+        separate()
+        append(quoted: value)
+    }
+
+    mutating func integer(_ value: Int64) {
+        separate()
+        bytes.append(contentsOf: String(value).utf8)
+    }
+
+    /// With at most one decimal; 0 for what JSON cannot say.
+    mutating func decimal(_ value: Double) {
+        separate()
+        let tenths = value.isFinite && abs(value) < 1e15 ? Int64((value * 10).rounded()) : 0
+        if tenths < 0 { bytes.append(UInt8(ascii: "-")) }
+        bytes.append(contentsOf: String(tenths.magnitude / 10).utf8)
+        if tenths % 10 != 0 { bytes.append(contentsOf: ".\(tenths.magnitude % 10)".utf8) }
+    }
+
+    /// JSON that is written already.
+    mutating func raw(_ json: [UInt8]) {
+        separate()
+        bytes.append(contentsOf: json)
+    }
+
+    // MARK: Members
+
+    mutating func member(_ name: String, _ value: String?) {
+        self.name(name)
+        if let value { string(value) } else { null() }
+    }
+
+    mutating func member(_ name: String, _ value: Int64?) {
+        self.name(name)
+        if let value { integer(value) } else { null() }
+    }
+
+    mutating func member(_ name: String, _ value: Timestamp?) {
+        self.name(name)
+        if let value { string(value.internetTime) } else { null() }
+    }
+
+    mutating func member(_ name: String, strings: [String]?) {
+        self.name(name)
+        guard let strings else { return null() }
+        array(strings) { $0.string($1) }
+    }
+
+    // MARK: Bytes
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func open(_ bracket: Unicode.Scalar) {
+        separate()
+        bytes.append(UInt8(ascii: bracket))
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: Unicode.Scalar) {
+        bytes.append(UInt8(ascii: bracket))
+        needsComma = true
+    }
+
+    /// RFC 8259 section 7: the quotation mark, the reverse solidus and U+0000 to U+001F must be escaped, nothing else.
+    private mutating func append(quoted text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0x0A:
+                bytes.append(contentsOf: "\\n".utf8)
+            case 0x0D:
+                bytes.append(contentsOf: "\\r".utf8)
+            case 0x09:
+                bytes.append(contentsOf: "\\t".utf8)
+            case 0..<0x20:
+                bytes.append(contentsOf: "\\u00".utf8)
+                bytes.append(Self.digit(byte >> 4))
+                bytes.append(Self.digit(byte & 15))
+            default:
+                bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? 48 + value : 87 + value
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import UpgradeRules
+import VersionSources
+
+/// An error as RFC 9457 tells it.
+struct Problem: Error {
+    var status: Int
+    /// A URI for the kind of problem; "about:blank" means no more than the status says (RFC 9457, section 4.2.1).
+    var type = "about:blank"
+    var detail: String
+    var faults: [FieldFault] = []
+    /// Members beyond the standard ones, in order.
+    var extras: [(name: String, value: String)] = []
+    var headers: [(String, String)] = []
+
+    init(_ status: Int, _ detail: String, headers: [(String, String)] = []) {
+        self.status = status
+        self.detail = detail
+        self.headers = headers
+    }
+
+    init(faults: [FieldFault]) {
+        self.init(422, faults.map(\.description).joined(separator: "; "))
+        self.faults = faults
+    }
+
+    init(field: String, _ reason: String) {
+        self.init(faults: [FieldFault(field: field, reason: reason)])
+    }
+
+    /// Whatever a handler threw, without its internals where it is our own failure.
+    static func of(_ error: any Error) -> Problem {
+        switch error {
+        case let problem as Problem: problem
+        case let error as BodyError: of(error)
+        case let error as StoreError: of(error)
+        case let error as ControlError: of(error)
+        default: Problem(500, "the relay failed at this; its log says more")
+        }
+    }
+
+    private static func of(_ error: BodyError) -> Problem {
+        switch error {
+        case .notJSON(let syntax): Problem(400, "the body is not JSON: \(syntax)")
+        case .fields(let faults): Problem(faults: faults)
+        }
+    }
+
+    private static func of(_ error: StoreError) -> Problem {
+        switch error.code {
+        case .versionWouldFall(let field, let current, let proposed):
+            var problem = Problem(
+                409, "\(field) would fall from \(current) to \(proposed); versions only rise")
+            problem.type = "urn:upgrade-relay:version-would-fall"
+            problem.faults = [FieldFault(field: field, reason: "must not be below \(current); it was \(proposed)")]
+            problem.extras = [("field", field), ("current", current.text), ("proposed", proposed.text)]
+            return problem
+        case .noDownloadURL: return Problem(field: "downloadUrl", noDownloadURL)
+        case .nameTaken: return Problem(409, "a token of that name exists already, or did before it was revoked")
+        case .full: return unavailable("the store's disk is full", error.hint, retryAfter: 30)
+        case .readOnly: return unavailable("the store is read-only", error.hint, retryAfter: 30)
+        case .busy: return unavailable("another process keeps the store locked", error.hint, retryAfter: 2)
+        case .tooNew, .failed: return Problem(500, "the store failed at this; the relay's log says more")
+        }
+    }
+
+    private static func of(_ error: ControlError) -> Problem {
+        switch error.code {
+        case .unknownApp, .noSuchCampaign: Problem(404, error.description)
+        case .wrongState: Problem(409, error.description)
+        case .noDownloadURL: Problem(field: "downloadUrl", noDownloadURL)
+        case .payloadTooLarge: Problem(field: "message", error.description)
+        }
+    }
+
+    private static let noDownloadURL =
+        "a requirement is announced with a download URL: send downloadUrl, or configure one for the app"
+
+    private static func unavailable(_ detail: String, _ hint: String?, retryAfter: Int) -> Problem {
+        Problem(503, hint.map { "\(detail). \($0)" } ?? detail, headers: [("Retry-After", String(retryAfter))])
+    }
+
+    var response: Response {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("type", type)
+            writer.member("title", Self.title(status))
+            writer.member("status", Int64(status))
+            writer.member("detail", detail)
+            for extra in extras { writer.member(extra.name, extra.value) }
+            if !faults.isEmpty {
+                writer.name("errors")
+                writer.array(faults) { writer, fault in
+                    writer.object { writer in
+                        writer.member("field", fault.field)
+                        writer.member("reason", fault.reason)
+                    }
+                }
+            }
+        }
+        return Response(
+            status: status,
+            headers: [("Content-Type", "application/problem+json")] + headers.map { (name: $0.0, value: $0.1) },
+            body: .bytes(writer.bytes))
+    }
+
+    static func title(_ status: Int) -> String {
+        switch status {
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 409: "Conflict"
+        case 413: "Content Too Large"
+        case 422: "Unprocessable Content"
+        case 503: "Service Unavailable"
+        default: "Internal Server Error"
+        }
+    }
+}

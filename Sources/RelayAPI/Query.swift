@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import VersionSources
+
+/// Reads a query's parameters one by one and refuses what was never asked for.
+struct Query {
+    private var items: [RequestTarget.QueryItem]
+    private var known: [String] = []
+    private var faults: [FieldFault] = []
+
+    init(_ items: [RequestTarget.QueryItem]) {
+        self.items = items
+    }
+
+    /// nil when it is not there.
+    mutating func text(_ name: String) -> String? {
+        known.append(name)
+        let found = items.filter { $0.name == name }
+        items.removeAll { $0.name == name }
+        if found.count > 1 { refuse(name, "is given \(found.count) times") }
+        return found.first?.value
+    }
+
+    mutating func limit(default fallback: Int, most: Int = 1000) -> Int {
+        guard let text = text("limit") else { return fallback }
+        guard let limit = Int(text), (1...most).contains(limit) else {
+            refuse("limit", "a whole number from 1 to \(most) is needed; it was \"\(JSONValue.shortened(text))\"")
+            return fallback
+        }
+        return limit
+    }
+
+    mutating func cursor(_ kind: Cursor.Kind) -> Int64? {
+        guard let text = text("cursor") else { return nil }
+        guard let position = Cursor.position(text, kind) else {
+            refuse("cursor", "is not one that this list has given; take \"next\" from the answer before")
+            return nil
+        }
+        return position
+    }
+
+    mutating func refuse(_ name: String, _ reason: String) {
+        faults.append(FieldFault(field: name, reason: reason))
+    }
+
+    mutating func finish() throws {
+        for item in items {
+            let choice = known.isEmpty ? "there are none" : "they are \(known.joined(separator: ", "))"
+            refuse(JSONValue.shortened(item.name), "is not a parameter of this request; \(choice)")
+        }
+        if !faults.isEmpty { throw Problem(faults: faults) }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// By which door a request came in.
+enum Door: Hashable, Sendable {
+    case network
+    /// The control socket: file permissions have already said who may.
+    case control
+}
+
+/// A request before its body.
+struct RequestHead: Sendable {
+    var door: Door
+    var method: String
+    /// Path and query as they came over the wire, still encoded.
+    var target: String
+    /// By name in lower case; only those that the API reads.
+    var headers: [String: String]
+    /// nil when it is chunked or has none.
+    var contentLength: Int64? { headers["content-length"].flatMap { Int64($0) } }
+}
+
+/// What becomes of a request's body.
+enum Admission {
+    /// The body, if there is one, is read and dropped.
+    case answer(Response)
+    /// Collected up to `limit` bytes; more is a 413.
+    case collect(limit: Int, finish: @Sendable ([UInt8]) -> Response)
+    /// Handed on as it comes.
+    case stream(any BodyConsumer)
+}
+
+/// Takes a body piece by piece, on the connection's own thread.
+protocol BodyConsumer: AnyObject {
+    func consume(_ bytes: [UInt8])
+    func finish() -> Response
+}
+
+/// An answer on its way out.
+struct Response {
+    enum Body {
+        case bytes([UInt8])
+        case stream(any ByteSource)
+    }
+
+    var status: Int
+    var headers: [(name: String, value: String)]
+    var body: Body
+
+    static func json(_ status: Int, _ bytes: [UInt8]) -> Response {
+        Response(status: status, headers: [("Content-Type", "application/json")], body: .bytes(bytes))
+    }
+
+    static func json(_ status: Int = 200, _ content: (inout JSONWriter) -> Void) -> Response {
+        var writer = JSONWriter()
+        content(&writer)
+        return .json(status, writer.bytes)
+    }
+
+    static var noContent: Response { Response(status: 204, headers: [], body: .bytes([])) }
+}
+
+/// A body that is made as it is sent, on the connection's own thread.
+protocol ByteSource: AnyObject {
+    /// The next piece, never empty; nil at the end. May wait, but returns soon after the server is stopping.
+    ///
+    /// - Throws: when the rest cannot be made: the connection is cut, so that the client does not take a part for the whole.
+    func next() throws -> [UInt8]?
+}

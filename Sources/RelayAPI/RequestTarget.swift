@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request's target cut into its parts, each decoded once and after the cutting, so that an encoded slash stays inside
+/// its segment.
+struct RequestTarget: Hashable, Sendable {
+    var segments: [String]
+    var query: [QueryItem]
+
+    struct QueryItem: Hashable, Sendable {
+        var name: String
+        var value: String
+    }
+
+    /// nil when the path is not absolute or something in it does not decode to UTF-8.
+    init?(_ text: String) {
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let path = parts.first, path.utf8.first == UInt8(ascii: "/") else { return nil }
+        var segments: [String] = []
+        for segment in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard let decoded = Self.decode(segment.utf8, plusIsSpace: false) else { return nil }
+            segments.append(decoded)
+        }
+        var query: [QueryItem] = []
+        if parts.count == 2 {
+            for pair in parts[1].split(separator: "&") {
+                let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard let name = Self.decode(sides[0].utf8, plusIsSpace: true),
+                    let value = sides.count == 2 ? Self.decode(sides[1].utf8, plusIsSpace: true) : ""
+                else { return nil }
+                query.append(QueryItem(name: name, value: value))
+            }
+        }
+        self.segments = segments
+        self.query = query
+    }
+
+    /// - Parameter plusIsSpace: in a query, as every library that writes forms has it (WHATWG URL, section 5.1).
+    private static func decode(_ text: Substring.UTF8View, plusIsSpace: Bool) -> String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count)
+        var rest = text.makeIterator()
+        while let byte = rest.next() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            case UInt8(ascii: "+") where plusIsSpace:
+                bytes.append(0x20)
+            default:
+                bytes.append(byte)
+            }
+        }
+        guard !bytes.contains(0) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 48...57: byte - 48
+        case 65...70: byte - 55
+        case 97...102: byte - 87
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import Signing
+
+/// What a route asks of its caller (CONTRACT, "right").
+enum Right: Hashable, Sendable {
+    case nothing
+    /// A webhook's signature, checked with the body.
+    case signature
+    case scope(Scope)
+    /// Only the control socket: an API token must not be able to make more of its kind.
+    case operatorOnly
+}
+
+extension Route {
+    var right: Right {
+        switch self {
+        case .health, .readiness: .nothing
+        case .versionWebhook: .signature
+        case .apps, .version, .campaigns, .campaign, .campaignDeliveries, .campaignEvents, .deliveries: .scope(.status)
+        case .bump, .plan: .scope(.versions)
+        case .device, .registerDevice, .removeDevice, .exportDevices, .importDevices: .scope(.devices)
+        case .moveCampaign: .scope(.campaigns)
+        case .tokens, .createToken, .revokeToken: .operatorOnly
+        }
+    }
+}
+
+/// Who asks, as the history names them.
+struct Caller: Hashable, Sendable {
+    var actor: String
+    var source: String
+
+    static let anonymous = Caller(actor: "anonymous", source: "api")
+    static let webhook = Caller(actor: "webhook", source: "webhook")
+    static let operatorOnSocket = Caller(actor: "operator", source: "cli")
+}
+
+enum Rights {
+    /// Decides whether a request may go on. Pure but for `look`.
+    ///
+    /// - Parameter look: finds the token with a SHA-256.
+    static func caller(
+        for right: Right, door: Door, authorization: String?, look: ([UInt8]) throws -> AccessToken?
+    ) throws -> Caller {
+        if right == .signature { return .webhook }
+        if door == .control { return .operatorOnSocket }
+        if right == .nothing { return .anonymous }
+        guard let authorization else {
+            throw unauthorized("an API token is needed: send \"Authorization: Bearer urt_…\"", error: nil)
+        }
+        guard let secret = bearer(authorization) else {
+            throw unauthorized(
+                "the header Authorization must be \"Bearer\" and an API token, such as \"Bearer urt_…\"",
+                error: "invalid_request")
+        }
+        guard let token = try look(SHA256.digest(Array(secret.utf8))) else {
+            throw unauthorized(
+                "this API token is unknown or revoked; an operator makes one with \"upgrade-relay tokens create\"",
+                error: "invalid_token")
+        }
+        switch right {
+        case .nothing, .signature: break
+        case .scope(let scope):
+            guard token.scopes.contains(scope) else {
+                throw forbidden(
+                    "this needs the scope \"\(scope.rawValue)\", which the token \"\(token.name)\" lacks", scope)
+            }
+        case .operatorOnly:
+            throw forbidden("API tokens are managed over the control socket only", nil)
+        }
+        return Caller(actor: token.name, source: "api")
+    }
+
+    /// RFC 9110 section 11.1: the scheme is case-insensitive. RFC 6750 section 2.1: one token68 follows.
+    private static func bearer(_ header: String) -> String? {
+        let parts = header.split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1])
+    }
+
+    /// RFC 6750 section 3: the challenge; no error code where the request had no credentials at all.
+    private static func unauthorized(_ detail: String, error: String?) -> Problem {
+        let challenge = "Bearer realm=\"upgrade-relay\"" + (error.map { ", error=\"\($0)\"" } ?? "")
+        return Problem(401, detail, headers: [("WWW-Authenticate", challenge)])
+    }
+
+    private static func forbidden(_ detail: String, _ scope: Scope?) -> Problem {
+        var headers: [(String, String)] = []
+        if let scope {
+            let challenge = "Bearer realm=\"upgrade-relay\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\""
+            headers.append(("WWW-Authenticate", challenge))
+        }
+        return Problem(403, detail, headers: headers)
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import Signing
+import VersionSources
+
+extension API {
+    func tokens() throws -> Response {
+        let tokens = try store.tokens()
+        return .json { writer in
+            writer.page(tokens, next: nil) { writer, token in
+                writer.object { writer in
+                    Self.write(token, to: &writer)
+                    writer.member("createdAt", token.createdAt)
+                    writer.member("revokedAt", token.revokedAt)
+                }
+            }
+        }
+    }
+
+    /// The secret is in this answer and nowhere else; the store keeps its hash.
+    func createToken(body: [UInt8]) throws -> Response {
+        var fields = try BodyFields(body)
+        let name = fields.requiredString("name", example: "ci")
+        if let name, !Self.isName(name) {
+            fields.refuse(
+                "name",
+                "1 to 64 letters, digits, dots, hyphens or underscores are needed; it was \(JSONValue.string(name).sight)"
+            )
+        }
+        let scopes = Self.scopes(&fields)
+        try fields.finish()
+        let secret = "urt_" + Base64URL.encode(try RandomBytes.make(32))
+        let token = AccessToken(name: name ?? "", scopes: scopes, createdAt: now(), revokedAt: nil)
+        try store.addToken(token, hash: SHA256.digest(Array(secret.utf8)))
+        return .json(201) { writer in
+            writer.object { writer in
+                Self.write(token, to: &writer)
+                writer.member("token", secret)
+            }
+        }
+    }
+
+    func revokeToken(_ name: String) throws -> Response {
+        guard try store.revokeToken(name: name, at: now()) else {
+            throw Problem(404, "there is no token \"\(JSONValue.shortened(name))\", or it is revoked already")
+        }
+        return .noContent
+    }
+
+    private static func write(_ token: AccessToken, to writer: inout JSONWriter) {
+        writer.member("name", token.name)
+        writer.member("scopes", strings: Scope.allCases.filter(token.scopes.contains).map(\.rawValue))
+    }
+
+    private static func scopes(_ fields: inout BodyFields) -> Set<Scope> {
+        let names = Scope.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+        guard case .array(let elements)? = fields.take("scopes"), !elements.isEmpty else {
+            fields.refuse("scopes", "an array of one or more of \(names) is needed")
+            return []
+        }
+        var scopes: Set<Scope> = []
+        for (index, element) in elements.enumerated() {
+            if case .string(let name) = element, let scope = Scope(rawValue: name) {
+                scopes.insert(scope)
+            } else {
+                fields.refuse("scopes[\(index)]", "one of \(names) is needed; it was \(element.sight)")
+            }
+        }
+        return scopes
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 48...57, 65...90, 97...122, 45, 46, 95: true
+                default: false
+                }
+            }
+    }
+}

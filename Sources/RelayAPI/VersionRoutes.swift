@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+import VersionSources
+
+extension API {
+    func apps() throws -> Response {
+        var records: [AppKey: VersionRecord?] = [:]
+        for app in control.apps() { records[app] = .some(nil) }
+        for record in try store.versions() { records[record.app] = record }
+        let rows = records.sorted {
+            ($0.key.app, $0.key.platform.rawValue) < ($1.key.app, $1.key.platform.rawValue)
+        }
+        return .json { writer in
+            writer.page(rows, next: nil) { writer, row in
+                writer.object { $0.versionMembers(of: row.key, row.value) }
+            }
+        }
+    }
+
+    func version(_ app: AppKey, _ query: inout Query) throws -> Response {
+        let limit = query.limit(default: 20)
+        try query.finish()
+        try require(app)
+        let history = try store.history(of: app, limit: limit)
+        let record = try store.version(of: app)
+        return .json { writer in
+            writer.object { writer in
+                writer.versionMembers(of: app, record)
+                writer.name("history")
+                writer.array(history) { $0.change($1) }
+            }
+        }
+    }
+
+    func bump(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
+        try require(app)
+        return try apply(BumpBody.read(body, app: app), by: caller, receipt: nil)
+    }
+
+    func plan(_ app: AppKey, body: [UInt8]) throws -> Response {
+        try require(app)
+        let report = try control.plan(BumpBody.read(body, app: app))
+        return .json { writer in
+            writer.object { writer in
+                writer.app(app)
+                writer.member("audience", report.survey.audience)
+                writer.member("toPush", report.survey.toPush)
+                writer.name("filteredBy")
+                writer.filteredBy(report.survey.filteredBy)
+                writer.name("samplePayload")
+                writer.raw(report.samplePayload)
+                writer.member("samplePayloadSize", Int64(report.samplePayload.count))
+            }
+        }
+    }
+
+    func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
+        let applied = try control.bump(
+            bump, actor: caller.actor, source: caller.source, receipt: receipt, render: Self.answer(to:))
+        switch applied {
+        case .applied(_, let answer), .replayed(let answer): return .json(answer.status, answer.body)
+        }
+    }
+
+    /// The answer to a bump. Called inside the store's transaction, so it asks nobody: a campaign that was born a moment
+    /// ago has no rate.
+    static func answer(to outcome: BumpOutcome) -> StoredAnswer {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.name("version")
+            writer.version(outcome.record)
+            writer.name("campaign")
+            if let campaign = outcome.campaign {
+                writer.campaign(
+                    CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil))
+            } else {
+                writer.null()
+            }
+        }
+        return StoredAnswer(status: outcome.requiredRose ? 202 : 200, body: writer.bytes)
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import UpgradeRules
+import VersionSources
+
+extension API {
+    /// Signature first: nobody without the secret learns what the body did wrong, or which apps there are.
+    func versionWebhook(_ head: RequestHead, body: [UInt8]) throws -> Response {
+        let verifier = WebhookVerifier(secrets: settings.webhookSecrets())
+        let id: String
+        switch verifier.verify(WebhookHeaders(head.headers), body: body, at: now()) {
+        case .verified(let receiptID): id = receiptID
+        case .refused(let refusal): throw Problem(401, refusal.description)
+        }
+        let receipt = WebhookReceipt(id: id, hook: "version")
+        // A replay is answered before its body is looked at, so that it is answered alike even if the app has been taken
+        // out of the configuration since. Two at once are told apart inside the transaction.
+        if let answer = try store.answer(to: receipt) { return .json(answer.status, answer.body) }
+        let bump = try BumpBody.readWebhook(body)
+        guard control.profile(of: bump.app) != nil else {
+            throw Problem(
+                field: "app",
+                "\"\(JSONValue.shortened(bump.app.app))\" is not configured for \(bump.app.platform.rawValue) on this server"
+            )
+        }
+        return try apply(bump, by: .webhook, receipt: receipt)
+    }
+}

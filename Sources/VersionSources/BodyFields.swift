@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// Reads the fields of a JSON object one by one and gathers every fault, so that the sender hears of all of them at once.
+package struct BodyFields {
+    /// The most characters that a telephone may have.
+    package static let maximumTelephone = 64
+
+    private var members: [JSONMember]
+    private var known: [String] = []
+    package private(set) var faults: [FieldFault] = []
+
+    /// - Throws: `BodyError` when the body is not one JSON object.
+    package init(_ bytes: [UInt8]) throws(BodyError) {
+        try self.init(bytes, in: 0..<bytes.count)
+    }
+
+    package init(_ bytes: [UInt8], in range: Range<Int>) throws(BodyError) {
+        let value: JSONValue
+        do throws(JSONSyntaxError) {
+            value = try JSONReader.read(bytes, in: range)
+        } catch {
+            throw .notJSON(error)
+        }
+        guard case .object(let members) = value else {
+            throw .fields([FieldFault(field: "body", reason: "an object is needed; it was \(value.sight)")])
+        }
+        self.members = members
+    }
+
+    /// The value of a field; nil when it is left out or null. Makes the name a known one.
+    package mutating func take(_ name: String) -> JSONValue? {
+        known.append(name)
+        guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
+        let value = members.remove(at: index).value
+        return value == .null ? nil : value
+    }
+
+    package mutating func string(_ name: String, example: String) -> String? {
+        guard let value = take(name) else { return nil }
+        return string(value, field: name, example: example)
+    }
+
+    package mutating func requiredString(_ name: String, example: String) -> String? {
+        guard let value = take(name) else {
+            refuse(name, "is missing; a string is needed, such as \"\(example)\"")
+            return nil
+        }
+        return string(value, field: name, example: example)
+    }
+
+    /// A string that is not empty, has at most `limit` characters and no control characters but line ends.
+    package mutating func text(_ name: String, example: String, limit: Int) -> String? {
+        guard let text = string(name, example: example) else { return nil }
+        return checked(text, field: name, limit: limit, lines: true)
+    }
+
+    package mutating func version(_ name: String) -> Version? {
+        guard let text = string(name, example: "2.1.0") else { return nil }
+        do throws(VersionError) {
+            return try Version(text)
+        } catch {
+            refuse(name, error.description)
+            return nil
+        }
+    }
+
+    package mutating func telephone(_ name: String) -> String? {
+        guard let value = take(name) else { return nil }
+        return telephone(value, field: name)
+    }
+
+    /// nil when it is left out: everyone.
+    package mutating func telephones(_ name: String) -> [String]? {
+        guard let value = take(name) else { return nil }
+        guard case .array(let elements) = value else {
+            refuse(name, "an array of strings is needed, such as [\"13800138000\"]; it was \(value.sight)")
+            return nil
+        }
+        guard !elements.isEmpty else {
+            refuse(name, "names nobody; leave it out to mean everyone")
+            return nil
+        }
+        var telephones: [String] = []
+        for (index, element) in elements.enumerated() {
+            if let telephone = telephone(element, field: "\(name)[\(index)]") { telephones.append(telephone) }
+        }
+        return telephones
+    }
+
+    package mutating func refuse(_ field: String, _ reason: String) {
+        faults.append(FieldFault(field: field, reason: reason))
+    }
+
+    /// Refuses what was never asked for.
+    ///
+    /// - Throws: `BodyError.fields` when anything was refused, in the order in which it was met.
+    package mutating func finish() throws(BodyError) {
+        for member in members {
+            refuse(
+                JSONValue.shortened(member.name),
+                "is not a field of this body; the fields are \(known.joined(separator: ", "))")
+        }
+        guard faults.isEmpty else { throw .fields(faults) }
+    }
+
+    // MARK: One value
+
+    private mutating func string(_ value: JSONValue, field: String, example: String) -> String? {
+        guard case .string(let text) = value else {
+            refuse(field, "a string is needed, such as \"\(example)\"; it was \(value.sight)")
+            return nil
+        }
+        return text
+    }
+
+    private mutating func telephone(_ value: JSONValue, field: String) -> String? {
+        guard let text = string(value, field: field, example: "13800138000") else { return nil }
+        return checked(text, field: field, limit: Self.maximumTelephone, lines: false)
+    }
+
+    private mutating func checked(_ text: String, field: String, limit: Int, lines: Bool) -> String? {
+        if text.isEmpty {
+            refuse(field, "must not be empty")
+        } else if text.unicodeScalars.count > limit {
+            refuse(field, "has at most \(limit) characters; it had \(text.unicodeScalars.count)")
+        } else if let scalar = text.unicodeScalars.first(where: {
+            $0.value < 0x20 && !(lines && $0 == "\n") || $0.value == 0x7F
+        }) {
+            refuse(
+                field,
+                "must not hold the control character U+00\(scalar.value < 16 ? "0" : "")"
+                    + String(scalar.value, radix: 16, uppercase: true))
+        } else {
+            return text
+        }
+        return nil
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+import UpgradeRules
+
+/// The body of a bump: CONTRACT's `{"latest", "required", "downloadUrl", "message", "telephones"}`, in the webhook also
+/// `app` and `platform`.
+package enum BumpBody {
+    /// The most characters of a message. A push is 4096 bytes in all (PROTOCOLS 1.2), which the fan-out checks.
+    package static let maximumMessage = 1000
+    /// The most characters of an app's name.
+    package static let maximumApp = 255
+
+    /// Reads the webhook's body, which names its app.
+    package static func readWebhook(_ bytes: [UInt8]) throws(BodyError) -> VersionBump {
+        var fields = try BodyFields(bytes)
+        let app = fields.requiredString("app", example: "com.example.app")
+        if let app, app.isEmpty || app.unicodeScalars.count > maximumApp {
+            fields.refuse("app", "has 1 to \(maximumApp) characters; it had \(app.unicodeScalars.count)")
+        }
+        let name = fields.requiredString("platform", example: "ios")
+        let platform = name.flatMap(Platform.init(rawValue:))
+        if let name, platform == nil {
+            let names = Platform.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+            fields.refuse("platform", "\(names) is needed; it was \(JSONValue.string(name).sight)")
+        }
+        // A placeholder where the app is at fault: `finish` throws before anyone sees it.
+        return try read(&fields, app: AppKey(app: app ?? "", platform: platform ?? .ios))
+    }
+
+    /// Reads the body of a request that names the app in its path.
+    package static func read(_ bytes: [UInt8], app: AppKey) throws(BodyError) -> VersionBump {
+        var fields = try BodyFields(bytes)
+        return try read(&fields, app: app)
+    }
+
+    private static func read(_ fields: inout BodyFields, app: AppKey) throws(BodyError) -> VersionBump {
+        let bump = VersionBump(
+            app: app,
+            latest: fields.version("latest"),
+            required: fields.version("required"),
+            downloadURL: downloadURL(&fields),
+            message: fields.text("message", example: "A new version is required.", limit: maximumMessage),
+            telephones: fields.telephones("telephones"))
+        try fields.finish()
+        if bump == VersionBump(app: app) {
+            throw .fields([
+                FieldFault(
+                    field: "required",
+                    reason: "the body changes nothing; give at least one of latest, required, downloadUrl, message")
+            ])
+        }
+        return bump
+    }
+
+    private static func downloadURL(_ fields: inout BodyFields) -> String? {
+        guard let text = fields.string("downloadUrl", example: DownloadURL.example) else { return nil }
+        if let fault = DownloadURL.fault(in: text) {
+            fields.refuse("downloadUrl", fault)
+            return nil
+        }
+        return text
+    }
+}

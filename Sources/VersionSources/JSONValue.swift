@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JSON value as it was written: numbers keep their text, objects keep their order.
+package indirect enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    /// The number's own text: "13800138000" stays that and is no Double.
+    case number(String)
+    case string(String)
+    case array([JSONValue])
+    case object([JSONMember])
+}
+
+package struct JSONMember: Hashable, Sendable {
+    package var name: String
+    package var value: JSONValue
+
+    package init(name: String, value: JSONValue) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension JSONValue {
+    /// What it held, for the person who sent it: "the number 13800138000". At most about 60 characters.
+    package var sight: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .number(let text): "the number \(Self.shortened(text))"
+        case .string(let text): "\"\(Self.shortened(text))\""
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+
+    package static func shortened(_ text: String) -> String {
+        let limit = 40
+        guard text.count > limit else { return text }
+        return String(text.prefix(limit)) + "…"
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import Testing
+import UpgradeRules
+import VersionSources
+
+@Suite("Bump bodies")
+struct BumpBodyTests {
+    static let app = AppKey(app: "com.example.app", platform: .ios)
+
+    @Test("a whole webhook body")
+    func whole() throws {
+        let bump = try BumpBody.readWebhook(
+            Array(
+                """
+                {"app": "com.example.app", "platform": "ios", "latest": "2.1.0", "required": "2.0.0",
+                 "downloadUrl": "https://apps.apple.com/app/id1", "message": "Zwei\\nZeilen \\ud83d\\ude80",
+                 "telephones": ["13800138000", "13800138000"]}
+                """.utf8))
+        #expect(
+            bump
+                == VersionBump(
+                    app: Self.app, latest: try Version("2.1.0"), required: try Version("2.0.0"),
+                    downloadURL: "https://apps.apple.com/app/id1", message: "Zwei\nZeilen 🚀",
+                    telephones: ["13800138000", "13800138000"]))
+    }
+
+    @Test("null means left out")
+    func nulls() throws {
+        let bump = try BumpBody.read(
+            Array(#"{"required": "2", "latest": null, "telephones": null}"#.utf8), app: Self.app)
+        #expect(bump == VersionBump(app: Self.app, required: try Version("2")))
+    }
+
+    /// Each: the body, and the one fault that it has.
+    static let faults: [(String, String, String)] = [
+        (
+            #"{"telephones": [13800138000]}"#, "telephones[0]",
+            "a string is needed, such as \"13800138000\"; it was the number 13800138000"
+        ),
+        (
+            #"{"telephones": "1"}"#, "telephones",
+            "an array of strings is needed, such as [\"13800138000\"]; it was \"1\""
+        ),
+        (#"{"telephones": []}"#, "telephones", "names nobody; leave it out to mean everyone"),
+        (#"{"telephones": ["1", ""]}"#, "telephones[1]", "must not be empty"),
+        (#"{"telephones": ["1\n2"]}"#, "telephones[0]", "must not hold the control character U+000A"),
+        (#"{"required": 2}"#, "required", "a string is needed, such as \"2.1.0\"; it was the number 2"),
+        (#"{"required": true}"#, "required", "a string is needed, such as \"2.1.0\"; it was true"),
+        (
+            #"{"latest": "2.x"}"#, "latest",
+            "\"2.x\" is not a version: \"x\" at position 3 is neither a digit nor a dot"
+        ),
+        (
+            #"{"required": "1", "requred": "2"}"#, "requred",
+            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones"
+        ),
+        (
+            #"{"downloadUrl": "apps.apple.com"}"#, "downloadUrl",
+            "an absolute URL is needed, such as \"https://apps.apple.com/app/id1173193999\"; it was \"apps.apple.com\""
+        ),
+        (#"{"message": ""}"#, "message", "must not be empty"),
+        (
+            #"{}"#, "required",
+            "the body changes nothing; give at least one of latest, required, downloadUrl, message"
+        ),
+        (#"[]"#, "body", "an object is needed; it was an array"),
+    ]
+
+    @Test("each fault names its field, what it held and what would be right", arguments: faults)
+    func fault(body: String, field: String, reason: String) throws {
+        #expect(throws: BodyError.fields([FieldFault(field: field, reason: reason)])) {
+            try BumpBody.read(Array(body.utf8), app: Self.app)
+        }
+    }
+
+    @Test("all faults are told at once")
+    func several() {
+        let body = #"{"app": 1, "platform": "windows", "required": "", "downloadUrl": null, "x": 1}"#
+        do throws(BodyError) {
+            _ = try BumpBody.readWebhook(Array(body.utf8))
+            Issue.record("taken")
+        } catch {
+            guard case .fields(let faults) = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(faults.map(\.field) == ["app", "platform", "required", "x"])
+        }
+    }
+
+    @Test(
+        "download URLs",
+        arguments: [
+            ("https://example.com", true), ("itms-apps://itunes.apple.com/app/id1", true),
+            ("itms-services:?action=download-manifest", true), ("market://details?id=a", true),
+            ("HTTPS://example.com/a?b=c", true), ("https://", false), ("https:/example.com", false),
+            ("https://?x", false), ("//example.com", false), ("1ttp://x", false), (":x", false), ("x:", false),
+            ("https://exa mple.com", false), ("", false),
+        ])
+    func downloadURLs(text: String, isGood: Bool) {
+        #expect((DownloadURL.fault(in: text) == nil) == isGood)
+    }
+
+    @Test("a URL of 2048 characters is the longest")
+    func longURL() {
+        let start = "https://example.com/"
+        #expect(DownloadURL.fault(in: start + String(repeating: "a", count: 2048 - start.count)) == nil)
+        #expect(DownloadURL.fault(in: start + String(repeating: "a", count: 2049 - start.count)) != nil)
+    }
+}
