@@ -23,14 +23,19 @@ struct ConfigurationFile: Sendable {
     }
 
     static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> RelayConfiguration {
+        var scan = JSON5Scan(bytes)
+        var place: JSON5Scan.Fault?
+        do throws(JSON5Scan.Fault) { try scan.run() } catch { place = error }
         let tree: JSONValue
         do {
             tree = try json5(bytes)
         } catch {
-            throw ConfigurationError(path: path, faults: [ConfigurationFault("", "not JSON5: \(Self.reason(error))")])
+            let problem = place?.description ?? Self.reason(error)
+            throw ConfigurationError(path: path, faults: [ConfigurationFault("", "not JSON5: \(problem)")])
         }
         let (configuration, faults) = RelayConfiguration.read(tree)
-        guard faults.isEmpty else { throw ConfigurationError(path: path, faults: faults) }
+        let all = scan.duplicates.map { ConfigurationFault("", $0.description) } + faults
+        guard all.isEmpty else { throw ConfigurationError(path: path, faults: all) }
         return configuration
     }
 
@@ -40,10 +45,10 @@ struct ConfigurationFile: Sendable {
         return try decoder.decode(JSONValue.self, from: Data(bytes))
     }
 
-    /// Foundation's own words, which name line and column where it knows them.
+    /// Foundation's own words.
     static func reason(_ error: any Error) -> String {
         guard case DecodingError.dataCorrupted(let context) = error else { return "\(error)" }
-        let detail = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String
-        return detail ?? context.debugDescription
+        let place = context.codingPath.map(\.stringValue).joined(separator: ".")
+        return place.isEmpty ? context.debugDescription : "\(place): \(context.debugDescription)"
     }
 }
