@@ -21,9 +21,8 @@ package struct AudienceFilter: Sendable {
         // The app drops a push without its user's telephone, so an empty one is as good as none.
         if row.telephone.isAbsent || row.telephone.length == 0 { return .noTelephone }
         if let telephones, !telephones.contains(devices.bytes[row.telephone.range]) { return .notInAudience }
-        if !row.version.isAbsent, Version.isOlder(devices.bytes, row.version.range, than: required) == false {
-            return .alreadyCurrent
-        }
+        let version = row.version.isAbsent ? nil : row.version.range
+        guard UpgradeVerdict.needsPush(devices.bytes, version, required: required) else { return .alreadyCurrent }
         return nil
     }
 }

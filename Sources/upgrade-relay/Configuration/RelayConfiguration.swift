@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayStore
 
 /// All that the owner decides, with defaults filled in and every fault ruled out.

@@ -10,11 +10,11 @@ final class StopSignals: Sendable {
 
     init() {
         // A peer that closes its socket is an error of that write, not the end of the process (libcurl, threadsafe(3)).
-        _ = unsafe signal(SIGPIPE, SIG_IGN)
+        _ = signal(SIGPIPE, SIG_IGN)
         let queue = DispatchQueue(label: "signals")
         for number in [SIGTERM, SIGINT] {
             // Dispatch sees the signal only where its default action is off.
-            _ = unsafe signal(number, SIG_IGN)
+            _ = signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
                 // The handler holds its source, so that both live as long as the process.
