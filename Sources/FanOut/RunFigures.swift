@@ -10,6 +10,15 @@ package struct RunFigures: Sendable, Equatable {
     /// Why nothing moves although the campaign runs: the server cannot be reached, say.
     package var trouble: String?
 
+    package init() {}
+
+    init(shardRequestsOut: Int, retryRequestsOut: Int, pushes: RateMeter, devices: RateMeter) {
+        self.shardRequestsOut = shardRequestsOut
+        self.retryRequestsOut = retryRequestsOut
+        self.pushes = pushes
+        self.devices = devices
+    }
+
     /// The ledger's counts with what is on its way told apart; the audience stays the same.
     package func counts(_ recorded: CampaignCounts) -> CampaignCounts {
         var counts = recorded

@@ -135,7 +135,7 @@ final class Workbench {
     @discardableResult
     func follow(_ campaign: String, until condition: (CampaignView) -> Bool) throws -> CampaignView {
         var request = HTTPRequest("GET", "http://localhost/v1/campaigns/\(campaign)/events")
-        request.timeout = .seconds(60)
+        request.timeout = .seconds(20)
         var last: CampaignView?
         var found: CampaignView?
         do {
@@ -148,7 +148,9 @@ final class Workbench {
                     return found == nil
                 }
             }
-        } catch where found != nil {
+        } catch where found == nil {
+            throw Unexpected("\(error); the campaign stood at \(last.map { "\($0)" } ?? "nothing")\n\(relay?.log ?? "")")
+        } catch {
             // Ending the stream early is what was asked for.
         }
         guard let found else { throw Unexpected("the campaign stayed at \(last.map { "\($0)" } ?? "nothing")") }
