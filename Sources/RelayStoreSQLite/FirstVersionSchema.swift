@@ -53,18 +53,6 @@ enum FirstVersionSchema {
                 WHERE \(hasLongNumber("NEW.latest")) OR \(hasLongNumber("NEW.required"));
         END;
 
-        -- INSERT OR REPLACE takes the old row away without a word; the history still knows it.
-        CREATE TRIGGER version_rises_from_history AFTER INSERT ON version BEGIN
-            SELECT RAISE(ABORT, 'versions only rise: required would fall')
-                FROM version_history AS old WHERE old.app = NEW.app AND old.platform = NEW.platform
-                    AND \(falls("required", from: "old.required"));
-            SELECT RAISE(ABORT, 'versions only rise: latest would fall')
-                FROM version_history AS old WHERE old.app = NEW.app AND old.platform = NEW.platform
-                    AND \(falls("latest", from: "old.latest"));
-            SELECT RAISE(ABORT, 'a number in a version has at most 18 digits')
-                WHERE \(hasLongNumber("NEW.latest")) OR \(hasLongNumber("NEW.required"));
-        END;
-
         CREATE TRIGGER version_stays BEFORE DELETE ON version BEGIN
             SELECT RAISE(ABORT, 'versions only rise: a version row is never deleted');
         END;
@@ -80,6 +68,7 @@ enum FirstVersionSchema {
         END;
 
         CREATE TRIGGER version_inserted_unsigned AFTER INSERT ON version WHEN NEW.revision = 0 BEGIN
+            \(riseFromHistory)
             UPDATE version SET \(sign),
                 revision = 1 + (SELECT coalesce(max(h.revision), 0) FROM version_history AS h
                                 WHERE h.app = NEW.app AND h.platform = NEW.platform)
@@ -96,6 +85,10 @@ enum FirstVersionSchema {
         END;
 
         CREATE TRIGGER version_inserted_signed AFTER INSERT ON version WHEN NEW.revision <> 0 BEGIN
+            \(riseFromHistory)
+            SELECT RAISE(ABORT, 'revision counts up by one')
+                FROM version_history AS old WHERE old.app = NEW.app AND old.platform = NEW.platform
+                    AND old.revision >= NEW.revision;
             SELECT RAISE(ABORT, 'latest must not be older than required')
                 WHERE NEW.required IS NOT NULL
                     AND (NEW.latest IS NULL OR \(isOlder("NEW.latest", than: "NEW.required")));
@@ -117,6 +110,18 @@ enum FirstVersionSchema {
         changed_by = 'unknown', changed_from = 'database', updated_at = \(now),
                 latest = CASE WHEN required IS NOT NULL AND (latest IS NULL OR \(isOlder("latest", than: "required")))
                               THEN required ELSE latest END
+        """
+
+    /// INSERT OR REPLACE takes the old row away without a word; the history still knows it.
+    private static let riseFromHistory = """
+        SELECT RAISE(ABORT, 'versions only rise: required would fall')
+                FROM version_history AS old WHERE old.app = NEW.app AND old.platform = NEW.platform
+                    AND \(falls("required", from: "old.required"));
+            SELECT RAISE(ABORT, 'versions only rise: latest would fall')
+                FROM version_history AS old WHERE old.app = NEW.app AND old.platform = NEW.platform
+                    AND \(falls("latest", from: "old.latest"));
+            SELECT RAISE(ABORT, 'a number in a version has at most 18 digits')
+                WHERE \(hasLongNumber("NEW.latest")) OR \(hasLongNumber("NEW.required"));
         """
 
     private static let record = """

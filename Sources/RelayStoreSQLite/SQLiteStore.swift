@@ -73,6 +73,13 @@ package final class SQLiteStore: RelayStore {
         try locked("running a maintenance script") { connection in try connection.execute(script) }
     }
 
+    /// What one query answers, as text: for tests, and for looking into a store.
+    package func inspect(_ query: String) throws -> [[String]] {
+        try readOnce("looking into the store") { connection in
+            try connection.all(query) { row in (0..<row.columnCount).map { row.text($0) } }
+        }
+    }
+
     // MARK: Connections
 
     private static func configureWriter(_ connection: Connection, path: String) throws {

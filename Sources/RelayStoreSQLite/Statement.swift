@@ -108,6 +108,8 @@ import RelayEngine
 
     // MARK: Columns. They count from 0.
 
+    var columnCount: Int32 { unsafe sqlite3_column_count(handle) }
+
     func integer(_ column: Int32) -> Int64 {
         unsafe sqlite3_column_int64(handle, column)
     }

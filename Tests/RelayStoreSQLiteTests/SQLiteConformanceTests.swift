@@ -10,7 +10,7 @@ struct SQLiteConformanceTests {
     func holds(_ rule: ConformanceCase) async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStore(path: directory.file("relay.db"))
-        defer { store.close() }
+        defer { withExtendedLifetime(directory) { store.close() } }
         try await rule.hold(for: store)
     }
 }
