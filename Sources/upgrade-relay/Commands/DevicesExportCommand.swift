@@ -26,8 +26,7 @@ struct DevicesExportCommand: Command {
 
     func run(_ context: CommandContext) async throws -> ExitCode {
         let client = try connection.client(context)
-        let places = try await AppArguments.known(
-            client, configured: connection.configuredApps(context), app: app, platform: platform)
+        let places = try await AppArguments.known(client, app: app, platform: platform)
         let output = BufferedOutput(context.console)
         if isCSV { output.add(DeviceLine.columns.joined(separator: ",")) }
         for place in places {
