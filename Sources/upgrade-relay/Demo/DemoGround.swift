@@ -27,7 +27,7 @@ struct DemoGround: Sendable {
         var template = Array("\(parent)/upgrade-relay-demo.XXXXXX".utf8CString)
         // mkdtemp makes it for its owner alone (mode 0700).
         let isMade = unsafe template.withUnsafeMutableBufferPointer { buffer in
-            guard let start = unsafe buffer.baseAddress else { return false }
+            guard let start = buffer.baseAddress else { return false }
             return unsafe mkdtemp(start) != nil
         }
         guard isMade else {
