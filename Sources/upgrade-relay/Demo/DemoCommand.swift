@@ -43,7 +43,9 @@ struct DemoCommand: Command {
     }
 
     /// nil where a signal came first; then the work is cancelled and has cleaned up.
-    private func untilInterrupted<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value? {
+    private func untilInterrupted<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws
+        -> Value?
+    {
         try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await work() }
             group.addTask {

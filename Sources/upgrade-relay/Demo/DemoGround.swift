@@ -64,7 +64,9 @@ struct DemoGround: Sendable {
                 "address": .string("\(apiAddress)"), "controlSocket": .string(controlSocket),
             ]),
             "webhooks": .object(["secrets": .array([.object(["file": .string(secretPath)])])]),
-            "apps": .object([DemoPopulation.app: app(DemoPopulation.app), DemoPopulation.otherApp: app(DemoPopulation.otherApp)]),
+            "apps": .object([
+                DemoPopulation.app: app(DemoPopulation.app), DemoPopulation.otherApp: app(DemoPopulation.otherApp),
+            ]),
         ])
         try PrivateFile.write(try RelayClient.encode(configuration, pretty: true), to: configurationPath)
     }

@@ -89,9 +89,11 @@ struct DemoLedger: Sendable {
         book("unregistered (410)", counts.count("unregistered"), expectation.unregistered)
         simulator("unregistered (410)", counts.count("unregistered"), figures.rejectedBy["Unregistered"] ?? 0)
         book("rejected, BadDeviceToken", rejectedBy.count("BadDeviceToken"), expectation.rejected)
-        simulator("rejected, BadDeviceToken", rejectedBy.count("BadDeviceToken"), figures.rejectedBy["BadDeviceToken"] ?? 0)
+        simulator(
+            "rejected, BadDeviceToken", rejectedBy.count("BadDeviceToken"), figures.rejectedBy["BadDeviceToken"] ?? 0)
         book("rejected", counts.count("rejected"), rejectedBy.count("BadDeviceToken"))
-        simulator("asked to wait (429), then accepted", expectation.acceptedLater, figures.rejectedBy["TooManyRequests"] ?? 0)
+        simulator(
+            "asked to wait (429), then accepted", expectation.acceptedLater, figures.rejectedBy["TooManyRequests"] ?? 0)
         book("filtered, no telephone", filteredBy.count("noTelephone"), expectation.noTelephone)
         book("filtered, already current", filteredBy.count("alreadyCurrent"), expectation.alreadyCurrent)
         book("filtered", counts.count("filtered"), expectation.noTelephone + expectation.alreadyCurrent)

@@ -44,7 +44,9 @@ struct DemoStage: Sendable {
         let simulator = try APNsSimulator(configuration)
         try simulator.start()
         try ground.furnish(apnsPort: simulator.port, authority: simulator.trustedCertificate ?? [])
-        tell("APNs simulator on https://127.0.0.1:\(simulator.port): 1% of the tokens are dead, some are bad, some busy.")
+        tell(
+            "APNs simulator on https://127.0.0.1:\(simulator.port): 1% of the tokens are dead, some are bad, some busy."
+        )
         return simulator
     }
 
@@ -114,7 +116,8 @@ struct DemoStage: Sendable {
         }
         for number in 0..<population.otherCount {
             let line = DeviceLine(
-                app: DemoPopulation.otherApp, platform: DemoPopulation.platform, json: population.otherDevice(number).line)
+                app: DemoPopulation.otherApp, platform: DemoPopulation.platform,
+                json: population.otherDevice(number).line)
             try await upload.add(.device(line: population.count + number, line))
         }
         try await upload.finish()
@@ -126,12 +129,15 @@ struct DemoStage: Sendable {
             throw CommandFailure(.failed, "\(upload.tally.stored) of \(total) devices were stored")
         }
         tell(
-            "\(Quantity.count(population.count)) devices registered, and \(Quantity.count(population.otherCount)) of another app.")
+            "\(Quantity.count(population.count)) devices registered, and \(Quantity.count(population.otherCount)) of another app."
+        )
     }
 
     private func dryRun(_ api: RelayClient) async throws -> JSONValue {
         let path = APIPath.make(["v1", "apps", DemoPopulation.app, DemoPopulation.platform, "plan"])
-        let body = JSONValue.object(["required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest)])
+        let body = JSONValue.object([
+            "required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest),
+        ])
         let plan = try await api.request("POST", path, json: body).tree
         tell("\nDry run for version \(DemoPopulation.required):\n\(try PlanCommand.text(plan))")
         return plan
@@ -169,7 +175,8 @@ struct DemoStage: Sendable {
             group.addTask { try await watch.run { display.update($0.progress) } }
             group.addTask {
                 try await Task.sleep(for: limit)
-                throw CommandFailure(.failed, "the campaign is not done after \(DurationText.rough(seconds: limit.components.seconds))")
+                throw CommandFailure(
+                    .failed, "the campaign is not done after \(DurationText.rough(seconds: limit.components.seconds))")
             }
             defer { group.cancelAll() }
             guard let last = try await group.next() else { throw CancellationError() }
