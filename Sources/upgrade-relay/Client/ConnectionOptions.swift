@@ -61,12 +61,6 @@ struct ConnectionOptions: Sendable {
         return RelayClient(try CurlAPITransport(socket: socketPath(context)))
     }
 
-    /// The apps of the configuration, where it can be read: the daemon lists only those with a stored version.
-    func configuredApps(_ context: CommandContext) -> [AppConfiguration] {
-        guard address == nil else { return [] }
-        return (try? configurationFile(context).load().apps) ?? []
-    }
-
     /// The configuration may be unreadable for who may use the socket; then the default has to do.
     private func socketPath(_ context: CommandContext) throws -> String {
         if let path = arguments.value("socket") { return path }

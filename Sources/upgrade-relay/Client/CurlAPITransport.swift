@@ -42,7 +42,8 @@ struct CurlAPITransport: APITransport {
         let cancellation = CancellationMark()
         do {
             let response = try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<HTTPResponse, any Error>) in
+                try await withCheckedThrowingContinuation {
+                    (continuation: CheckedContinuation<HTTPResponse, any Error>) in
                     do {
                         try NativeThread(name: "lines") {
                             continuation.resume(
@@ -84,7 +85,8 @@ struct CurlAPITransport: APITransport {
         case .cannotConnect, .broken, .timedOut, .notTrusted:
             // Of a unix socket libcurl only says that it "failed to connect to relay port 80".
             CommandFailure(
-                .unreachable, "the daemon is not reachable\(isSocket && error.code == .cannotConnect ? "" : ": \(error.reason)")",
+                .unreachable,
+                "the daemon is not reachable\(isSocket && error.code == .cannotConnect ? "" : ": \(error.reason)")",
                 hint: hint)
         default:
             CommandFailure(.failed, "\(error)")

@@ -37,5 +37,7 @@ struct Problem: Sendable, Equatable {
         return CommandFailure(.failed, message, hint: hint)
     }
 
-    static func == (left: Problem, right: Problem) -> Bool { left.status == right.status && left.message == right.message }
+    static func == (left: Problem, right: Problem) -> Bool {
+        left.status == right.status && left.message == right.message
+    }
 }

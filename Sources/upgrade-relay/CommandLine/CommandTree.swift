@@ -38,7 +38,8 @@ struct CommandTree: Sendable {
         }
         let group = commands.filter { $0.spec.path.first == first }
         guard !group.isEmpty else {
-            throw UsageError("unknown command \"\(first)\"", suggestion: Suggestion.nearest(to: first, among: firstWords))
+            throw UsageError(
+                "unknown command \"\(first)\"", suggestion: Suggestion.nearest(to: first, among: firstWords))
         }
         guard let second = rest.popFirst() else { return .overview(group: first, wasAsked: false) }
         if second == "--help" || second == "-h" { return .overview(group: first, wasAsked: true) }

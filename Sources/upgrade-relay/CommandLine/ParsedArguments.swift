@@ -38,7 +38,8 @@ struct ParsedArguments: Sendable, Equatable {
         guard let text = self.value(name) else { return value }
         let digits = text.filter { $0 != "," && $0 != "_" }
         guard let number = Int(digits), range.contains(number) else {
-            throw UsageError("--\(name): \"\(text)\" is not a whole number from \(range.lowerBound) to \(range.upperBound)")
+            throw UsageError(
+                "--\(name): \"\(text)\" is not a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

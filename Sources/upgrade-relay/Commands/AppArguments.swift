@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayStore
 import UpgradeRules
 
 /// APP and PLATFORM, as several commands take them.
@@ -26,22 +25,16 @@ struct AppArguments: Sendable {
         }
     }
 
-    /// Apps and platforms with a stored version, and those of the configuration where it can be read; narrowed by what was
-    /// given.
+    /// The apps and platforms of the daemon's configuration, narrowed by what was given.
     static func known(
-        _ client: RelayClient, configured: [AppConfiguration], app: String?, platform: Platform?
+        _ client: RelayClient, app: String?, platform: Platform?
     ) async throws -> [(app: String, platform: String)] {
         if let app, let platform { return [(app, platform.rawValue)] }
         let reply = try await client.request("GET", "/v1/apps")
-        var places: [(app: String, platform: String)] = reply.items.compactMap { item in
+        return reply.items.compactMap { item in
             guard let name = item["app"]?.string, let on = item["platform"]?.string else { return nil }
+            guard app == nil || app == name, platform == nil || platform?.rawValue == on else { return nil }
             return (name, on)
-        }
-        for key in configured.map(\.key) where !places.contains(where: { $0 == (key.app, key.platform.rawValue) }) {
-            places.append((key.app, key.platform.rawValue))
-        }
-        return places.filter { place in
-            (app == nil || app == place.app) && (platform == nil || platform?.rawValue == place.platform)
         }
     }
 }

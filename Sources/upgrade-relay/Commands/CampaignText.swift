@@ -66,7 +66,8 @@ struct CampaignText: Sendable {
         table.add(["audience", Quantity.count(audience), Quantity.percent(audience, of: audience)])
         for name in Self.countNames where counts.count(name) > 0 || name == "accepted" {
             table.add([name, Quantity.count(counts.count(name)), Quantity.percent(counts.count(name), of: audience)])
-            let reasons = tree[name == "filtered" ? "filteredBy" : name == "rejected" ? "rejectedBy" : ""]?.object ?? [:]
+            let reasons =
+                tree[name == "filtered" ? "filteredBy" : name == "rejected" ? "rejectedBy" : ""]?.object ?? [:]
             for (reason, count) in reasons.sorted(by: { $0.key < $1.key }) {
                 guard let count = count.integer, count > 0 else { continue }
                 table.add(["  \(reason)", Quantity.count(count), Quantity.percent(count, of: audience)])

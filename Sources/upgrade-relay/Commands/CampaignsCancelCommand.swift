@@ -21,7 +21,8 @@ struct CampaignsCancelCommand: Command {
         let path = APIPath.make(["v1", "campaigns", id, "cancel"])
         let reply = try await connection.client(context).request("POST", path)
         let state = CampaignText(reply.tree).state
-        context.console.writeLine(connection.isJSON ? reply.text : "campaign \(id) is \(state.isEmpty ? "cancelled" : state)")
+        context.console.writeLine(
+            connection.isJSON ? reply.text : "campaign \(id) is \(state.isEmpty ? "cancelled" : state)")
         return .done
     }
 }

@@ -21,7 +21,8 @@ struct CampaignsResumeCommand: Command {
         let path = APIPath.make(["v1", "campaigns", id, "resume"])
         let reply = try await connection.client(context).request("POST", path)
         let state = CampaignText(reply.tree).state
-        context.console.writeLine(connection.isJSON ? reply.text : "campaign \(id) is \(state.isEmpty ? "resumed" : state)")
+        context.console.writeLine(
+            connection.isJSON ? reply.text : "campaign \(id) is \(state.isEmpty ? "resumed" : state)")
         return .done
     }
 }

@@ -5,7 +5,8 @@ struct DeliveriesCommand: Command {
     static let spec = CommandSpec(
         path: ["deliveries"],
         purpose: "Shows what became of each push",
-        discussion: "Of one campaign, of one user or of one device; why somebody got none is the reason beside \"filtered\".",
+        discussion:
+            "Of one campaign, of one user or of one device; why somebody got none is the reason beside \"filtered\".",
         options: [
             .value("campaign", "ID", "the deliveries of this campaign"),
             .value("state", "STATE", "with --campaign: only those in this state (\(names))"),

@@ -21,9 +21,9 @@ struct DeviceSearch: Sendable {
     }
 
     /// - Throws: `CommandFailure` where no device or more than one has the token.
-    func run(_ client: RelayClient, configured: [AppConfiguration]) async throws -> Found {
+    func run(_ client: RelayClient) async throws -> Found {
         var found: [Found] = []
-        for place in try await AppArguments.known(client, configured: configured, app: app, platform: platform) {
+        for place in try await AppArguments.known(client, app: app, platform: platform) {
             let path = APIPath.make(["v1", "apps", place.app, place.platform, "devices", token])
             // A token that cannot be one of this platform is none of its devices.
             let answer = try await client.transport.send(APIRequest("GET", path))

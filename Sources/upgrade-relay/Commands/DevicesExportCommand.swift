@@ -7,7 +7,8 @@ struct DevicesExportCommand: Command {
         path: ["devices", "export"],
         purpose: "Writes the registry to standard output, as \"devices import\" reads it",
         discussion: "Telephones and tokens are written in full: keep the file as you would keep the database.",
-        options: [.flag("csv", "CSV with a header line instead of NDJSON")] + AppArguments.options + ConnectionOptions.specs,
+        options: [.flag("csv", "CSV with a header line instead of NDJSON")] + AppArguments.options
+            + ConnectionOptions.specs,
         examples: ["upgrade-relay devices export --csv > devices.csv"],
         exitCodes: ConnectionOptions.exitCodes)
 
@@ -26,8 +27,7 @@ struct DevicesExportCommand: Command {
 
     func run(_ context: CommandContext) async throws -> ExitCode {
         let client = try connection.client(context)
-        let places = try await AppArguments.known(
-            client, configured: connection.configuredApps(context), app: app, platform: platform)
+        let places = try await AppArguments.known(client, app: app, platform: platform)
         let output = BufferedOutput(context.console)
         if isCSV { output.add(DeviceLine.columns.joined(separator: ",")) }
         for place in places {

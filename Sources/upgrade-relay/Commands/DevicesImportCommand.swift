@@ -79,7 +79,8 @@ struct DevicesImportCommand: Command {
                 JSONValue.object(["line": .integer(Int64(line.line)), "reason": .string(line.reason)])
             }
             let said: [String: JSONValue] = [
-                "stored": .integer(tally.stored), "refusedCount": .integer(tally.refusedCount), "refused": .array(refused),
+                "stored": .integer(tally.stored), "refusedCount": .integer(tally.refusedCount),
+                "refused": .array(refused),
             ]
             console.writeLine(try RelayClient.text(.object(said)))
             return

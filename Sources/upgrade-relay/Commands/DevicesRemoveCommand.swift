@@ -20,7 +20,7 @@ struct DevicesRemoveCommand: Command {
 
     func run(_ context: CommandContext) async throws -> ExitCode {
         let client = try connection.client(context)
-        let found = try await search.run(client, configured: connection.configuredApps(context))
+        let found = try await search.run(client)
         _ = try await client.request("DELETE", found.path)
         if connection.isJSON {
             let said: [String: JSONValue] = [

@@ -20,8 +20,7 @@ struct DevicesShowCommand: Command {
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
-        let found = try await search.run(
-            connection.client(context), configured: connection.configuredApps(context))
+        let found = try await search.run(connection.client(context))
         if connection.isJSON {
             context.console.writeLine(found.reply.text)
             return .done

@@ -6,7 +6,8 @@ struct PlanCommand: Command {
     static let spec = CommandSpec(
         path: ["plan"],
         purpose: "Shows what a new required version would do, without doing it",
-        discussion: "Counts who would be pushed and who not, with the reason, and shows one push as a phone would get it.",
+        discussion:
+            "Counts who would be pushed and who not, with the reason, and shows one push as a phone would get it.",
         positionals: AppArguments.positionals,
         options: BumpArguments.options + ConnectionOptions.specsBesideDownloadURL,
         examples: ["upgrade-relay plan com.example.app ios --required 2.0.0"],
@@ -48,7 +49,8 @@ struct PlanCommand: Command {
             // The payload may come as JSON or as the text that goes over the wire.
             let tree = try sample.string.map { try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8)) } ?? sample
             let size =
-                try plan["samplePayloadBytes"]?.integer ?? sample.string.map { Int64($0.utf8.count) } ?? Int64(RelayClient.encode(tree).count)
+                try plan["samplePayloadBytes"]?.integer ?? sample.string.map { Int64($0.utf8.count) }
+                ?? Int64(RelayClient.encode(tree).count)
             text += "\none push, \(size) of \(UpgradePayload.maximumSize) bytes\n"
             text += try RelayClient.text(tree, pretty: true) + "\n"
         }

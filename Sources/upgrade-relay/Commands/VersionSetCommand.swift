@@ -36,10 +36,12 @@ struct VersionSetCommand: Command {
         }
         let version = reply.tree["version"] ?? .null
         context.console.writeLine(
-            "\(app) \(platform.rawValue): required \(version.shownOrDash("required")), latest \(version.shownOrDash("latest"))")
+            "\(app) \(platform.rawValue): required \(version.shownOrDash("required")), latest \(version.shownOrDash("latest"))"
+        )
         if let campaign = reply.tree["campaign"], !campaign.isNull {
             let id = campaign.string ?? campaign.shown("id")
-            context.console.writeLine("campaign \(id) started; \"upgrade-relay campaigns watch \(id)\" shows how it goes")
+            context.console.writeLine(
+                "campaign \(id) started; \"upgrade-relay campaigns watch \(id)\" shows how it goes")
         } else {
             context.console.writeLine("the required version did not rise: nothing is pushed")
         }

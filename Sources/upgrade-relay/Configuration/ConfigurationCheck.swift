@@ -33,7 +33,8 @@ struct ConfigurationCheck: Sendable {
                 } catch {
                     report.faults.append(
                         ConfigurationFault(
-                            "\(field).key", "\(apns.key.place) is not a key for ES256 (PEM, EC P-256, as Apple's .p8): \(error)"))
+                            "\(field).key",
+                            "\(apns.key.place) is not a key for ES256 (PEM, EC P-256, as Apple's .p8): \(error)"))
                 }
             }
             if let path = apns.trustedCertificates {

@@ -50,7 +50,9 @@ struct JSON5Scan {
             if take("}") { break }
             let keyPlace = place
             let key = try self.key(opened: start)
-            if !keys.insert(key).inserted { duplicates.append(fault("the key \"\(key)\" stands here a second time", at: keyPlace)) }
+            if !keys.insert(key).inserted {
+                duplicates.append(fault("the key \"\(key)\" stands here a second time", at: keyPlace))
+            }
             try space()
             guard take(":") else { throw unexpected("a colon after the key \"\(key)\"", opened: start) }
             try value()

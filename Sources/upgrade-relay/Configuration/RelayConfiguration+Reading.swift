@@ -50,7 +50,8 @@ extension RelayConfiguration {
         }
         if let address, let parsed = ListenAddress(address) { listen.address = parsed }
         if reader.raw("tls") != nil {
-            reader.fault("tls", "not available yet in this release; null, and a reverse proxy in front where TLS is needed")
+            reader.fault(
+                "tls", "not available yet in this release; null, and a reverse proxy in front where TLS is needed")
         }
         listen.controlSocket =
             reader.string("controlSocket") { path in
@@ -99,7 +100,8 @@ extension RelayConfiguration {
         var app = AppConfiguration(key: key)
         app.downloadURL = reader.string("downloadUrl", check: downloadURL)
         app.forcePolicy = reader.choice(
-            "forcePolicy", default: .manual, among: ForcePolicyName.allCases.map { ($0.rawValue, $0) }, "a force policy")
+            "forcePolicy", default: .manual, among: ForcePolicyName.allCases.map { ($0.rawValue, $0) }, "a force policy"
+        )
         if app.forcePolicy != .manual {
             reader.fault(
                 "forcePolicy", "\"\(app.forcePolicy.rawValue)\" is not available yet in this release; \"manual\" is")
@@ -135,7 +137,8 @@ extension RelayConfiguration {
     }
 
     private static func readAPNs(_ reader: ConfigurationReader, app: String) -> APNsConfiguration? {
-        let teamID = reader.requiredString("teamId", "the ten characters of your Apple developer team", check: tenCharacters)
+        let teamID = reader.requiredString(
+            "teamId", "the ten characters of your Apple developer team", check: tenCharacters)
         let keyID = reader.requiredString("keyId", "the ten characters of the signing key", check: tenCharacters)
         var key: SecretSource?
         if let value = reader.raw("key") {

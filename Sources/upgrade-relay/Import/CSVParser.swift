@@ -96,7 +96,8 @@ struct CSVParser: Sendable {
 
     private mutating func append(_ byte: UInt8) throws {
         guard field.count < Self.maximumField else {
-            throw Fault(line: recordLine, problem: "a field has more than \(Self.maximumField) bytes; is a quote missing?")
+            throw Fault(
+                line: recordLine, problem: "a field has more than \(Self.maximumField) bytes; is a quote missing?")
         }
         field.append(byte)
     }

@@ -42,7 +42,9 @@ struct DeviceUpload: Sendable {
             batches[place, default: Batch()].body += device.json
             batches[place, default: Batch()].body.append(UInt8(ascii: "\n"))
             batches[place, default: Batch()].lines.append(line)
-            if let batch = batches[place], batch.lines.count >= Self.linesPerRequest || batch.body.count >= Self.bytesPerRequest {
+            if let batch = batches[place],
+                batch.lines.count >= Self.linesPerRequest || batch.body.count >= Self.bytesPerRequest
+            {
                 batches[place] = nil
                 try await send(batch, to: place)
             }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Testing
+
+@testable import upgrade_relay
+
+/// Keeps what a command writes.
+final class Transcript: Sendable {
+    private let texts = Mutex<(out: String, err: String)>(("", ""))
+
+    var out: String { texts.withLock { $0.out } }
+    var err: String { texts.withLock { $0.err } }
+
+    var console: Console {
+        Console(isTerminal: false) { [self] text, isError in
+            texts.withLock { texts in
+                if isError { texts.err += text } else { texts.out += text }
+            }
+        }
+    }
+
+    func context(_ environment: [String: String] = [:]) -> CommandContext {
+        CommandContext(console: console, environment: environment)
+    }
+}
+
+@Suite struct CommandLineTests {
+    private func run(
+        _ words: [String], environment: [String: String] = [:]
+    ) async -> (code: ExitCode, out: String, err: String) {
+        let transcript = Transcript()
+        let code = await CommandLineTool(tree: .all, context: transcript.context(environment)).run(words)
+        return (code, transcript.out, transcript.err)
+    }
+
+    @Test func `The version is printed`() async {
+        let result = await run(["--version"])
+        #expect(result.code == .done)
+        #expect(result.out == "upgrade-relay \(CommandLineTool.version)\n")
+    }
+
+    @Test func `Every command of the contract has a page of help`() async {
+        let names = [
+            "serve", "demo", "check-config", "simulate-apns", "version set", "version show", "devices import",
+            "devices export", "devices show", "devices remove", "campaigns list", "campaigns show", "campaigns watch",
+            "campaigns pause", "campaigns resume", "campaigns cancel", "deliveries", "plan", "tokens create",
+            "tokens list",
+            "tokens revoke",
+        ]
+        #expect(Set(CommandTree.all.commands.map { $0.spec.name }) == Set(names))
+        for name in names {
+            let result = await run(name.split(separator: " ").map(String.init) + ["--help"])
+            #expect(result.code == .done)
+            #expect(result.out.contains("upgrade-relay \(name)"), "help of \(name)")
+            for part in ["Usage:", "Options:", "Exit codes:", "Example"] {
+                #expect(result.out.contains(part), "\(part) in the help of \(name)")
+            }
+            let long = result.out.split(separator: "\n").filter {
+                DisplayWidth.columns(String($0)) > 80 && !$0.contains("upgrade-relay")
+            }
+            #expect(long.isEmpty, "lines of the help of \(name) fit a terminal")
+        }
+    }
+
+    @Test(arguments: [
+        ([], "Usage: upgrade-relay COMMAND"),
+        (["frobnicate"], "error: unknown command \"frobnicate\"\n"),
+        (["devcies", "list"], "did you mean \"devices\"?"),
+        (["campaigns", "lst"], "did you mean \"campaigns list\"?"),
+        (["campaigns"], "Usage: upgrade-relay campaigns COMMAND"),
+        (["campaigns", "list", "--jsn"], "did you mean \"--json\"?"),
+        (["version", "set", "a", "windows", "--required", "1"], "\"windows\" is not a platform; ios or android"),
+        (["version", "set", "a", "ios"], "--required VERSION is missing"),
+        (["version", "set", "a", "ios", "--required", "1.x"], "--required: \"1.x\" is not a version"),
+        (["tokens", "create", "--name", "n", "--scope", "devics"], "did you mean \"devices\"?"),
+        (["deliveries"], "one of --campaign, --telephone and --device is needed"),
+        (["deliveries", "--campaign", "x", "--state", "acepted"], "did you mean \"accepted\"?"),
+        (["campaigns", "list", "--token", "t"], "--token goes with --url"),
+        (["--json"], "a command is missing"),
+    ])
+    func `Wrong usage ends with 2`(words: [String], message: String) async {
+        let result = await run(words)
+        #expect(result.code == .usage)
+        #expect(result.err.contains(message))
+        #expect(result.out.isEmpty)
+    }
+
+    @Test func `No daemon ends with 3 and a hint`() async {
+        let result = await run(["--socket", "/nonexistent/control.sock", "campaigns", "list"])
+        #expect(result.code == .unreachable)
+        #expect(result.err.contains("no control socket at /nonexistent/control.sock; is the daemon running?"))
+    }
+
+    @Test func `No configuration ends with 78`() async {
+        for command in ["serve", "check-config"] {
+            let result = await run([command], environment: ["UPGRADE_RELAY_CONFIG": "/nonexistent/config.json5"])
+            #expect(result.code == .configuration)
+            #expect(result.err.contains("/nonexistent/config.json5"))
+            #expect(result.err.contains("the file does not exist"))
+        }
+    }
+}
+
+@Suite struct ConnectionOptionsTests {
+    private func options(_ words: [String], of command: any Command.Type) throws -> ConnectionOptions {
+        let isBump = command.spec.path == ["version", "set"]
+        return try ConnectionOptions(ArgumentParser(command.spec).parse(words), urlIsDownload: isBump)
+    }
+
+    private let bump = ["a", "ios", "--required", "2"]
+
+    @Test func `In version set --url is where users get the version`() throws {
+        let options = try options(bump + ["--url", "https://apps.apple.com/1"], of: VersionSetCommand.self)
+        #expect(options.downloadURL == "https://apps.apple.com/1")
+        #expect(options.address == nil)
+    }
+
+    @Test func `With a token --url is the daemon`() throws {
+        let options = try options(
+            bump + ["--url", "http://127.0.0.1:1", "--token", "t"], of: VersionSetCommand.self)
+        #expect(options.downloadURL == nil)
+        #expect(options.address == "http://127.0.0.1:1")
+    }
+
+    @Test func `A token never goes to the download URL`() throws {
+        let words = bump + ["--api", "http://127.0.0.1:1", "--token", "t", "--url", "https://apps.apple.com/1"]
+        let options = try options(words, of: VersionSetCommand.self)
+        #expect(options.address == "http://127.0.0.1:1")
+        #expect(options.downloadURL == "https://apps.apple.com/1")
+    }
+
+    @Test func `Before the command --url is the daemon`() throws {
+        let words =
+            ["--url", "http://127.0.0.1:1", "--token", "t", "version", "set"] + bump + ["--url", "https://x.y"]
+        guard case .command(let type, let rest) = try CommandTree.all.select(words) else {
+            Issue.record("no command was selected")
+            return
+        }
+        let options = try options(rest, of: type)
+        #expect(options.address == "http://127.0.0.1:1")
+        #expect(options.downloadURL == "https://x.y")
+    }
+}

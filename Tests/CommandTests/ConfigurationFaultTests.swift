@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import Testing
+import UpgradeRules
+
+@testable import upgrade_relay
+
+@Suite struct ConfigurationFaultTests {
+    private static let apns = #"apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k.p8" } }"#
+
+    /// An iOS app with `extra` beside a valid `apns`.
+    private static func ios(_ extra: String) -> String {
+        "{ apps: { \"com.example.app\": { ios: { \(apns), \(extra) } } } }"
+    }
+
+    private func faults(_ text: String) -> [String] {
+        do {
+            _ = try ConfigurationFile.parse(Array(text.utf8), path: "test")
+            return []
+        } catch {
+            return error.faults.map(\.description)
+        }
+    }
+
+    private static let table: [(String, String)] = [
+        (
+            ios("push: { priority: 11 }"),
+            #"apps["com.example.app"].ios.push.priority: 11 is not a priority; 1, 5 or 10"#
+        ),
+        (
+            ios("push: { timeToLive: \"7 days\" }"),
+            #"apps["com.example.app"].ios.push.timeToLive: "7 days" is not a duration; write it like "7d", "12h", "30m" or "45s""#
+        ),
+        (
+            ios("push: { timeToLive: \"31d\" }"),
+            #"apps["com.example.app"].ios.push.timeToLive: "31d" is out of range; from 1m to 30d"#
+        ),
+        (ios("push: { typ: \"x\" }"), #"apps["com.example.app"].ios.push.typ: unknown key; did you mean type?"#),
+        (ios("push: { alert: 5 }"), #"apps["com.example.app"].ios.push.alert: 5 is not text"#),
+        (ios("push: []"), #"apps["com.example.app"].ios.push: a list is not an object { … }"#),
+        (
+            ios("forcePolicy: \"major\""),
+            #"apps["com.example.app"].ios.forcePolicy: "major" is not available yet in this release; "manual" is"#
+        ),
+        (
+            ios("forcePolicy: \"never\""),
+            #"apps["com.example.app"].ios.forcePolicy: "never" is not a force policy; "manual", "major", "minor" or "patch""#
+        ),
+        (
+            ios("sources: [{}]"),
+            #"apps["com.example.app"].ios.sources: not available yet in this release; leave it empty: []"#
+        ),
+        (
+            ios("downloadUrl: \"no url\""),
+            #"apps["com.example.app"].ios.downloadUrl: "no url" is not a URL; one such as "https://apps.apple.com/app/id1173193999""#
+        ),
+        (
+            ios("fanOut: { batch: 0 }"),
+            #"apps["com.example.app"].ios.fanOut.batch: 0 is not a batch size; a whole number from 1 to 10000"#
+        ),
+        (
+            ios("fanOut: { lanes: 1.5 }"),
+            #"apps["com.example.app"].ios.fanOut.lanes: 1.5 is not a number of lanes; a whole number from 1 to 64"#
+        ),
+        (
+            "{ apps: { a: { ios: {} } } }",
+            #"apps["a"].ios.apns: missing; { teamId, keyId, key } say how to push to this app"#
+        ),
+        ("{ apps: { a: {} } }", #"apps["a"]: names no platform; ios: { … }, android: { … } or both"#),
+        ("{ apps: { a: { android: { apns: {} } } } }", #"apps["a"].android.apns: is for ios; an Android app has none"#),
+        (
+            "{ apps: { \"a/b\": { android: {} } } }",
+            #"apps["a/b"]: is not a name for an app; letters, digits, dots, hyphens and underscores"#
+        ),
+        (
+            "{ listen: { tls: { certificate: \"x\" } } }",
+            "listen.tls: not available yet in this release; null, and a reverse proxy in front where TLS is needed"
+        ),
+        (
+            "{ listen: { address: \"localhost:1\" } }",
+            #"listen.address: "localhost:1" is not an address to listen on; an IP address and a port, such as "127.0.0.1:8480" or "[::1]:8480""#
+        ),
+        (
+            "{ listen: { controlSocket: \"x\" } }",
+            #"listen.controlSocket: "x" is not an absolute path; one that begins with /"#
+        ),
+        ("{ store: { postgres: {} } }", "store.postgres: not available yet in this release; use sqlite"),
+        ("{ stor: {} }", "stor: unknown key; did you mean store?"),
+        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, listen, store, webhooks"),
+        (
+            "{ webhooks: { secrets: [\"geheim\"] } }",
+            #"webhooks.secrets[0]: a secret is never written here; say where it is kept: { file: "…" }, { credential: "…" } or { environment: "…" }"#
+        ),
+        (
+            "{ webhooks: { secrets: [{ file: \"/a\", environment: \"B\" }] } }",
+            #"webhooks.secrets[0]: names several places for the secret; { file: "…" }, { credential: "…" } or { environment: "…" }"#
+        ),
+        ("[]", "a list is not a configuration; an object { … } is"),
+        ("{\n a: 1,\n b: }", "not JSON5: line 3, column 5: a value is needed; it was \"}\""),
+    ]
+
+    @Test(arguments: table)
+    func `A fault names its field, what it held and what would be right`(text: String, fault: String) {
+        #expect(faults(text) == [fault])
+    }
+
+    @Test func `All faults are found at once`() {
+        let text = """
+            { stor: {}, listen: { address: 1, controlSocket: 2 },
+              apps: { a: { ios: { push: { priority: 11, typ: 1 }, apns: { teamId: "x", key: "inline" } } } } }
+            """
+        let fields = faults(text).map { $0.prefix { $0 != " " } }
+        #expect(
+            fields == [
+                "listen.address:", "listen.controlSocket:", #"apps["a"].ios.push.priority:"#,
+                #"apps["a"].ios.push.typ:"#,
+                #"apps["a"].ios.apns.teamId:"#, #"apps["a"].ios.apns.keyId:"#, #"apps["a"].ios.apns.key:"#, "stor:",
+            ])
+    }
+
+    @Test func `A secret that was written inline is not repeated in the fault`() {
+        let text = "{ webhooks: { secrets: [\"whsec_topsecret\"] } }"
+        #expect(!faults(text).joined().contains("topsecret"))
+    }
+
+    @Test func `A key that stands twice is a fault`() {
+        #expect(faults("{ apps: {}, apps: {} }") == ["line 1, column 13: the key \"apps\" stands here a second time"])
+    }
+
+    @Test func `Only what the owner alone can know is needed`() throws {
+        let text = """
+            // A comment.
+            { apps: { 'com.example.app': { ios: { apns: { teamId: 'ABCDE12345', keyId: 'FGHIJ67890',
+                key: { credential: 'apns-key' }, }, }, }, }, }
+            """
+        let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
+        let app = try #require(configuration.app(AppKey(app: "com.example.app", platform: .ios)))
+        #expect(configuration.store.sqlitePath == "/var/lib/upgrade-relay/relay.db")
+        #expect(configuration.listen.address == ListenAddress(host: "127.0.0.1", port: 8480))
+        #expect(configuration.listen.controlSocket == "/run/upgrade-relay/control.sock")
+        #expect(configuration.webhooks.secrets.isEmpty)
+        #expect(app.push == PushConfiguration())
+        #expect(app.push.type == "needUpgrade")
+        #expect(app.push.timeToLive == .seconds(604_800))
+        #expect(app.fanOut == FanOutConfiguration())
+        #expect(app.apns?.topic == "com.example.app")
+        #expect(app.apns?.server.description == "https://api.push.apple.com")
+        #expect(app.apns?.sandboxServer.description == "https://api.sandbox.push.apple.com")
+        #expect(app.apns?.key == .credential("apns-key"))
+    }
+
+    @Test func `A server of one's own stands for the sandbox too`() throws {
+        let text = """
+            { apps: { a: { ios: { apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k" },
+                server: "https://127.0.0.1:2197", trustedCertificates: "/ca.pem" } } } } }
+            """
+        let apns = try #require(try ConfigurationFile.parse(Array(text.utf8), path: "test").apps.first?.apns)
+        #expect(apns.server == ServerAddress(host: "127.0.0.1", port: 2197))
+        #expect(apns.sandboxServer == apns.server)
+        #expect(apns.trustedCertificates == "/ca.pem")
+    }
+
+    @Test func `The contract's own example is read`() throws {
+        let text = """
+            {
+              store: { sqlite: { path: "/var/lib/upgrade-relay/relay.db" } },
+              listen: { address: "127.0.0.1:8480", tls: null, controlSocket: "/run/upgrade-relay/control.sock" },
+              webhooks: { secrets: [{ credential: "webhook-secret" }] },
+              apps: {
+                "com.example.app": {
+                  ios: {
+                    downloadUrl: "https://apps.apple.com/app/id1173193999",
+                    forcePolicy: "manual",
+                    push: { type: "mddy_needUpgrade", alert: "A new version is required.", priority: 10, timeToLive: "7d" },
+                    apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { credential: "apns-key" }, topic: "com.example.app",
+                            server: null, trustedCertificates: null },
+                    sources: [],
+                  },
+                },
+              },
+            }
+            """
+        let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
+        #expect(configuration.webhooks.secrets == [.credential("webhook-secret")])
+        #expect(configuration.apps.first?.push.type == "mddy_needUpgrade")
+        #expect(configuration.apps.first?.downloadURL == "https://apps.apple.com/app/id1173193999")
+    }
+}

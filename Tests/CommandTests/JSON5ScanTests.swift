@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import upgrade_relay
+
+@Suite struct JSON5ScanTests {
+    private func fault(_ text: String) -> String? {
+        var scan = JSON5Scan(Array(text.utf8))
+        do throws(JSON5Scan.Fault) { try scan.run() } catch { return error.description }
+        return nil
+    }
+
+    @Test(arguments: [
+        "{}", "[]", "null", "{a: 1, 'b': [1, 2,], \"c\": .5,}",
+        "// x\n{ /* y */ a: +1e3, b: 0xFF, c: -Infinity, d: NaN }",
+        "\u{FEFF}{ $key_1: 'it''s'.x }".replacing("''s'.x", with: "\\'s'"), "{ a: \"line \\\n goes on\" }", "{ a: 5. }",
+    ])
+    func `What is JSON5 has no fault`(text: String) throws {
+        #expect(fault(text) == nil)
+        // The scan must not know a grammar of its own.
+        _ = try ConfigurationFile.json5(Array(text.utf8))
+    }
+
+    @Test(arguments: [
+        ("", "line 1, column 1: a value is missing"),
+        ("{ a: 1", "line 1, column 1: \"{\" is never closed"),
+        ("{\n  a: 'x\n}", "line 2, column 6: a text that begins here is never closed"),
+        ("{a: 1 b: 2}", "line 1, column 7: a comma or } is needed; it was \"b\""),
+        ("{a: yes}", "line 1, column 5: yes is not a value; is it a text that lacks its quotes?"),
+        ("{a: [1,,2]}", "line 1, column 8: a value is needed; it was \",\""),
+        ("{a 1}", "line 1, column 4: a colon after the key \"a\" is needed; it was \"1\""),
+        ("{} {}", "line 1, column 4: \"{\" after the end of the value"),
+        ("{ /* x }", "line 1, column 3: a comment that begins here is never closed"),
+        ("{a: 0x}", "line 1, column 5: 0x is not a value; is it a text that lacks its quotes?"),
+    ])
+    func `A fault says where and what`(text: String, expected: String) {
+        #expect(fault(text) == expected)
+        #expect(throws: (any Error).self) { try ConfigurationFile.json5(Array(text.utf8)) }
+    }
+}
