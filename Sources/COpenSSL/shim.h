@@ -23,16 +23,6 @@ static inline size_t relay_BIO_pending(BIO *_Nonnull bio) {
     return count > 0 ? (size_t)count : 0;
 }
 
-// ERR_GET_REASON is a static inline in 3.0, but ERR_REASON_MASK, which callers compare with, is a macro of casts.
-static inline int relay_ERR_peek_last_reason(void) { return ERR_GET_REASON(ERR_peek_last_error()); }
-static inline int relay_ERR_peek_last_library(void) { return ERR_GET_LIB(ERR_peek_last_error()); }
-
-// PEM_R_NO_START_LINE is a macro; the text "no start line" is the only sign that a file is no PEM at all.
-static inline int relay_ERR_is_no_start_line(void) {
-    unsigned long error = ERR_peek_last_error();
-    return ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE;
-}
-
 // A password callback that always declines: with none, OpenSSL would ask on the terminal (PEM_read_bio_PrivateKey(3)).
 static inline int relay_decline_password(char *_Nullable buffer, int size, int writing, void *_Nullable told) {
     (void)buffer; (void)size; (void)writing;

@@ -64,7 +64,8 @@ final class Exchange {
             return true
         }
         do {
-            for unsafebyte in unsafe bytes {
+            for index in 0..<bytes.count {
+                let byte = unsafe bytes[index]
                 if byte == 10 {
                     if partial.last == 13 { partial.removeLast() }
                     guard try line(partial) else {

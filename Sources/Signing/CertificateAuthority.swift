@@ -49,7 +49,7 @@ package struct CertificateAuthority: Sendable {
                     (NID_key_usage, "critical,keyCertSign,cRLSign"),
                     (NID_subject_key_identifier, "hash"),
                 ]),
-            key: key, issuerKey: key)
+            key: key, issuerKey: key, authority: nil)
     }
 
     /// A server certificate with a fresh key for the given names and addresses (RFC 6125: in the subject alternative
@@ -79,8 +79,10 @@ package struct CertificateAuthority: Sendable {
                     (NID_key_usage, "critical,digitalSignature"),
                     (NID_ext_key_usage, "serverAuth"),
                     (NID_subject_alt_name, alternatives.joined(separator: ",")),
+                    (NID_subject_key_identifier, "hash"),
+                    (NID_authority_key_identifier, "keyid:always"),
                 ]),
-            key: leafKey, issuerKey: key)
+            key: leafKey, issuerKey: key, authority: certificate)
         return IssuedCertificate(chain: leaf + certificate, privateKey: leafKey.pem)
     }
 }
@@ -95,7 +97,7 @@ private struct CertificateContents {
 
 private enum Certificate {
     static func pem(
-        _ contents: CertificateContents, key: ES256PrivateKey, issuerKey: ES256PrivateKey
+        _ contents: CertificateContents, key: ES256PrivateKey, issuerKey: ES256PrivateKey, authority: [UInt8]?
     ) throws -> [UInt8] {
         guard let certificate = unsafe X509_new() else { throw LibraryFailure.taken("no memory for a certificate") }
         defer { unsafe X509_free(certificate) }
@@ -111,8 +113,14 @@ private enum Certificate {
             && set(contents.issuer, X509_get_issuer_name(certificate))
             && key.key.withPointer { unsafe X509_set_pubkey(certificate, $0) } == 1
         guard filled else { throw LibraryFailure.taken("the certificate of \(contents.subject) cannot be made") }
+        // The authority key identifier is copied from the authority's certificate; nobody else's is needed.
+        let issuer = unsafe authority.flatMap { pem in
+            guard let memory = Memory(pem) else { return unsafe OpaquePointer?.none }
+            return unsafe PEM_read_bio_X509(memory.bio, nil, nil, nil)
+        }
+        defer { unsafe X509_free(issuer) }
         for (nid, value) in contents.extensions {
-            guard unsafe relay_X509_add_extension(certificate, certificate, nid, value) == 1 else {
+            guard unsafe relay_X509_add_extension(certificate, issuer ?? certificate, nid, value) == 1 else {
                 throw LibraryFailure.taken("the certificate of \(contents.subject) cannot hold \"\(value)\"")
             }
         }

@@ -48,7 +48,7 @@ final class EVPKey: @unchecked Sendable {
                     .encrypted, "the private key is protected by a password",
                     hint: "store it without one: openssl pkcs8 -topk8 -nocrypt")
             }
-            throw Self.unreadable("private key", header: "-----BEGIN PRIVATE KEY-----")
+            throw Self.unreadable(pem, "private key", header: "-----BEGIN PRIVATE KEY-----")
         }
         return try unsafe EVPKey(owning: key)
     }
@@ -56,17 +56,21 @@ final class EVPKey: @unchecked Sendable {
     static func publicKey(pem: [UInt8]) throws -> EVPKey {
         guard let memory = Memory(pem) else { throw LibraryFailure.taken("no memory for a public key") }
         guard let key = unsafe relay_PEM_read_bio_PUBKEY(memory.bio) else {
-            throw Self.unreadable("public key", header: "-----BEGIN PUBLIC KEY-----")
+            throw Self.unreadable(pem, "public key", header: "-----BEGIN PUBLIC KEY-----")
         }
         return try unsafe EVPKey(owning: key)
     }
 
-    private static func unreadable(_ what: String, header: String) -> SigningError {
-        if relay_ERR_is_no_start_line() == 1 {
-            ERR_clear_error()
-            return SigningError(.notPEM, "no \(what) found: this is not PEM", hint: "it has to begin with \(header)")
+    /// The errors of OpenSSL 3's decoders do not tell "no PEM" from "bad content", so this looks for the header itself.
+    private static func unreadable(_ pem: [UInt8], _ what: String, header: String) -> SigningError {
+        let kind = what == "private key" ? "PRIVATE KEY-----" : "PUBLIC KEY-----"
+        let lines = String(decoding: pem, as: UTF8.self).split(whereSeparator: \.isNewline)
+        if lines.contains(where: { $0.hasPrefix("-----BEGIN ") && $0.hasSuffix(kind) }) {
+            return LibraryFailure.taken("the \(what) cannot be read", hint: "it has to begin with \(header)")
         }
-        return LibraryFailure.taken("the \(what) cannot be read", hint: "it has to begin with \(header)")
+        ERR_clear_error()
+        return SigningError(
+            .notPEM, "no \(what) found: this is not the PEM of one", hint: "it has to begin with \(header)")
     }
 
     /// PKCS#8, unencrypted: "-----BEGIN PRIVATE KEY-----".

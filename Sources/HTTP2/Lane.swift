@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import RelayEngine
+import Synchronization
+
+/// One thread that carries requests over HTTP/2: one epoll set, any number of pools, a few connections each.
+///
+/// All methods may be called from any thread, also from a receiver's `finished`; only `stop` must not be called on the
+/// lane's own thread. Every batch that is submitted comes back by its pool's `receiver.finished`, exactly once: on the
+/// lane's thread, or on the caller's where the lane has stopped before.
+///
+/// ```swift
+/// let lane = try Lane(name: "lane 0")
+/// let pool = lane.addPool(PoolConfiguration(origin: Origin(host: "api.push.apple.com")), judge: judge, receiver: ledger)
+/// lane.submit(batch, to: pool)
+/// ```
+package final class Lane: Sendable {
+    private let inbox: LaneInbox
+    private let board: LaneBoard
+    private let pools = Mutex<[any BatchReceiver]>([])
+    private let thread: Mutex<NativeThread?>
+
+    /// Starts the thread.
+    /// - Parameter name: the thread's name; 15 bytes are shown.
+    /// - Throws: `LaneError` or `TransportError` where the system has no descriptor or thread left.
+    package init(name: String) throws {
+        let inbox = try LaneInbox()
+        let board = LaneBoard()
+        self.inbox = inbox
+        self.board = board
+        thread = Mutex(try NativeThread(name: name) { LaneLoop(inbox: inbox, board: board).run() })
+    }
+
+    deinit {
+        // Forgotten without `stop`: nobody waits, but nothing is left behind.
+        _ = inbox.post(.stop(within: .zero))
+        thread.withLock { $0?.detach() }
+    }
+
+    /// A new pool. It dials when there is something to send.
+    package func addPool(
+        _ configuration: PoolConfiguration, judge: any AnswerJudge, receiver: any BatchReceiver
+    ) -> PoolID {
+        let id = pools.withLock { pools in
+            pools.append(receiver)
+            return PoolID(number: pools.count - 1)
+        }
+        _ = inbox.post(.addPool(id, configuration, judge, receiver))
+        return id
+    }
+
+    /// Hands a batch over. The batch is the lane's until it comes back. Queues are not bounded here: the submitter counts.
+    package func submit(_ batch: RequestBatch, to pool: PoolID) {
+        if inbox.post(.submit(batch, pool)) { return }
+        let receiver = pools.withLock { $0[pool.number] }
+        Self.handBack(batch, to: receiver)
+    }
+
+    /// Hands back everything of the pool that has not been sent, as `.unsent` (as `.lost` where it went out once and its
+    /// outcome is unknown). What is in flight continues; what is submitted later is sent.
+    package func withdraw(_ pool: PoolID) {
+        _ = inbox.post(.withdraw(pool))
+    }
+
+    /// Ends a pool: as `withdraw`; what is in flight may end; then its connections close. What is submitted later comes
+    /// back `.unsent` at once.
+    package func removePool(_ pool: PoolID) {
+        _ = inbox.post(.removePool(pool))
+    }
+
+    package var figures: LaneFigures { board.figures }
+
+    /// The last GOAWAY on the pool's connections; nil while there was none.
+    package func lastGoAway(of pool: PoolID) -> GoAway? { board.goAway(of: pool) }
+
+    /// Sends nothing new, hands back what is queued as `.unsent`, waits for what is in flight until `deadline` has passed
+    /// and then calls it `.lost`, says GOAWAY(NO_ERROR) on every connection, and joins the thread. A second call returns at
+    /// once.
+    package func stop(deadline: Duration) {
+        let thread = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        _ = inbox.post(.stop(within: deadline))
+        thread?.join()
+    }
+
+    static func handBack(_ batch: RequestBatch, to receiver: any BatchReceiver) {
+        for index in batch.answers.indices where batch.answers[index].kind == .open {
+            batch.answers[index].kind = .unsent
+        }
+        receiver.finished(batch)
+    }
+}
+
+/// What a lane shows to other threads.
+final class LaneBoard: Sendable {
+    private struct State {
+        var figures = LaneFigures()
+        var goAways: [PoolID: GoAway] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    var figures: LaneFigures { state.withLock { $0.figures } }
+
+    func goAway(of pool: PoolID) -> GoAway? { state.withLock { $0.goAways[pool] } }
+
+    func show(_ figures: LaneFigures, _ goAways: [(pool: PoolID, goAway: GoAway)]) {
+        state.withLock { state in
+            state.figures = figures
+            for (pool, goAway) in goAways { state.goAways[pool] = goAway }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+/// What one turn of the lane's loop gathers, to be told to others when the turn is over: never from inside a C callback.
+final class LaneBook {
+    var figures = LaneFigures()
+    /// Batches whose every request has its answer.
+    var finished: [(batch: RequestBatch, receiver: any BatchReceiver)] = []
+    /// Memory that nghttp2 may still be looking at in the present call.
+    var discarded: [PreparedBatch] = []
+    /// Reports on pools, in their order.
+    var conditions: [(pool: PoolID, condition: PoolCondition, receiver: any BatchReceiver)] = []
+    var goAways: [(pool: PoolID, goAway: GoAway)] = []
+}

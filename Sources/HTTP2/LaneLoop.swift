@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Glibc
+import RelayEngine
+
+/// The lane's thread: waits for sockets and commands, lets the machines decide, does what they say.
+@safe
+final class LaneLoop {
+    private let inbox: LaneInbox
+    private let board: LaneBoard
+    private let book = LaneBook()
+    private let poller: Poller
+    private let buffer: UnsafeMutableRawBufferPointer
+    /// In the order of their numbers; a removed pool stays as an empty husk that hands everything back.
+    private var pools: [Pool] = []
+    private var poolsByID: [PoolID: Pool] = [:]
+    private var connections: [UInt64: Connection] = [:]
+    private var lastToken: UInt64 = 0
+    private var writable: Set<UInt64> = []
+    private var nextTick: MonotonicTime
+    private var stopAt: MonotonicTime?
+    private var shownFigures = LaneFigures()
+
+    private static let tick: Duration = .milliseconds(250)
+
+    init(inbox: LaneInbox, board: LaneBoard) {
+        self.inbox = inbox
+        self.board = board
+        poller = Poller(inbox.pollDescriptor)
+        unsafe buffer = .allocate(byteCount: 65536, alignment: 16)
+        nextTick = LaneClock.now() + Self.tick
+    }
+
+    deinit { unsafe buffer.deallocate() }
+
+    func run() {
+        var ready: [Poller.Event] = []
+        while true {
+            ready.removeAll(keepingCapacity: true)
+            poller.wait(milliseconds: patience()) { ready.append($0) }
+            let now = LaneClock.now()
+            for event in ready {
+                if event.token == LaneInbox.token {
+                    for command in inbox.take() { obey(command, at: now) }
+                } else if event.isReadable, let connection = connections[event.token] {
+                    unsafe connection.receive(into: buffer, at: now)
+                }
+            }
+            for connection in connections.values where connection.hasMoreToRead {
+                unsafe connection.receive(into: buffer, at: now)
+            }
+            if now >= nextTick {
+                for connection in connections.values { connection.tick(at: now) }
+                nextTick = now + Self.tick
+            }
+            for pool in pools { serve(pool, at: now) }
+            tell()
+            if let stopAt, connections.isEmpty || now >= stopAt {
+                end()
+                return
+            }
+        }
+    }
+
+    /// How long nothing can happen that no socket announces, in milliseconds.
+    private func patience() -> Int32 {
+        let now = LaneClock.now()
+        var wait: Duration = .seconds(30)
+        for pool in pools {
+            if pool.queued > 0 { wait = min(wait, nextTick - now) }
+            for connection in pool.connections {
+                if connection.hasMoreToRead { return 0 }
+                let isBusy = connection.machine.inFlight > 0 || connection.machine.isPinging
+                wait = min(wait, isBusy ? nextTick - now : pool.configuration.idlePing)
+            }
+        }
+        if let stopAt { wait = min(wait, stopAt - now) }
+        // Rounded up: a wait that is cut short would only be repeated.
+        return Int32(clamping: wait.milliseconds + 1)
+    }
+
+    // MARK: Commands
+
+    private func obey(_ command: LaneInbox.Command, at now: MonotonicTime) {
+        switch command {
+        case .addPool(let id, let configuration, let judge, let receiver):
+            let pool = Pool(id: id, configuration: configuration, judge: judge, receiver: receiver, book: book)
+            pools.append(pool)
+            poolsByID[id] = pool
+            if stopAt != nil { pool.close() }
+        case .submit(let batch, let id):
+            // The pool was added by a command before this one: PoolIDs come from addPool alone.
+            poolsByID[id]?.enqueue(batch)
+        case .withdraw(let id):
+            poolsByID[id]?.withdraw()
+        case .removePool(let id):
+            poolsByID[id]?.close()
+        case .dialled(let id, .success(let dialed)):
+            if let pool = poolsByID[id] { connect(pool, dialed, at: now) }
+        case .dialled(let id, .failure(let error)):
+            if let pool = poolsByID[id] { dialFailed(pool, error.description, at: now) }
+        case .stop(let duration):
+            let end = now + duration
+            stopAt = stopAt.map { min($0, end) } ?? end
+            for pool in pools { pool.close() }
+        }
+    }
+
+    // MARK: Connections
+
+    private func dial(_ pool: Pool, at now: MonotonicTime) {
+        let configuration = pool.configuration
+        var dialer = Dialer(host: configuration.origin.host, port: configuration.origin.port)
+        dialer.trustedCertificates = configuration.trustedCertificates
+        dialer.proxy = configuration.proxy
+        dialer.connectTimeout = configuration.connectTimeout
+        let id = pool.id
+        do {
+            // Resolving names blocks, so every dial has a thread of its own for as long as it takes.
+            try NativeThread(name: "dial") { [inbox, dialer] in
+                let result = Result { () throws(TransportError) in try dialer.dial() }
+                // Refused only when the lane has ended: then the connection closes here.
+                _ = inbox.post(.dialled(id, result))
+            }.detach()
+        } catch {
+            dialFailed(pool, "\(error)", at: now)
+        }
+    }
+
+    private func connect(_ pool: Pool, _ dialed: DialedConnection, at now: MonotonicTime) {
+        guard !pool.isClosing else {
+            pool.machine.dialled()
+            return
+        }
+        lastToken += 1
+        let connection: Connection
+        do {
+            connection = try Connection(token: lastToken, pool: pool, dialed: dialed, at: now)
+        } catch {
+            dialFailed(pool, error.description, at: now)
+            return
+        }
+        guard poller.add(connection.socket, token: connection.token) else {
+            connection.close(saysGoodbye: false)
+            dialFailed(pool, LaneError(doing: "epoll_ctl", errno: errno).description, at: now)
+            return
+        }
+        pool.machine.dialled()
+        connections[connection.token] = connection
+        pool.connections.append(connection)
+        book.figures.connectionsOpened += 1
+        pool.report(.connected)
+    }
+
+    private func dialFailed(_ pool: Pool, _ reason: String, at now: MonotonicTime) {
+        pool.machine.dialFailed(at: now, random: .random(in: 0..<1))
+        if pool.census.usable == 0 { pool.report(.failing(error: reason, attempts: pool.machine.failures)) }
+    }
+
+    private func serve(_ pool: Pool, at now: MonotonicTime) {
+        var isAgain = true
+        while isAgain {
+            isAgain = false
+            pool.pump(at: now)
+            for connection in pool.connections {
+                let wasBlocked = connection.isBlocked
+                connection.flush()
+                connection.noticeEnd()
+                if connection.isBlocked != wasBlocked {
+                    poller.watch(connection.socket, token: connection.token, forWriting: connection.isBlocked)
+                    if wasBlocked { isAgain = pool.queued > 0 }
+                }
+                if settle(connection, at: now) { isAgain = pool.queued > 0 }
+            }
+        }
+        if pool.machine.decide(queued: pool.queued, pool.census, at: now) == .dial { dial(pool, at: now) }
+    }
+
+    /// Tells the pool's machine of a retirement, and closes what is over.
+    /// - Returns: whether the connection is gone.
+    private func settle(_ connection: Connection, at now: MonotonicTime) -> Bool {
+        let pool = connection.pool
+        if case .retired(let reason) = connection.machine.phase, !connection.isRetirementTold {
+            connection.isRetirementTold = true
+            pool.machine.retired(
+                reason, wasProven: connection.machine.isProven, livedFor: now - connection.machine.openedAt, at: now,
+                random: .random(in: 0..<1))
+            if pool.machine.failures > 0, pool.census.usable == 0, !pool.isClosing {
+                let error = connection.failure ?? connection.lastWords ?? "\(reason)"
+                pool.report(
+                    .failing(error: "\(pool.configuration.origin): \(error)", attempts: pool.machine.failures))
+            }
+        }
+        guard connection.failure != nil || connection.machine.isDone else { return false }
+        remove(connection)
+        return true
+    }
+
+    private func remove(_ connection: Connection) {
+        poller.remove(connection.socket)
+        connection.close(saysGoodbye: true)
+        connections[connection.token] = nil
+        connection.pool.connections.removeAll { $0 === connection }
+    }
+
+    // MARK: The turn's end
+
+    private func tell() {
+        book.figures.connectionsOpen = connections.count
+        book.figures.requestsInFlight = connections.values.reduce(0) { $0 + $1.machine.inFlight }
+        if book.figures != shownFigures || !book.goAways.isEmpty {
+            shownFigures = book.figures
+            board.show(book.figures, book.goAways)
+            book.goAways.removeAll(keepingCapacity: true)
+        }
+        for (pool, condition, receiver) in book.conditions { receiver.pool(pool, is: condition) }
+        book.conditions.removeAll(keepingCapacity: true)
+        for (batch, receiver) in book.finished { receiver.finished(batch) }
+        book.finished.removeAll(keepingCapacity: true)
+        book.discarded.removeAll(keepingCapacity: true)
+    }
+
+    private func end() {
+        for connection in Array(connections.values) { remove(connection) }
+        for pool in pools { pool.withdraw() }
+        for command in inbox.close() {
+            switch command {
+            case .addPool, .submit: obey(command, at: LaneClock.now())
+            case .withdraw, .removePool, .dialled, .stop: break
+            }
+        }
+        tell()
+    }
+}

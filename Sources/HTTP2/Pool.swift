@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+/// One pool on its lane's thread: the queue, the batches on their way, the connections.
+final class Pool {
+    let id: PoolID
+    let configuration: PoolConfiguration
+    let judge: any AnswerJudge
+    let receiver: any BatchReceiver
+    let book: LaneBook
+    var machine: PoolMachine
+    var connections: [Connection] = []
+    /// Nothing new is taken; the pool goes when its last connection has.
+    private(set) var isClosing = false
+    /// An answer said that the credential is bad: what is queued goes back before anything more is sent.
+    var isHalted = false
+    private var condition: PoolCondition?
+
+    /// Batches by number; numbers are used again.
+    private var batches: [PreparedBatch?] = []
+    private var freeNumbers: [Int32] = []
+    /// Batches with requests not taken yet, from `waitingHead` on.
+    private var waiting: [Int32] = []
+    private var waitingHead = 0
+    /// Requests that go out again, before all others, from `returnedHead` on.
+    private var returned: [RequestReference] = []
+    private var returnedHead = 0
+    private(set) var queued = 0
+    private var lastTemplate: PreparedTemplate?
+
+    init(
+        id: PoolID, configuration: PoolConfiguration, judge: any AnswerJudge, receiver: any BatchReceiver,
+        book: LaneBook
+    ) {
+        self.id = id
+        self.configuration = configuration
+        self.judge = judge
+        self.receiver = receiver
+        self.book = book
+        machine = PoolMachine(maximumConnections: configuration.maximumConnections)
+    }
+
+    // MARK: The queue
+
+    func enqueue(_ batch: RequestBatch) {
+        guard batch.count > 0 else {
+            book.finished.append((batch, receiver))
+            return
+        }
+        let template: PreparedTemplate
+        if let lastTemplate, lastTemplate.template === batch.template {
+            template = lastTemplate
+        } else {
+            template = PreparedTemplate(batch.template)
+            lastTemplate = template
+        }
+        let prepared = PreparedBatch(batch, template: template)
+        let number: Int32
+        if let free = freeNumbers.popLast() {
+            number = free
+            batches[Int(number)] = prepared
+        } else {
+            number = Int32(batches.count)
+            batches.append(prepared)
+        }
+        waiting.append(number)
+        queued += prepared.count
+        if isClosing { withdraw() }
+    }
+
+    /// The next request to send: those that go again first.
+    func take() -> (reference: RequestReference, prepared: PreparedBatch)? {
+        while returnedHead < returned.count {
+            let reference = returned[returnedHead]
+            returnedHead += 1
+            if returnedHead == returned.count {
+                returned.removeAll(keepingCapacity: true)
+                returnedHead = 0
+            }
+            queued -= 1
+            guard let prepared = batches[Int(reference.batch)] else { continue }
+            return (reference, prepared)
+        }
+        while waitingHead < waiting.count {
+            let number = waiting[waitingHead]
+            if let prepared = batches[Int(number)], prepared.next < prepared.count {
+                let reference = RequestReference(batch: number, request: Int32(prepared.next), isSecond: false)
+                prepared.next += 1
+                queued -= 1
+                return (reference, prepared)
+            }
+            waitingHead += 1
+            if waitingHead == waiting.count {
+                waiting.removeAll(keepingCapacity: true)
+                waitingHead = 0
+            } else if waitingHead > 1024 {
+                waiting.removeFirst(waitingHead)
+                waitingHead = 0
+            }
+        }
+        return nil
+    }
+
+    func prepared(_ reference: RequestReference) -> PreparedBatch? {
+        reference.batch < 0 ? nil : batches[Int(reference.batch)]
+    }
+
+    /// Everything queued gets its answer now: `.unsent`, or `.lost` where it went out once with an unknown outcome.
+    func withdraw() {
+        while let (reference, _) = take() {
+            switch PoolMachine.fateWhenWithdrawn(isSecond: reference.isSecond) {
+            case .lost: resolve(reference, .lost)
+            case .unsent, .sendAgain: resolve(reference, .unsent)
+            }
+        }
+    }
+
+    // MARK: Answers
+
+    func resolve(
+        _ reference: RequestReference, _ kind: Answer.Kind, status: UInt16 = 0, retryAfter: Int32 = -1,
+        body: [UInt8]? = nil
+    ) {
+        guard let prepared = prepared(reference) else { return }
+        let batch = prepared.batch
+        let index = Int(reference.request)
+        batch.answers[index].kind = kind
+        if kind == .answered {
+            batch.answers[index].status = status
+            batch.answers[index].retryAfter = retryAfter
+            if let body, !body.isEmpty {
+                batch.answers[index].body = Int32(batch.bodies.count)
+                batch.bodies.append(body)
+            }
+        }
+        prepared.unanswered -= 1
+        guard prepared.unanswered == 0 else { return }
+        book.finished.append((batch, receiver))
+        discardIfIdle(reference.batch, prepared)
+    }
+
+    /// A request's stream ended without an answer.
+    func streamEnded(_ reference: RequestReference, _ end: PoolMachine.RequestEnd) {
+        guard let prepared = prepared(reference) else { return }
+        let sends = Int(prepared.batch.answers[Int(reference.request)].sends)
+        switch machine.fate(after: end, isSecond: reference.isSecond, sends: sends) {
+        case .sendAgain(let isSecond):
+            var again = reference
+            again.isSecond = isSecond
+            returned.append(again)
+            queued += 1
+            if sends > 0 { book.figures.resends += 1 }
+        case .lost:
+            resolve(reference, .lost)
+        case .unsent:
+            resolve(reference, .unsent)
+        }
+    }
+
+    /// nghttp2 has forgotten a stream whose request had its answer before.
+    func unpin(_ reference: RequestReference) {
+        guard let prepared = prepared(reference) else { return }
+        prepared.abandoned -= 1
+        if prepared.unanswered == 0 { discardIfIdle(reference.batch, prepared) }
+    }
+
+    private func discardIfIdle(_ number: Int32, _ prepared: PreparedBatch) {
+        guard prepared.abandoned == 0 else { return }
+        batches[Int(number)] = nil
+        freeNumbers.append(number)
+        book.discarded.append(prepared)
+    }
+
+    // MARK: Connections
+
+    var census: PoolMachine.Connections {
+        var census = PoolMachine.Connections()
+        for connection in connections {
+            if connection.machine.isUsable {
+                census.usable += 1
+                if connection.machine.isFull { census.full += 1 }
+            } else {
+                census.inFlightOnRetired += connection.machine.inFlight
+            }
+        }
+        return census
+    }
+
+    /// Gives the connections what they have room for, in turns, so that they share the load.
+    func pump(at now: MonotonicTime) {
+        if isHalted {
+            isHalted = false
+            withdraw()
+        }
+        var isMoving = true
+        while isMoving, queued > 0 {
+            isMoving = false
+            for connection in connections where connection.fill(atMost: 64, at: now) { isMoving = true }
+        }
+    }
+
+    /// Hands back what is queued, sends nothing new, lets what is in flight end.
+    func close() {
+        isClosing = true
+        machine.stop()
+        withdraw()
+        for connection in connections { connection.retire(.stopped) }
+    }
+
+    func report(_ new: PoolCondition) {
+        guard condition != new else { return }
+        condition = new
+        book.conditions.append((id, new, receiver))
+    }
+}

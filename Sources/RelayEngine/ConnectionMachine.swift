@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides for one HTTP/2 connection how many streams it may carry, whether it still lives, and when it has had its day.
+///
+/// Pure: events come in as calls with the time, decisions go out as values. The socket and the frames are the caller's.
+package struct ConnectionMachine: Sendable {
+    package struct Settings: Sendable {
+        /// Streams at most, whatever the server allows.
+        package var maximumStreams = 1000
+        /// Silence, with requests in flight, after which a PING asks whether the peer lives.
+        package var pingAfterSilence: Duration = .seconds(10)
+        /// How long the PING's answer may take.
+        package var pingTimeout: Duration = .seconds(5)
+        /// Silence, with nothing in flight, after which a PING keeps the path open.
+        package var idlePing: Duration = .seconds(3600)
+
+        package init() {}
+    }
+
+    /// Why nothing new goes onto the connection any more.
+    package enum Retirement: Sendable, Hashable {
+        /// The server said GOAWAY; `isCalm` is its ENHANCE_YOUR_CALM (RFC 9113, 7: "exhibiting a behavior that might be
+        /// generating excessive load").
+        case goAway(isCalm: Bool)
+        /// An answer asked for another connection (403 ExpiredProviderToken, 503 Shutdown).
+        case judged
+        /// It refuses streams again and again.
+        case refuses
+        /// A request got no answer in time.
+        case timedOut
+        /// A stream was reset with an unknown outcome: what it carried goes out again, on another connection.
+        case streamReset
+        /// RFC 9113, 5.1.1: "Stream identifiers cannot be reused. [...] a client that is unable to establish a new stream
+        /// identifier can establish a new connection".
+        case outOfStreams
+        /// We stop, or the pool is being removed.
+        case stopped
+        /// The socket or the session failed.
+        case died
+    }
+
+    package enum Phase: Sendable, Hashable {
+        /// One stream only: until a request has been answered with 2xx nobody knows what the server thinks of us (APNs:
+        /// "one stream only until a request with a valid token has been posted"). To `.open`, `.retired`.
+        case unproven
+        /// As many streams as SETTINGS and our own limit allow. To `.retired`.
+        case open
+        /// Nothing new; what is in flight may end. Final: a retired connection closes when its last stream has ended.
+        case retired(Retirement)
+    }
+
+    package enum StreamEnd: Sendable, Hashable {
+        /// The server answered.
+        case answered(isSuccess: Bool)
+        /// RST_STREAM with REFUSED_STREAM, or above GOAWAY's last stream id: not looked at (RFC 9113, 8.7).
+        case refused
+        /// It never left us.
+        case unsent
+        /// Reset with another code: nobody knows.
+        case reset
+        /// No answer in time; its RST_STREAM has gone out.
+        case timedOut
+    }
+
+    package enum TickAction: Sendable, Hashable {
+        case nothing
+        case sendPing
+        /// The peer is gone; the text says how we know.
+        case giveUp(String)
+    }
+
+    /// Refusals in a row that make a connection useless.
+    package static let refusalLimit = 8
+
+    package let settings: Settings
+    package let openedAt: MonotonicTime
+    package private(set) var phase: Phase = .unproven
+    package private(set) var inFlight = 0
+    /// Whether a request was ever answered with 2xx.
+    package private(set) var isProven = false
+    private var peerLimit = Int.max
+    private var refusals = 0
+    /// When the peer was last heard, or when we began to wait for it.
+    private var silentSince: MonotonicTime
+    private var pingSentAt: MonotonicTime?
+
+    package init(settings: Settings, at now: MonotonicTime) {
+        self.settings = settings
+        openedAt = now
+        silentSince = now
+    }
+
+    // MARK: What may be asked
+
+    /// How many more streams may be opened at this moment.
+    package var room: Int {
+        switch phase {
+        case .unproven: max(0, min(1, limit) - inFlight)
+        case .open: max(0, limit - inFlight)
+        case .retired: 0
+        }
+    }
+
+    /// Takes new requests, now or once others have ended.
+    package var isUsable: Bool {
+        if case .retired = phase { false } else { true }
+    }
+
+    /// Carries all it ever will at present: another connection would add something. An unproven connection is never
+    /// full in this sense, or a hundred connections would be opened while the first waits for its first answer.
+    package var isFull: Bool { phase == .open && inFlight >= limit }
+
+    /// Retired and empty: to be closed.
+    package var isDone: Bool { !isUsable && inFlight == 0 }
+
+    /// A PING waits for its answer.
+    package var isPinging: Bool { pingSentAt != nil }
+
+    private var limit: Int { min(peerLimit, settings.maximumStreams) }
+
+    // MARK: What happens
+
+    /// SETTINGS came, with or without SETTINGS_MAX_CONCURRENT_STREAMS (nil: no limit). Streams above a lowered limit may
+    /// end; nothing is opened before there is room.
+    package mutating func settingsReceived(maximumStreams: Int?) {
+        peerLimit = maximumStreams ?? .max
+    }
+
+    package mutating func requestOpened(at now: MonotonicTime) {
+        // Silence before the first request was not the peer's fault.
+        if inFlight == 0 { silentSince = now }
+        inFlight += 1
+    }
+
+    package mutating func requestEnded(_ end: StreamEnd) {
+        precondition(inFlight > 0, "a stream ended that was not opened")
+        inFlight -= 1
+        switch end {
+        case .answered(let isSuccess):
+            refusals = 0
+            guard isSuccess else { return }
+            isProven = true
+            if phase == .unproven { phase = .open }
+        case .refused:
+            refusals += 1
+            if refusals >= Self.refusalLimit { retire(.refuses) }
+        case .unsent:
+            break
+        case .reset:
+            retire(.streamReset)
+        case .timedOut:
+            retire(.timedOut)
+        }
+    }
+
+    /// The first reason holds.
+    package mutating func retire(_ reason: Retirement) {
+        if isUsable { phase = .retired(reason) }
+    }
+
+    /// Any bytes came: the peer lives.
+    package mutating func heard(at now: MonotonicTime) {
+        silentSince = now
+    }
+
+    package mutating func pingAcknowledged(at now: MonotonicTime) {
+        pingSentAt = nil
+        silentSince = now
+    }
+
+    /// To be called every now and then.
+    package mutating func tick(at now: MonotonicTime) -> TickAction {
+        if let sent = pingSentAt {
+            // RFC 9113, 6.7: "PING responses SHOULD be given higher priority than any other frame". A peer that talks on
+            // without answering is odd, not dead.
+            guard now - max(sent, silentSince) >= settings.pingTimeout else { return .nothing }
+            return .giveUp("no answer to PING within \(settings.pingTimeout)")
+        }
+        let patience = inFlight > 0 ? settings.pingAfterSilence : settings.idlePing
+        guard now - silentSince >= patience else { return .nothing }
+        pingSentAt = now
+        return .sendPing
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides for a pool of connections to one origin when another one is dialled, and what becomes of a request whose stream
+/// ended without an answer.
+///
+/// Pure: the caller counts its connections, tells the time, and throws the dice for the jitter.
+///
+/// | what happened | next dial |
+/// |---|---|
+/// | dialling failed, or a connection ended that never had a 2xx, for the n-th time in a row | 1 s doubling to 60 s |
+/// | GOAWAY with ENHANCE_YOUR_CALM | the same |
+/// | a good connection ended within 10 s | at once three times in a row, then 1 s doubling to 60 s |
+/// | a good connection ended later | at once |
+///
+/// Jitter adds up to a quarter.
+package struct PoolMachine: Sendable {
+    /// The pool's connections, counted.
+    package struct Connections: Sendable, Hashable {
+        /// Those that take new requests, now or later.
+        package var usable = 0
+        /// Those of them that cannot carry more than they do.
+        package var full = 0
+        /// Requests on connections that take nothing new.
+        package var inFlightOnRetired = 0
+
+        package init(usable: Int = 0, full: Int = 0, inFlightOnRetired: Int = 0) {
+            self.usable = usable
+            self.full = full
+            self.inFlightOnRetired = inFlightOnRetired
+        }
+    }
+
+    package enum DialDecision: Sendable, Hashable {
+        case nothing
+        /// Dial now; `dialled` or `dialFailed` must follow.
+        case dial
+        /// A connection is wanted, but not before then.
+        case wait(until: MonotonicTime)
+    }
+
+    /// How a request left its stream without an answer.
+    package enum RequestEnd: Sendable, Hashable {
+        /// The server promised not to have looked at it, or it never left.
+        case notProcessed
+        /// Nobody knows.
+        case unknown
+    }
+
+    package enum RequestFate: Sendable, Hashable {
+        /// To the head of the queue; `isSecond`: its outcome was unknown once, and a second time is the last.
+        case sendAgain(isSecond: Bool)
+        case lost
+        case unsent
+    }
+
+    /// How often a request is put on a connection at most, however often it is refused.
+    package static let sendLimit = 64
+    /// A good connection should live at least so long.
+    package static let shortLife: Duration = .seconds(10)
+    /// Good connections in a row that may be short-lived before redialling slows down.
+    package static let shortLivesForgiven = 3
+
+    private let maximumConnections: Int
+    private var isStopped = false
+    private var isDialling = false
+    private var shortLives = 0
+    private var notBefore: MonotonicTime?
+    /// Failures in a row, of dials and of connections that came to nothing.
+    package private(set) var failures = 0
+
+    package init(maximumConnections: Int) {
+        self.maximumConnections = max(1, maximumConnections)
+    }
+
+    // MARK: Dialling
+
+    /// - Parameter queued: requests that wait for a stream.
+    package mutating func decide(queued: Int, _ connections: Connections, at now: MonotonicTime) -> DialDecision {
+        guard !isStopped, !isDialling, connections.usable < maximumConnections else { return .nothing }
+        let isWanted =
+            if connections.usable == 0 {
+                // A replacement before the last streams have ended: they may come back to be sent again.
+                queued > 0 || connections.inFlightOnRetired > 0
+            } else {
+                queued > 0 && connections.full == connections.usable
+            }
+        guard isWanted else { return .nothing }
+        if let notBefore, now < notBefore { return .wait(until: notBefore) }
+        isDialling = true
+        return .dial
+    }
+
+    package mutating func dialled() {
+        isDialling = false
+    }
+
+    /// - Parameter random: a number from 0 up to, not including, 1.
+    package mutating func dialFailed(at now: MonotonicTime, random: Double) {
+        isDialling = false
+        fail(at: now, random: random)
+    }
+
+    /// A request was answered with 2xx: the origin is well.
+    package mutating func proved() {
+        failures = 0
+    }
+
+    /// A connection takes nothing new any more. To be told once for each connection that was dialled.
+    package mutating func retired(
+        _ reason: ConnectionMachine.Retirement, wasProven: Bool, livedFor life: Duration, at now: MonotonicTime,
+        random: Double
+    ) {
+        if reason == .stopped { return }
+        if reason == .goAway(isCalm: true) || !wasProven {
+            fail(at: now, random: random)
+        } else if life < Self.shortLife {
+            shortLives += 1
+            guard shortLives > Self.shortLivesForgiven else { return }
+            notBefore = now + Self.backOff(after: shortLives - Self.shortLivesForgiven, random: random)
+        } else {
+            shortLives = 0
+        }
+    }
+
+    /// Nothing is dialled and nothing is sent again from now on.
+    package mutating func stop() {
+        isStopped = true
+    }
+
+    private mutating func fail(at now: MonotonicTime, random: Double) {
+        failures += 1
+        notBefore = now + Self.backOff(after: failures, random: random)
+    }
+
+    /// 1 s, 2 s, 4 s ... 60 s, and up to a quarter more.
+    package static func backOff(after failures: Int, random: Double) -> Duration {
+        let seconds = min(60, 1 << min(max(failures - 1, 0), 6))
+        return .milliseconds(Int64(Double(seconds) * 1000 * (1 + 0.25 * random)))
+    }
+
+    // MARK: Requests
+
+    /// - Parameters:
+    ///   - isSecond: its outcome was unknown before.
+    ///   - sends: how often it was put on a connection.
+    package func fate(after end: RequestEnd, isSecond: Bool, sends: Int) -> RequestFate {
+        switch end {
+        case .notProcessed where isStopped || sends >= Self.sendLimit:
+            // What was sent once with an unknown outcome may have arrived, however often it was refused since.
+            isSecond ? .lost : .unsent
+        case .notProcessed:
+            .sendAgain(isSecond: isSecond)
+        case .unknown where isSecond || isStopped:
+            .lost
+        case .unknown:
+            .sendAgain(isSecond: true)
+        }
+    }
+
+    /// What a request in the queue comes back as when it is not to be sent.
+    package static func fateWhenWithdrawn(isSecond: Bool) -> RequestFate {
+        isSecond ? .lost : .unsent
+    }
+}
