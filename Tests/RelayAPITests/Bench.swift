@@ -18,7 +18,7 @@ final class Bench: Sendable {
     static let now = Timestamp(seconds: 1_700_000_000)
 
     let directory: URL
-    let store: SQLiteStore
+    let store: any RelayStore
     let control: ControlDouble
     let server: APIServer
 

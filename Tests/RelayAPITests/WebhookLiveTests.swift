@@ -2,8 +2,10 @@
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Synchronization
 import Testing
 import UpgradeRules
+import VersionSources
 
 @Suite("Version webhooks, live")
 struct WebhookLiveTests {
