@@ -41,7 +41,7 @@ package struct APILimits: Sendable {
     package var connections: UInt32 = 256
     /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.
     package var eventStreams = 64
-    /// Seconds after which a silent connection is closed.
+    /// Seconds after which a silent connection is closed; more than the 15 that an event stream may be silent.
     package var idleSeconds: UInt32 = 30
 
     package init() {}

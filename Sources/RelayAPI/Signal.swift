@@ -2,12 +2,12 @@
 import CLinux
 import Glibc
 
-/// Tells every thread that the server is stopping, and wakes those that wait.
-final class StopSignal: Sendable {
-    /// Readable from the moment of the stop on: nobody ever reads it.
+/// Something that happens once, and that threads can wait for: the server's stop, say.
+final class Signal: Sendable {
+    /// Readable from the moment of `set` on: nobody ever reads it.
     private let event: Int32
 
-    init() throws {
+    init() throws(APIStartError) {
         event = eventfd(0, Int32(EFD_CLOEXEC))
         guard event >= 0 else { throw APIStartError(.failed, "eventfd failed: \(SystemError.text(errno))") }
     }
@@ -23,7 +23,7 @@ final class StopSignal: Sendable {
 
     var isSet: Bool { wait(milliseconds: 0) }
 
-    /// Returns early, and true, when the server is stopping.
+    /// Returns early, and true, when it has happened.
     @discardableResult
     func wait(milliseconds: Int64) -> Bool {
         var poll = pollfd(fd: event, events: Int16(POLLIN), revents: 0)
