@@ -92,7 +92,7 @@ let package = Package(
                 "CurlTransport",
             ]),
         tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "CurlTransport"]),
-        tests("CommandTests", ["upgrade-relay", "RelayStore", "RelayEngine", "UpgradeRules"]),
+        tests("CommandTests", ["upgrade-relay", "RelayAPI", "RelayStore", "RelayEngine", "UpgradeRules"]),
         tests("EndToEndTests", ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator"]),
     ],
 )

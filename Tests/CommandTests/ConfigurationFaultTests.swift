@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayStore
 import Testing
 import UpgradeRules
@@ -55,12 +56,12 @@ import UpgradeRules
             #"apps["com.example.app"].ios.downloadUrl: "no url" is not a URL; one such as "https://apps.apple.com/app/id1173193999""#
         ),
         (
-            ios("fanOut: { batch: 0 }"),
-            #"apps["com.example.app"].ios.fanOut.batch: 0 is not a batch size; a whole number from 1 to 10000"#
+            "{ fanOut: { batch: 0 } }",
+            "fanOut.batch: 0 is not a batch size; a whole number from 1 to 10000"
         ),
         (
-            ios("fanOut: { lanes: 1.5 }"),
-            #"apps["com.example.app"].ios.fanOut.lanes: 1.5 is not a number of lanes; a whole number from 1 to 64"#
+            "{ fanOut: { lanes: 1.5 } }",
+            "fanOut.lanes: 1.5 is not a number of lanes; a whole number from 1 to 64"
         ),
         (
             "{ apps: { a: { ios: {} } } }",
@@ -142,7 +143,7 @@ import UpgradeRules
         #expect(app.push == PushConfiguration())
         #expect(app.push.type == "needUpgrade")
         #expect(app.push.timeToLive == .seconds(604_800))
-        #expect(app.fanOut == FanOutConfiguration())
+        #expect(configuration.fanOut == FanOutConfiguration())
         #expect(app.apns?.topic == "com.example.app")
         #expect(app.apns?.server.description == "https://api.push.apple.com")
         #expect(app.apns?.sandboxServer.description == "https://api.sandbox.push.apple.com")

@@ -30,7 +30,10 @@ struct CampaignView: CustomStringConvertible {
     /// CONTRACT: always.
     var addsUp: Bool {
         counts["audience"]
-            == ["pending", "inFlight", "accepted", "retrying", "rejected", "unregistered", "expired", "filtered", "cancelled"]
+            == [
+                "pending", "inFlight", "accepted", "retrying", "rejected", "unregistered", "expired", "filtered",
+                "cancelled",
+            ]
             .reduce(0) { $0 + (counts[$1] ?? 0) }
     }
 

@@ -38,7 +38,9 @@ import Testing
         }
         #expect(idsByToken.values.allSatisfy { $0.count == 1 })
         let ledger = try bench.deliveries(id).filter { $0["state"] as? String == "accepted" }
-        #expect(Set(ledger.compactMap { $0["apnsId"] as? String }) == idsByToken.values.reduce(into: []) { $0.formUnion($1) })
+        #expect(
+            Set(ledger.compactMap { $0["apnsId"] as? String })
+                == idsByToken.values.reduce(into: []) { $0.formUnion($1) })
         #expect(try bench.api("GET", "/v1/campaigns").json["items"].map { ($0 as? [Any])?.count } == 1)
     }
 
@@ -119,7 +121,8 @@ import Testing
         bench.kill()
         try bench.start()
         try bench.follow(try bench.campaign(of: bench.bump("2.1.0"))) { $0.isFinal }
-        let tokens = Set(try bench.record().compactMap { ($0["headers"] as? [String: Any])?["authorization"] as? String })
+        let tokens = Set(
+            try bench.record().compactMap { ($0["headers"] as? [String: Any])?["authorization"] as? String })
         #expect(tokens.count <= 1)
         #expect(bench.simulator.figures.accepted == 20)
     }

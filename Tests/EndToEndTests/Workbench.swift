@@ -148,8 +148,9 @@ final class Workbench {
                     return found == nil
                 }
             }
-        } catch where found == nil {
-            throw Unexpected("\(error); the campaign stood at \(last.map { "\($0)" } ?? "nothing")\n\(relay?.log ?? "")")
+        } catch  where found == nil {
+            throw Unexpected(
+                "\(error); the campaign stood at \(last.map { "\($0)" } ?? "nothing")\n\(relay?.log ?? "")")
         } catch {
             // Ending the stream early is what was asked for.
         }

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 
 struct SimulateAPNsCommand: Command {
     static let spec = CommandSpec(

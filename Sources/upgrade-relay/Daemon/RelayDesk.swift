@@ -10,7 +10,7 @@ import UpgradeRules
 /// Used from the HTTP server's threads; holds nothing that changes.
 final class RelayDesk: RelayControl {
     private let store: any RelayStore
-    private let apps: [AppKey: AppConfiguration]
+    private let configurations: [AppKey: AppConfiguration]
     private let routes: [AppKey: AppRoute]
     private let fanOut: FanOut
     private let clock: @Sendable () -> Timestamp
@@ -20,14 +20,18 @@ final class RelayDesk: RelayControl {
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
-        apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })
+        configurations = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
         self.fanOut = fanOut
         self.clock = clock
     }
 
     func profile(of app: AppKey) -> AppProfile? {
-        apps[app].map { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
+        configurations[app].map { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
+    }
+
+    func apps() -> [AppKey] {
+        configurations.keys.sorted { ($0.app, $0.platform.rawValue) < ($1.app, $1.platform.rawValue) }
     }
 
     // MARK: Versions
@@ -63,10 +67,11 @@ final class RelayDesk: RelayControl {
     }
 
     private func configured(_ app: AppKey) throws -> AppConfiguration {
-        guard let configuration = apps[app] else {
+        guard let configuration = configurations[app] else {
             throw ControlError(
                 .unknownApp, context: "\(app.app) is not configured for \(app.platform.rawValue)",
-                hint: "the configuration knows " + apps.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
+                hint: "the configuration knows "
+                    + configurations.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
                     .joined(separator: ", "))
         }
         return configuration
