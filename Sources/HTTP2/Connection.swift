@@ -298,7 +298,7 @@ final class Connection {
         machine.retire(.died)
         unsafe nghttp2_session_del(session)
         unsafe session = nil
-        for index in 0..<Int32(pool.configuration.maximumStreams) {
+        for index in 0..<Int32(slots.capacity) {
             let slot = unsafe slots.slots[Int(index)]
             guard slot.reference.batch >= 0 else { continue }
             slots.unlink(index)

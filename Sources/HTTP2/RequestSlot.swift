@@ -36,7 +36,7 @@ struct RequestSlot {
 @safe
 struct RequestSlots: ~Copyable {
     let slots: UnsafeMutablePointer<RequestSlot>
-    private let capacity: Int
+    let capacity: Int
     private let free: UnsafeMutablePointer<Int32>
     private var freeCount: Int
     private(set) var oldest: Int32 = RequestSlot.none
@@ -55,8 +55,6 @@ struct RequestSlots: ~Copyable {
         unsafe slots.deallocate()
         unsafe free.deallocate()
     }
-
-    var isEmpty: Bool { freeCount == capacity }
 
     /// A fresh slot, last in the order of sending; nil when all are taken.
     mutating func take(_ reference: RequestReference, at now: MonotonicTime) -> Int32? {

@@ -30,10 +30,14 @@ struct LaneLifeTests {
         }
         bench.send(100)
         #expect(bench.peer.state.wait { $0.requests.count == 11 })
+        bench.send(1, from: 900, tag: 1)
         let stopper = try TestThread { bench.lane.stop(deadline: .seconds(20)) }
+        // All streams are taken: this one comes back when the lane has read the command, and not before.
+        let unsent = try bench.collector.batches()[0]
+        #expect(unsent.tag == 1 && unsent.count(of: .unsent) == 1)
         bench.peer.release()
         stopper.join()
-        let batch = try #require(bench.collector.state.now.batches.first, "stop returns after the last batch")
+        let batch = try #require(bench.collector.state.now.batches.last, "stop returns after the last batch")
         #expect(batch.count(of: 200) == 11 && batch.count(of: .unsent) == 89)
         #expect(bench.peer.state.wait { $0.goodbyes == [0] }, "GOAWAY(NO_ERROR)")
         #expect(bench.peer.state.wait { $0.open == 0 })
