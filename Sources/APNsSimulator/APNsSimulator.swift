@@ -45,12 +45,12 @@ package final class APNsSimulator: Sendable {
         guard (1...100_000).contains(configuration.maximumStreams) else {
             throw SimulatorError("maximumStreams is \(configuration.maximumStreams); it has to be from 1 to 100000")
         }
+        let listener = try Listener.open(configuration.address, port: configuration.port)
+        port = try Listener.port(of: listener.number)
         let certificate = try ServerCertificate(configuration)
         trustedCertificate = certificate.authority
         trustedCertificatePath = certificate.authorityPath
         let tls = try TLSContext(chain: certificate.chain, key: certificate.key)
-        let listener = try Listener.open(configuration.address, port: configuration.port)
-        port = try Listener.port(of: listener.number)
         let wake = try Descriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), or: "no eventfd")
         ledger = SimulatorLedger(wake: wake)
         let loop = try SimulatorLoop(configuration, listener: listener, ledger: ledger, tls: tls)
