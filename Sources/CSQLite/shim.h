@@ -1,3 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <sqlite3.h>
+
+/// SQLITE_TRANSIENT is a cast of -1 to a function pointer, which Swift does not import.
+static inline int relay_sqlite3_bind_text_copied(
+    sqlite3_stmt *_Nonnull statement, int index, const void *_Nonnull text, int length) {
+    return sqlite3_bind_text(statement, index, (const char *)text, length, SQLITE_TRANSIENT);
+}
+
+/// As above, for blobs.
+static inline int relay_sqlite3_bind_blob_copied(
+    sqlite3_stmt *_Nonnull statement, int index, const void *_Nonnull bytes, int length) {
+    return sqlite3_bind_blob(statement, index, bytes, length, SQLITE_TRANSIENT);
+}
+
+/// An empty text has no address in Swift, and a null pointer would bind NULL; a literal is static by nature.
+static inline int relay_sqlite3_bind_empty_text(sqlite3_stmt *_Nonnull statement, int index) {
+    return sqlite3_bind_text(statement, index, "", 0, SQLITE_STATIC);
+}
+
+/// The same for an empty blob.
+static inline int relay_sqlite3_bind_empty_blob(sqlite3_stmt *_Nonnull statement, int index) {
+    return sqlite3_bind_zeroblob(statement, index, 0);
+}
+
+/// sqlite3_db_config is variadic. With this set, closing the last connection leaves the log where it is, so that a
+/// store that is only looked at stays byte for byte as it was.
+static inline int relay_sqlite3_keep_log_on_close(sqlite3 *_Nonnull database) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}

@@ -154,7 +154,7 @@ final class LaneLoop {
 
     private func dialFailed(_ pool: Pool, _ reason: String, at now: MonotonicTime) {
         pool.machine.dialFailed(at: now, random: .random(in: 0..<1))
-        if pool.census.usable == 0 { pool.report(.failing(error: reason, attempts: pool.machine.failures)) }
+        if pool.census(at: now).usable == 0 { pool.report(.failing(error: reason, attempts: pool.machine.failures)) }
     }
 
     private func serve(_ pool: Pool, at now: MonotonicTime) {
@@ -173,7 +173,7 @@ final class LaneLoop {
                 if settle(connection, at: now) { isAgain = pool.queued > 0 }
             }
         }
-        if pool.machine.decide(queued: pool.queued, pool.census, at: now) == .dial { dial(pool, at: now) }
+        if pool.machine.decide(queued: pool.queued, pool.census(at: now), at: now) == .dial { dial(pool, at: now) }
     }
 
     /// Tells the pool's machine of a retirement, and closes what is over.
@@ -185,7 +185,7 @@ final class LaneLoop {
             pool.machine.retired(
                 reason, wasProven: connection.machine.isProven, livedFor: now - connection.machine.openedAt, at: now,
                 random: .random(in: 0..<1))
-            if pool.machine.failures > 0, pool.census.usable == 0, !pool.isClosing {
+            if pool.machine.failures > 0, pool.census(at: now).usable == 0, !pool.isClosing {
                 let error = connection.failure ?? connection.lastWords ?? "\(reason)"
                 pool.report(
                     .failing(error: "\(pool.configuration.origin): \(error)", attempts: pool.machine.failures))

@@ -173,12 +173,12 @@ final class Pool {
 
     // MARK: Connections
 
-    var census: PoolMachine.Connections {
+    func census(at now: MonotonicTime) -> PoolMachine.Connections {
         var census = PoolMachine.Connections()
         for connection in connections {
             if connection.machine.isUsable {
                 census.usable += 1
-                if connection.machine.isFull { census.full += 1 }
+                if connection.machine.isFull(at: now) { census.full += 1 }
             } else {
                 census.inFlightOnRetired += connection.machine.inFlight
             }

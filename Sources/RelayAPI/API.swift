@@ -9,7 +9,8 @@ struct API: Sendable {
     let store: any RelayStore
     let control: any RelayControl
     let settings: APISettings
-    let stop: StopSignal
+    /// The server is stopping.
+    let stop: Signal
     let streams: StreamSlots
 
     /// Decides by the head alone; whoever may not ask is turned away before the body is read.

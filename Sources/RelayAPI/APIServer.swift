@@ -14,7 +14,7 @@ package final class APIServer: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var stop: StopSignal?
+        var stop: Signal?
         var network: HTTPDaemon?
         var port: UInt16?
         var control: HTTPDaemon?
@@ -39,7 +39,7 @@ package final class APIServer: Sendable {
         do {
             try state.withLock { state in
                 guard state.stop == nil else { return }
-                let stop = try StopSignal()
+                let stop = try Signal()
                 state.stop = stop
                 let api = API(
                     store: store, control: control, settings: settings, stop: stop,

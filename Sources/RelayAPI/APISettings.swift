@@ -41,37 +41,8 @@ package struct APILimits: Sendable {
     package var connections: UInt32 = 256
     /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.
     package var eventStreams = 64
-    /// Seconds after which a silent connection is closed.
+    /// Seconds after which a silent connection is closed; more than the 15 that an event stream may be silent.
     package var idleSeconds: UInt32 = 30
 
     package init() {}
-}
-
-/// A host and a port, as in "127.0.0.1:8480" or "[::1]:8480".
-package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Without brackets; empty means every address.
-    package var host: String
-    /// 0: any free port.
-    package var port: UInt16
-
-    package init(host: String, port: UInt16) {
-        self.host = host
-        self.port = port
-    }
-
-    /// nil when the text is not HOST:PORT.
-    package init?(_ text: String) {
-        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
-            let port = UInt16(text[text.index(after: colon)...]), text[text.index(after: colon)...].first != "+"
-        else { return nil }
-        var host = text[..<colon]
-        if host.hasPrefix("["), host.hasSuffix("]") {
-            host = host.dropFirst().dropLast()
-        } else if host.contains(":") {
-            return nil
-        }
-        self.init(host: String(host), port: port)
-    }
-
-    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -7,11 +7,11 @@ final class DeviceExport: ByteSource {
 
     private let store: any RelayStore
     private let app: AppKey
-    private let stop: StopSignal
+    private let stop: Signal
     private var last: Int64 = 0
     private var isDone = false
 
-    init(store: any RelayStore, app: AppKey, stop: StopSignal) {
+    init(store: any RelayStore, app: AppKey, stop: Signal) {
         self.store = store
         self.app = app
         self.stop = stop

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import CMicroHTTPD
+import Glibc
 import VersionSources
 
 /// The one wrapper of libmicrohttpd 0.9.75: one listening socket, a thread for each connection.
 @safe
 final class HTTPDaemon {
-    /// What the callbacks know. Immutable, so that every connection's thread may read it.
+    /// What the callbacks know. Every connection's thread may use it.
     fileprivate final class Context: Sendable {
         let api: API
         let door: Door
+        let connections: OpenConnections
 
-        init(api: API, door: Door) {
+        init(api: API, door: Door) throws(APIStartError) {
             self.api = api
             self.door = door
+            connections = try OpenConnections()
         }
     }
 
@@ -21,12 +24,13 @@ final class HTTPDaemon {
 
     /// Takes the socket over and closes it in `stop`.
     init(socket: Int32, door: Door, api: API) throws(APIStartError) {
-        context = Context(api: api, door: door)
+        context = try Context(api: api, door: door)
         // Not retained: `self` keeps the context, and `stop` joins every thread before `self` goes.
         let owner = unsafe Unmanaged.passUnretained(context).toOpaque()
         let limits = api.settings.limits
         unsafe daemon = unsafe relay_mhd_start(
-            socket, handleRequest, logTarget, completeRequest, owner, limits.connections, limits.idleSeconds)
+            socket, handleRequest, logTarget, completeRequest, changeConnection, owner, limits.connections,
+            limits.idleSeconds)
         guard unsafe daemon != nil else {
             throw APIStartError(.failed, "libmicrohttpd could not start its threads")
         }
@@ -38,10 +42,18 @@ final class HTTPDaemon {
 
     /// Closes every connection and returns when its threads have ended. `API.stop` must be set before, or event streams
     /// would be waited for.
+    ///
+    /// 0.9.75 must not find a connection when it is told to stop: while it stops, `MHD_queue_response` says yes and does
+    /// nothing, and a thread that is about to refuse a malformed request then reads the response that is not there
+    /// (`build_header_response`). So the listening ends first and the connections are closed here.
     func stop() {
         guard let running = unsafe daemon else { return }
+        // "The caller must close the returned socket" (microhttpd.h).
+        let listening = unsafe MHD_quiesce_daemon(running)
+        context.connections.closeAll(patience: 10_000)
         unsafe MHD_stop_daemon(running)
         unsafe daemon = nil
+        if listening >= 0 { close(listening) }
     }
 }
 
@@ -49,6 +61,17 @@ final class HTTPDaemon {
 private let headerNames = ["authorization", "content-length", "expect"] + WebhookHeaders.all
 
 // MARK: Callbacks, on the connection's thread
+
+/// Called before a connection's first request, and when its socket is about to be closed.
+private func changeConnection(
+    _ owner: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ kept: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ event: MHD_ConnectionNotificationCode
+) {
+    guard let owner = unsafe owner, let connection = unsafe connection else { return }
+    let connections = unsafe Unmanaged<HTTPDaemon.Context>.fromOpaque(owner).takeUnretainedValue().connections
+    let socket = unsafe relay_mhd_connection_socket(connection)
+    if event == .CONNECTION_NOTIFY_STARTED { connections.opened(socket) } else { connections.closed(socket) }
+}
 
 /// "The return value of this function is the initial value of the request's context" (microhttpd.h,
 /// MHD_OPTION_URI_LOG_CALLBACK): the exchange begins here, for only here is the target still encoded.

@@ -10,7 +10,10 @@ extension API {
         let id: String
         switch verifier.verify(WebhookHeaders(head.headers), body: body, at: now()) {
         case .verified(let receiptID): id = receiptID
-        case .refused(let refusal): throw Problem(401, refusal.description)
+        case .refused(let refusal):
+            // RFC 9110 section 15.5.2: a 401 always says how to prove oneself.
+            throw Problem(
+                401, refusal.description, headers: [("WWW-Authenticate", "Webhook-Signature realm=\"upgrade-relay\"")])
         }
         let receipt = WebhookReceipt(id: id, hook: "version")
         // A replay is answered before its body is looked at, so that it is answered alike even if the app has been taken

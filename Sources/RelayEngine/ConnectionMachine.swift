@@ -71,13 +71,14 @@ package struct ConnectionMachine: Sendable {
 
     /// Refusals in a row that make a connection useless.
     package static let refusalLimit = 8
+    /// How long after its first good answer a connection may still be waiting for the SETTINGS that widen it.
+    package static let settlingTime: Duration = .milliseconds(500)
 
     package let settings: Settings
     package let openedAt: MonotonicTime
     package private(set) var phase: Phase = .unproven
     package private(set) var inFlight = 0
-    /// Whether a request was ever answered with 2xx.
-    package private(set) var isProven = false
+    private var provenAt: MonotonicTime?
     private var peerLimit = Int.max
     private var refusals = 0
     /// When the peer was last heard, or when we began to wait for it.
@@ -107,8 +108,15 @@ package struct ConnectionMachine: Sendable {
     }
 
     /// Carries all it ever will at present: another connection would add something. An unproven connection is never
-    /// full in this sense, or a hundred connections would be opened while the first waits for its first answer.
-    package var isFull: Bool { phase == .open && inFlight >= limit }
+    /// full in this sense, or a hundred connections would be opened while the first waits for its first answer; nor is one
+    /// that has just been proven, because the SETTINGS that lift its limit follow the first answer.
+    package func isFull(at now: MonotonicTime) -> Bool {
+        guard phase == .open, inFlight >= limit, let provenAt else { return false }
+        return now - provenAt >= Self.settlingTime
+    }
+
+    /// Whether a request was ever answered with 2xx.
+    package var isProven: Bool { provenAt != nil }
 
     /// Retired and empty: to be closed.
     package var isDone: Bool { !isUsable && inFlight == 0 }
@@ -139,7 +147,8 @@ package struct ConnectionMachine: Sendable {
         case .answered(let isSuccess):
             refusals = 0
             guard isSuccess else { return }
-            isProven = true
+            // The bytes of the answer were the last that were heard.
+            if provenAt == nil { provenAt = silentSince }
             if phase == .unproven { phase = .open }
         case .refused:
             refusals += 1

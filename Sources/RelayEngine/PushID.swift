@@ -1,17 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The apns-id of a push, derived from what it is about and from nothing else, so that a push that is sent a second time
-/// after a crash carries the id of the first (DESIGN, rule 5).
+/// The id of one push: derived from campaign and device, so that a push that is sent again after a crash carries the id
+/// that it had before.
+///
+/// A UUID of version 8 (RFC 9562, 5.8: the layout is the maker's own), lower case as Apple wants it. The campaign's
+/// twelve hex digits are its first 48 bits and the device's row id its last 60:
+/// `cccccccc-cccc-8000-8ddd-dddddddddddd`.
 package enum PushID {
-    /// A UUID of version 8 (RFC 9562 section 5.8, "custom"): 48 bits of campaign, the version, 12 zero bits, the variant
-    /// and 60 bits of device: `xxxxxxxx-yyyy-8000-8ddd-dddddddddddd`.
-    ///
-    /// - Parameters:
-    ///   - campaign: the campaign's public id, twelve lower-case hex digits.
-    ///   - device: the device's row in the registry, from 0 up to 2^60 - 1.
+    /// Characters of the text form.
+    package static let length = 36
+
     package static func text(campaign: String, device: Int64) -> String {
-        let digits = String(UInt64(bitPattern: device) & 0x0FFF_FFFF_FFFF_FFFF, radix: 16)
-        let row = String(repeating: "0", count: 15 - digits.utf8.count) + digits
-        return "\(campaign.prefix(8))-\(campaign.dropFirst(8))-8000-8\(row.prefix(3))-\(row.dropFirst(3))"
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length)
+        append(campaign: Array(campaign.utf8), device: device, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// - Parameters:
+    ///   - campaign: the twelve hex digits of the campaign's id.
+    ///   - device: the registry's row id, from 0 to 2^60 - 1.
+    package static func append(campaign: [UInt8], device: Int64, to bytes: inout [UInt8]) {
+        precondition(campaign.count == 12 && device >= 0 && device < 1 << 60, "no campaign or device has such an id")
+        let dash = UInt8(ascii: "-")
+        for index in 0..<8 { bytes.append(campaign[index]) }
+        bytes.append(dash)
+        for index in 8..<12 { bytes.append(campaign[index]) }
+        bytes.append(dash)
+        bytes.append(UInt8(ascii: "8"))
+        for _ in 0..<3 { bytes.append(UInt8(ascii: "0")) }
+        bytes.append(dash)
+        bytes.append(UInt8(ascii: "8"))
+        var shift = 56
+        for index in 0..<15 {
+            if index == 3 { bytes.append(dash) }
+            let digit = UInt8((device >> Int64(shift)) & 15)
+            bytes.append(digit < 10 ? 48 + digit : 87 + digit)
+            shift -= 4
+        }
     }
 }

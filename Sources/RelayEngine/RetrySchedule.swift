@@ -44,7 +44,11 @@ package struct RetrySchedule: Sendable {
 
     private static func doubling(from first: Duration, attempt: Int, limit: Duration) -> Duration {
         var delay = first
-        for _ in 1..<max(attempt, 1) where delay < limit { delay *= 2 }
+        var doublings = max(attempt, 1) - 1
+        while doublings > 0, delay < limit {
+            delay *= 2
+            doublings -= 1
+        }
         return min(delay, limit)
     }
 }

@@ -133,8 +133,7 @@ private enum Certificate {
     private static func set(_ commonName: String, _ name: OpaquePointer?) -> Bool {
         // MBSTRING_UTF8 is a macro (MBSTRING_FLAG): 0x1000.
         let utf8: Int32 = 0x1000
-        let bytes = Array(commonName.utf8)
-        // With its length: an array ends without the NUL that -1 would look for.
-        return unsafe X509_NAME_add_entry_by_txt(name, "CN", utf8, bytes, Int32(bytes.count), -1, 0) == 1
+        let text = Array(commonName.utf8)
+        return unsafe X509_NAME_add_entry_by_txt(name, "CN", utf8, text, Int32(text.count), -1, 0) == 1
     }
 }

@@ -2,8 +2,10 @@
 
 // RFC 8259, section 7: "All Unicode characters may be placed within the quotation marks, except for the characters that
 // MUST be escaped: quotation mark, reverse solidus, and the control characters (U+0000 through U+001F)." Everything else
-// goes out as it is, also DEL, "/", U+2028 and U+2029, because an escape costs more of the 4096 bytes. Section 8.1 wants
-// UTF-8, so bytes that are not valid UTF-8 become U+FFFD: a body that APNs cannot parse would be refused.
+// goes out as it is, also DEL, "/", U+2028 and U+2029, because an escape costs more of the 4096 bytes; but U+FEFF is
+// escaped, because parsers exist (Foundation on Linux is one) that take it for a byte order mark at the start of a string
+// and drop it: the push for "\u{FEFF}1" would reach the user "1". Section 8.1 wants UTF-8, so bytes that are not valid
+// UTF-8 become U+FFFD: a body that APNs cannot parse would be refused.
 extension UpgradePayload {
     /// Appends what stands between the quotation marks of a JSON string.
     ///
@@ -26,22 +28,21 @@ extension UpgradePayload {
     /// The same for any bytes; slower, for the texts that are rendered once.
     public static func appendEscaped(_ utf8: some Collection<UInt8>, to output: inout [UInt8]) {
         // A string made from bytes is valid Unicode: invalid bytes have become U+FFFD.
-        for byte in String(decoding: utf8, as: UTF8.self).utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                output.append(UInt8(ascii: "\\"))
-                output.append(byte)
-            case 0x08: output.append(contentsOf: #"\b"#.utf8)
-            case 0x09: output.append(contentsOf: #"\t"#.utf8)
-            case 0x0A: output.append(contentsOf: #"\n"#.utf8)
-            case 0x0C: output.append(contentsOf: #"\f"#.utf8)
-            case 0x0D: output.append(contentsOf: #"\r"#.utf8)
-            case 0x00..<0x20:
+        for scalar in String(decoding: utf8, as: UTF8.self).unicodeScalars {
+            switch scalar {
+            case "\"": output.append(contentsOf: #"\""#.utf8)
+            case "\\": output.append(contentsOf: #"\\"#.utf8)
+            case "\u{08}": output.append(contentsOf: #"\b"#.utf8)
+            case "\t": output.append(contentsOf: #"\t"#.utf8)
+            case "\n": output.append(contentsOf: #"\n"#.utf8)
+            case "\u{0C}": output.append(contentsOf: #"\f"#.utf8)
+            case "\r": output.append(contentsOf: #"\r"#.utf8)
+            case "\u{00}"..."\u{1F}":
                 output.append(contentsOf: #"\u00"#.utf8)
-                output.append(hexDigit(byte >> 4))
-                output.append(hexDigit(byte & 0x0F))
-            default:
-                output.append(byte)
+                output.append(hexDigit(UInt8(scalar.value) >> 4))
+                output.append(hexDigit(UInt8(scalar.value) & 0x0F))
+            case "\u{FEFF}": output.append(contentsOf: #"\ufeff"#.utf8)
+            default: output.append(contentsOf: scalar.utf8)
             }
         }
     }
@@ -49,11 +50,11 @@ extension UpgradePayload {
     /// How many bytes `appendEscaped` appends.
     public static func escapedSize(_ utf8: some Collection<UInt8>) -> Int {
         var size = 0
-        for byte in String(decoding: utf8, as: UTF8.self).utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x08, 0x09, 0x0A, 0x0C, 0x0D: size += 2
-            case 0x00..<0x20: size += 6
-            default: size += 1
+        for scalar in String(decoding: utf8, as: UTF8.self).unicodeScalars {
+            switch scalar {
+            case "\"", "\\", "\u{08}", "\t", "\n", "\u{0C}", "\r": size += 2
+            case "\u{00}"..."\u{1F}", "\u{FEFF}": size += 6
+            default: size += scalar.utf8.count
             }
         }
         return size

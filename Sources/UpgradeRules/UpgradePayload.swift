@@ -97,7 +97,7 @@ public struct UpgradePayload: Hashable, Sendable {
     /// The payload itself, if it can be sent and the clients will read it: to be called before anything is sent.
     ///
     /// - Parameter longestTelephone: the most bytes that any user's telephone takes in JSON. A telephone of n UTF-8 bytes
-    ///   takes n when it holds no quotation mark, backslash or control character, and never more than 6 n.
+    ///   takes n when it holds no quotation mark, backslash, control character or U+FEFF, and never more than 6 n.
     /// - Throws: `PayloadError`.
     @discardableResult
     public func checked(longestTelephone: Int) throws(PayloadError) -> UpgradePayload {

@@ -24,11 +24,10 @@ public struct WireText: Hashable, Sendable {
 
     /// Takes a number; a whole one loses its fraction ("1" for 1.0).
     public init(_ number: Double) {
-        if let integer = Int64(exactly: number) {
-            text = String(integer)
-        } else {
-            text = number.description
-        }
+        // Not Int64(exactly:): it calls libm, which nothing links in a build without optimisation and Foundation.
+        let fits = number >= -0x1p63 && number < 0x1p63
+        let whole = fits ? Int64(number) : 0
+        text = fits && Double(whole) == number ? String(whole) : number.description
     }
 
     /// Compares literally, by code units as the clients do, not by canonical equivalence as Swift's `String` does.

@@ -1,47 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-
-/// An address to listen on: "127.0.0.1:8480", "[::1]:8480", ":8480" is not one.
-struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
-    /// An IP address without brackets.
-    var host: String
-    /// 0 lets the kernel choose.
-    var port: UInt16
-
-    init(host: String, port: UInt16) {
-        self.host = host
-        self.port = port
-    }
-
-    init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = Self.port(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        var host = text[..<colon]
-        if host.hasPrefix("["), host.hasSuffix("]") {
-            host = host.dropFirst().dropLast()
-            guard Self.isAddress(String(host), family: AF_INET6) else { return nil }
-        } else {
-            guard Self.isAddress(String(host), family: AF_INET) else { return nil }
-        }
-        self.init(host: String(host), port: port)
-    }
-
-    var description: String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
-
-    /// Digits only: `UInt16("+80")` would succeed.
-    static func port(_ text: some StringProtocol) -> UInt16? {
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
-        return UInt16(text)
-    }
-
-    private static func isAddress(_ text: String, family: CInt) -> Bool {
-        var storage = in6_addr()
-        return unsafe inet_pton(family, text, &storage) == 1
-    }
-}
+import RelayAPI
 
 /// An HTTPS server to connect to.
 struct ServerAddress: Sendable, Equatable, CustomStringConvertible {

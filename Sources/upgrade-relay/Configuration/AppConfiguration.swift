@@ -11,7 +11,6 @@ struct AppConfiguration: Sendable, Equatable {
     var push = PushConfiguration()
     /// nil where nothing can be pushed: only the version store and the login check work.
     var apns: APNsConfiguration?
-    var fanOut = FanOutConfiguration()
 }
 
 /// By its name in the configuration. Only `manual` is at work in this release.
@@ -56,15 +55,4 @@ struct APNsConfiguration: Sendable, Equatable {
     var proxy: String?
     /// Connections at most, for each lane and server. Default 4.
     var connections = 4
-}
-
-/// How a campaign's audience is cut and spread.
-struct FanOutConfiguration: Sendable, Equatable {
-    /// Threads that each drive their own connections. Default 1: enough for hundreds of thousands of pushes a second.
-    var lanes = 1
-    /// Devices that are read, sent and recorded together. What kill -9 may make the relay send twice is bounded by the
-    /// batches in flight. Default 500.
-    var batch = 500
-    /// Devices of one shard, the unit that can be worked on side by side. Default 50,000.
-    var shardSize = 50_000
 }

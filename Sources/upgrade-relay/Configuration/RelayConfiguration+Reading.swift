@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayStore
 import UpgradeRules
 
@@ -19,6 +20,7 @@ extension RelayConfiguration {
             configuration.webhooks.secrets = reader.list("secrets").compactMap { reader.secret($0.value, at: $0.path) }
             reader.finish()
         }
+        if let reader = root.object("fanOut") { configuration.fanOut = readFanOut(reader) }
         if let reader = root.object("apps") {
             for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app) }
         }
@@ -59,6 +61,16 @@ extension RelayConfiguration {
             } ?? listen.controlSocket
         reader.finish()
         return listen
+    }
+
+    private static func readFanOut(_ reader: ConfigurationReader) -> FanOutConfiguration {
+        var fanOut = FanOutConfiguration()
+        fanOut.lanes = reader.integer("lanes", default: fanOut.lanes, in: 1...64, "a number of lanes")
+        fanOut.batch = reader.integer("batch", default: fanOut.batch, in: 1...10_000, "a batch size")
+        fanOut.shardSize = reader.integer(
+            "shardSize", default: fanOut.shardSize, in: 100...10_000_000, "a shard size")
+        reader.finish()
+        return fanOut
     }
 
     private static func readApp(_ name: String, _ reader: ConfigurationReader) -> [AppConfiguration] {
@@ -105,14 +117,6 @@ extension RelayConfiguration {
         case .android:
             if reader.raw("apns") != nil { reader.fault("apns", "is for ios; an Android app has none") }
             if reader.raw("fcm") != nil { reader.fault("fcm", "not available yet in this release") }
-        }
-        if let fanOut = reader.object("fanOut") {
-            let defaults = FanOutConfiguration()
-            app.fanOut.lanes = fanOut.integer("lanes", default: defaults.lanes, in: 1...64, "a number of lanes")
-            app.fanOut.batch = fanOut.integer("batch", default: defaults.batch, in: 1...10_000, "a batch size")
-            app.fanOut.shardSize = fanOut.integer(
-                "shardSize", default: defaults.shardSize, in: 100...10_000_000, "a shard size")
-            fanOut.finish()
         }
         if !reader.list("sources").isEmpty {
             reader.fault("sources", "not available yet in this release; leave it empty: []")

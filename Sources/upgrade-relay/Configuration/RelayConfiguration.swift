@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayStore
 
 /// All that the owner decides, with defaults filled in and every fault ruled out.
@@ -9,6 +10,7 @@ struct RelayConfiguration: Sendable, Equatable {
     var store = StoreConfiguration()
     var listen = ListenConfiguration()
     var webhooks = WebhooksConfiguration()
+    var fanOut = FanOutConfiguration()
     /// One entry for each app and platform, ordered by app, then platform.
     var apps: [AppConfiguration] = []
 
@@ -34,4 +36,15 @@ struct ListenConfiguration: Sendable, Equatable {
 struct WebhooksConfiguration: Sendable, Equatable {
     /// Any of them may verify a signature; with none, every webhook is refused. Default none.
     var secrets: [SecretSource] = []
+}
+
+/// How a campaign's audience is cut and spread.
+struct FanOutConfiguration: Sendable, Equatable {
+    /// Threads that each drive their own connections. Default 1: enough for hundreds of thousands of pushes a second.
+    var lanes = 1
+    /// Devices that are read, sent and recorded together. What kill -9 may make the relay send twice is bounded by the
+    /// batches in flight. Default 500.
+    var batch = 500
+    /// Devices of one shard, the unit that can be worked on side by side. Default 50,000.
+    var shardSize = 50_000
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP2
+package import PushProviders
+package import RelayStore
+package import UpgradeRules
+
+/// How one app's users are reached: what the configuration says, ready to use.
+package struct AppRoute: Sendable {
+    package var app: AppKey
+    package var provider: APNsProvider
+    package var production: PoolConfiguration
+    package var sandbox: PoolConfiguration
+    /// `page.type` of the payload.
+    package var pushType: String
+    /// The alert where the bump brings no message.
+    package var alert: String
+    package var sound: String?
+    /// Used where the bump brings no URL.
+    package var downloadURL: String?
+    package var timeToLive: Duration
+
+    package init(
+        app: AppKey, provider: APNsProvider, production: PoolConfiguration, sandbox: PoolConfiguration,
+        pushType: String, alert: String, sound: String?, downloadURL: String?, timeToLive: Duration
+    ) {
+        self.app = app
+        self.provider = provider
+        self.production = production
+        self.sandbox = sandbox
+        self.pushType = pushType
+        self.alert = alert
+        self.sound = sound
+        self.downloadURL = downloadURL
+        self.timeToLive = timeToLive
+    }
+
+    /// What a campaign of this app inherits.
+    package var draft: CampaignDraft {
+        CampaignDraft(downloadURL: downloadURL, timeToLive: timeToLive)
+    }
+
+    package func payload(message: String?, downloadURL: String) -> UpgradePayload {
+        UpgradePayload(type: pushType, alert: message ?? alert, downloadURL: downloadURL, sound: sound)
+    }
+
+    func pool(for environment: PushEnvironment) -> PoolConfiguration {
+        switch environment {
+        case .production: production
+        case .sandbox: sandbox
+        }
+    }
+}

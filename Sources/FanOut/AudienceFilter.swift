@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+package import UpgradeRules
+
+/// Who gets the push (DESIGN, rule 3): the same rules that the app applies to what it receives, applied before sending.
+package struct AudienceFilter: Sendable {
+    private let required: Version
+    /// UTF-8 of the telephones that the bump names; nil means everyone.
+    private let telephones: Set<ArraySlice<UInt8>>?
+
+    package init(required: Version, telephones: [String]?) {
+        self.required = required
+        self.telephones = telephones.map { Set($0.map { ArraySlice($0.utf8) }) }
+    }
+
+    /// Why the device gets no push; nil when it gets one. A device whose version is unknown, or unreadable, may be
+    /// behind and gets one.
+    package func reason(against row: DeviceRow, in devices: borrowing DeviceRows) -> FilterReason? {
+        if row.isDead { return .knownDead }
+        // The app drops a push without its user's telephone, so an empty one is as good as none.
+        if row.telephone.isAbsent || row.telephone.length == 0 { return .noTelephone }
+        if let telephones, !telephones.contains(devices.bytes[row.telephone.range]) { return .notInAudience }
+        let version = row.version.isAbsent ? nil : row.version.range
+        guard UpgradeVerdict.needsPush(devices.bytes, version, required: required) else { return .alreadyCurrent }
+        return nil
+    }
+}

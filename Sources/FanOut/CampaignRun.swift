@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// A campaign while it is being sent: its machine, its breaker, and what the status tells beyond the ledger.
+///
+/// Belongs to the fan-out's thread.
+final class CampaignRun {
+    let record: CampaignRecord
+    let route: AppRoute
+    let filter: AudienceFilter
+    let payload: UpgradePayload
+    var machine: CampaignMachine
+    var breaker = CredentialBreaker()
+    var pushes = RateMeter()
+    var devices = RateMeter()
+    /// Nothing is sent before this moment (TooManyProviderTokenUpdates).
+    var pausedUntil: Timestamp?
+    /// When shards that another relay held are looked for again.
+    var lookAgainAt: Timestamp?
+    /// Requests on their way, from shards and from retries.
+    var shardRequestsOut = 0
+    var retryRequestsOut = 0
+    private var templates: (made: RouteTemplates, until: Timestamp)?
+
+    init(record: CampaignRecord, route: AppRoute, limits: CampaignMachine.Limits, nextRetry: Timestamp?) {
+        self.record = record
+        self.route = route
+        filter = AudienceFilter(required: record.required, telephones: record.telephones)
+        payload = route.payload(message: record.message, downloadURL: record.downloadURL)
+        machine = CampaignMachine(limits: limits, nextRetry: nextRetry)
+    }
+
+    /// The request templates with a provider token that is fit for use, made anew every minute at most.
+    func templates(at now: Timestamp) throws -> RouteTemplates {
+        if let templates, now < templates.until { return templates.made }
+        let made = try RouteTemplates(
+            production: template(for: .production, at: now), sandbox: template(for: .sandbox, at: now))
+        templates = (made, now + .seconds(60))
+        return made
+    }
+
+    private func template(for environment: PushEnvironment, at now: Timestamp) throws -> APNsProvider.Template {
+        try route.provider.template(
+            payload: payload, authority: route.pool(for: environment).origin.authority, expiresAt: record.expiresAt,
+            at: now)
+    }
+
+    func forgetTemplates() {
+        templates = nil
+    }
+
+    func add(requests: Int, source: Flight.Source) {
+        switch source {
+        case .shard: shardRequestsOut += requests
+        case .retries: retryRequestsOut += requests
+        }
+    }
+
+    var figures: RunFigures {
+        RunFigures(
+            shardRequestsOut: shardRequestsOut, retryRequestsOut: retryRequestsOut, pushes: pushes, devices: devices)
+    }
+}
+
+/// A campaign's request templates for both of the service's worlds, with the provider token of one moment.
+struct RouteTemplates {
+    var production: APNsProvider.Template
+    var sandbox: APNsProvider.Template
+
+    subscript(environment: PushEnvironment) -> APNsProvider.Template {
+        switch environment {
+        case .production: production
+        case .sandbox: sandbox
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The watcher: what the store says against what is being sent.
+extension Conductor {
+    /// Reconciles requirements with campaigns, and campaigns with runs, when the store has changed (DESIGN, rule 2).
+    mutating func lookAround() {
+        let now = clock()
+        guard now >= nextLook, !isStopping else { return }
+        nextLook = now + configuration.watchInterval
+        do {
+            let mark = try store.changeMark()
+            if mark != seenMark {
+                try announceRises(at: now)
+                try matchRuns(at: now)
+                seenMark = mark
+            }
+            for run in runs.values where now >= run.record.expiresAt { try expire(run, at: now) }
+            for run in runs.values where run.lookAgainAt.map({ $0 <= now }) == true {
+                run.lookAgainAt = nil
+                run.machine.shardsMayBeFree()
+            }
+        } catch {
+            noteStore(error)
+        }
+    }
+
+    private mutating func announceRises(at now: Timestamp) throws {
+        for record in try store.versions() {
+            guard let required = record.required else { continue }
+            let part = "app:\(record.app.app)/\(record.app.platform.rawValue)"
+            guard let route = routes[record.app] else {
+                if faults.set(part, "a version is stored for an app that is not configured") {
+                    log(
+                        .warning, "a version is stored for an app that is not configured",
+                        [
+                            ("app", record.app.app), ("platform", record.app.platform.rawValue),
+                        ])
+                }
+                continue
+            }
+            do {
+                if let campaign = try store.reconcile(record.app, draft: route.draft, at: now) {
+                    log(
+                        .notice, "the required version rose: a campaign begins",
+                        [
+                            ("campaign", campaign.id), ("app", record.app.app), ("required", required.text),
+                        ])
+                }
+                _ = faults.clear(part)
+            } catch let error as StoreError where error.code == .noDownloadURL {
+                if faults.set(part, error.description) {
+                    log(
+                        .error, "a requirement cannot be announced without a download URL",
+                        [
+                            ("app", record.app.app), ("required", required.text),
+                        ])
+                }
+            }
+        }
+    }
+
+    private mutating func matchRuns(at now: Timestamp) throws {
+        let open = try store.openCampaigns()
+        let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
+        for (key, run) in runs where !running.contains(key) { halt(run) }
+        for (key, run) in runs where run.machine.isStopped { runs[key] = nil }
+        for record in open where record.state == .running && runs[record.key] == nil {
+            guard let route = routes[record.app] else { continue }
+            if now >= record.expiresAt {
+                try store.expireCampaign(record.key, at: now)
+            } else {
+                try begin(record, route, at: now)
+            }
+        }
+    }
+
+    private mutating func begin(_ record: CampaignRecord, _ route: AppRoute, at now: Timestamp) throws {
+        let payload = route.payload(message: record.message, downloadURL: record.downloadURL)
+        do {
+            // Six bytes for each of the 64 characters that a telephone may have are never needed; the rows that are
+            // too long after all are refused one by one.
+            try payload.checked(longestTelephone: 0)
+        } catch {
+            try suspend(record, reason: "PayloadTooLarge: \(error)", at: now)
+            return
+        }
+        if !record.isPlanned {
+            // Small audiences get many small shards, so that batches of several are on their way at once.
+            let size = Int(record.counts.audience) / (4 * configuration.limits.batchesAtOnce)
+            try store.planShards(record.key, shardSize: min(max(size, 500), configuration.largestShard), at: now)
+        }
+        runs[record.key] = CampaignRun(
+            record: record, route: route, limits: configuration.limits, nextRetry: try store.nextRetry(record.key))
+        log(.info, "sending", [("campaign", record.id), ("app", record.app.app)])
+    }
+
+    private mutating func expire(_ run: CampaignRun, at now: Timestamp) throws {
+        halt(run)
+        guard run.machine.isStopped else { return }
+        try store.expireCampaign(run.record.key, at: now)
+        runs[run.record.key] = nil
+        log(.notice, "the campaign's time to live ran out", [("campaign", run.record.id)])
+    }
+
+    /// Stops a campaign that cannot succeed, with the reason that its status shows.
+    mutating func suspend(_ record: CampaignRecord, reason: String, at now: Timestamp) throws {
+        if try store.moveCampaign(record.key, from: [.running], to: .suspended, reason: reason, at: now) {
+            log(.error, "the campaign is suspended", [("campaign", record.id), ("reason", reason)])
+        }
+    }
+
+    /// Begins nothing new for the campaign and calls back what has not left.
+    func halt(_ run: CampaignRun) {
+        guard !run.machine.isHalted else { return }
+        run.machine.halt()
+        pools.withdraw(run.record.app)
+    }
+}

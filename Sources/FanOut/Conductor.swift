@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+
+/// The fan-out's one thread: takes events, asks each campaign's machine what to do, does it, records what came of it.
+///
+/// Everything here belongs to that thread; the machines decide, this shell reads the store, fills batches and commits.
+struct Conductor {
+    let store: any RelayStore
+    let routes: [AppKey: AppRoute]
+    let configuration: FanOut.Configuration
+    let log: Log
+    let clock: @Sendable () -> Timestamp
+    let board: FanOut.Board.Shared
+    private let lanes: [Lane]
+    private let mailbox: Mailbox<FanOut.Event>
+
+    var pools: PoolTable
+    var runs: [CampaignKey: CampaignRun] = [:]
+    /// Batches on their way, by tag.
+    var flights: [Int: Flight] = [:]
+    var nextTag = 0
+    var hangar: [Flight] = []
+    /// Answered and not yet recorded.
+    var landed: [Flight] = []
+    var faults = FaultLedger()
+
+    /// The store's change mark when the campaigns were last looked at; nil makes the next look unconditional.
+    var seenMark: Int64?
+    var nextLook = Timestamp(milliseconds: 0)
+    /// After a failed commit nothing is read before this moment: what cannot be recorded is not sent.
+    var storeRestsUntil: Timestamp?
+    private var stopBy: Timestamp?
+
+    init(
+        store: any RelayStore, routes: [AppRoute], lanes: [Lane], configuration: FanOut.Configuration,
+        mailbox: Mailbox<FanOut.Event>, board: FanOut.Board.Shared, log: Log, clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.store = store
+        self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
+        self.configuration = configuration
+        self.log = log
+        self.clock = clock
+        self.board = board
+        self.lanes = lanes
+        self.mailbox = mailbox
+        pools = PoolTable(lanes: lanes, mailbox: mailbox)
+    }
+
+    var isStopping: Bool { stopBy != nil }
+
+    /// Runs until it is told to stop and all that was on its way is recorded.
+    mutating func run() {
+        while true {
+            let now = clock()
+            if let stopBy, flights.isEmpty && landed.isEmpty || now >= stopBy { break }
+            for event in mailbox.take(timeout: pause(at: now)) { handle(event) }
+            lookAround()
+            record()
+            proceed()
+            publish()
+        }
+        ground()
+    }
+
+    private mutating func handle(_ event: FanOut.Event) {
+        switch event {
+        case .poke:
+            seenMark = nil
+            nextLook = clock()
+        case .returned(let batch):
+            guard let flight = flights[batch.tag], flight.batchReturned() else { return }
+            flights[batch.tag] = nil
+            landed.append(flight)
+        case .pool(let pool, let lane, let condition):
+            notePool(pool, lane: lane, condition)
+        case .stop(let deadline):
+            stopBy = clock() + deadline
+            for run in runs.values { halt(run) }
+        }
+    }
+
+    /// Stops the lanes and records what they hand back: the last act.
+    private mutating func ground() {
+        let rest = max(stopBy.map { $0 - clock() } ?? .zero, .zero)
+        for lane in lanes { lane.stop(deadline: rest) }
+        for event in mailbox.take(timeout: .zero) { handle(event) }
+        storeRestsUntil = nil
+        record()
+        if !landed.isEmpty {
+            log(
+                .error, "stopped with outcomes that the store did not take; they are sent again at the next start",
+                [
+                    ("batches", String(landed.count))
+                ])
+        }
+        do { try store.releaseShards(owner: configuration.owner) } catch { noteStore(error) }
+    }
+
+    /// How long the thread may sleep when no event comes.
+    private func pause(at now: Timestamp) -> Duration {
+        var wake = nextLook
+        if let storeRestsUntil { wake = min(wake, storeRestsUntil) }
+        if let stopBy { wake = min(wake, stopBy) }
+        for run in runs.values {
+            if case .wait(let until?) = run.machine.next(at: now) { wake = min(wake, until) }
+        }
+        return max(wake - now, .zero)
+    }
+
+    private func publish() {
+        let figures = runs.mapValues { run in
+            var figures = run.figures
+            figures.trouble = faults.text("apns:\(run.record.app.app)") ?? faults.text("store")
+            return figures
+        }
+        let texts = faults.texts
+        board.write {
+            $0.figures = figures
+            $0.faults = texts
+        }
+    }
+
+    private mutating func notePool(_ pool: PoolID, lane: Int, _ condition: PoolCondition) {
+        guard let app = pools.owner(of: pool, lane: lane) else { return }
+        let part = "apns:\(app.app)"
+        switch condition {
+        case .connected:
+            if faults.clear(part) { log(.notice, "connected to the push service again", [("app", app.app)]) }
+        case .failing(let error, let attempts):
+            if faults.set(part, "cannot reach the push service: \(error)") {
+                log(
+                    .error, "cannot reach the push service",
+                    [
+                        ("app", app.app), ("error", error), ("attempts", String(attempts)),
+                    ])
+            }
+        }
+    }
+
+    mutating func noteStore(_ error: any Error) {
+        if faults.set("store", "\(error)") { log(.error, "the store refuses", [("error", "\(error)")]) }
+    }
+
+    mutating func storeAnswers() {
+        storeRestsUntil = nil
+        if faults.clear("store") { log(.notice, "the store takes outcomes again") }
+    }
+}

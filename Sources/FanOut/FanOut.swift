@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+package import HTTP2
+package import RelayEngine
+package import RelayStore
+import Synchronization
+
+/// The fan-out: watches the store for risen requirements and sends what they ask for.
+///
+/// One thread conducts (`Conductor`): it reads, filters, builds and records, batch by batch; K lanes send. This object is
+/// the door to it, usable from any thread.
+package final class FanOut: Sendable {
+    package struct Configuration: Sendable {
+        /// Threads that send. Default 1: on two cores the conductor has the other.
+        package var lanes = 1
+        package var limits = CampaignMachine.Limits()
+        /// Devices per shard at most; smaller audiences get smaller shards. Default 50,000.
+        package var largestShard = 50_000
+        /// How often the store is asked whether something changed. Default 200 ms.
+        package var watchInterval = Duration.milliseconds(200)
+        /// The name under which shards are leased; the same after a restart, so that the new process takes over at once.
+        package var owner = "relay"
+
+        package init() {}
+    }
+
+    /// What any thread may ask while the conductor works.
+    struct Board: Sendable {
+        var figures: [CampaignKey: RunFigures] = [:]
+        var faults: [String: String] = [:]
+    }
+
+    enum Event: Sendable {
+        /// Something changed in the store.
+        case poke
+        case returned(RequestBatch)
+        case pool(PoolID, lane: Int, PoolCondition)
+        case stop(within: Duration)
+    }
+
+    private let mailbox: Mailbox<Event>
+    private let lanes: [Lane]
+    private let board = Board.Shared()
+    private let finished = DispatchSemaphore(value: 0)
+
+    /// Starts the threads.
+    ///
+    /// - Parameters:
+    ///   - routes: the apps that are configured; the requirement of any other is reported and left alone.
+    ///   - clock: the wall clock.
+    /// - Throws: `FanOutError`, or what a lane says.
+    package init(
+        store: any RelayStore, routes: [AppRoute], configuration: Configuration, log: Log,
+        clock: @escaping @Sendable () -> Timestamp
+    ) throws {
+        let mailbox = try Mailbox<Event>()
+        let lanes = try (0..<max(1, configuration.lanes)).map { try Lane(name: "lane-\($0)") }
+        self.mailbox = mailbox
+        self.lanes = lanes
+        let board = board
+        let finished = finished
+        let thread = Thread {
+            var conductor = Conductor(
+                store: store, routes: routes, lanes: lanes, configuration: configuration, mailbox: mailbox,
+                board: board, log: log, clock: clock)
+            conductor.run()
+            finished.signal()
+        }
+        thread.name = "fan-out"
+        thread.start()
+    }
+
+    /// Says that the store changed: the fan-out looks at once instead of at the next tick.
+    package func poke() {
+        mailbox.post(.poke)
+    }
+
+    package func figures(of campaign: CampaignKey) -> RunFigures {
+        board.read { $0.figures[campaign] ?? RunFigures() }
+    }
+
+    /// What keeps the fan-out from its work, by part.
+    package func faults() -> [String: String] {
+        board.read { $0.faults }
+    }
+
+    package var laneFigures: [LaneFigures] {
+        lanes.map(\.figures)
+    }
+
+    /// Begins nothing new, waits for what is in flight, records it and ends the threads. What has no answer by the
+    /// deadline is recorded as to be tried again.
+    package func stop(within deadline: Duration) {
+        mailbox.post(.stop(within: deadline))
+        finished.wait()
+    }
+}
+
+extension FanOut.Board {
+    /// The board behind its lock.
+    final class Shared: Sendable {
+        private let board = Mutex(FanOut.Board())
+
+        func read<Result: Sendable>(_ body: (FanOut.Board) -> Result) -> Result {
+            board.withLock { body($0) }
+        }
+
+        func write(_ body: (inout FanOut.Board) -> Void) {
+            board.withLock { body(&$0) }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is wrong just now, by part: each fault is logged when it begins and when it ends, not each time it is met.
+struct FaultLedger {
+    private(set) var texts: [String: String] = [:]
+
+    func text(_ part: String) -> String? { texts[part] }
+
+    /// Returns whether this is news.
+    mutating func set(_ part: String, _ text: String) -> Bool {
+        texts.updateValue(text, forKey: part) == nil
+    }
+
+    /// Returns whether there was such a fault.
+    mutating func clear(_ part: String) -> Bool {
+        texts.removeValue(forKey: part) != nil
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// What a push service's answer means for the push. A refusal is a value, not an error.
+package enum PushOutcome: Sendable, Hashable {
+    /// The service took it.
+    case accepted
+    /// Refused for good. The token stays: only a 410 speaks about tokens.
+    case rejected(reason: String)
+    /// Refused as a bad token; many of these from the start mean a wrong environment (`CredentialBreaker`).
+    case badToken(reason: String)
+    /// The token is no longer registered; `since` where the service says so, and only then is it retired.
+    case unregistered(reason: String, since: Timestamp?)
+    /// Try again later.
+    case retry(RetrySchedule.Cause, reason: String)
+    /// The provider token is too old: sign a new one, then send this again.
+    case renewCredential(reason: String)
+    /// The service wants a pause of everything that uses this credential; then send this again.
+    case pauseCredential(Duration, reason: String)
+    /// Nothing that is sent this way can succeed: stop the campaign and tell the operator.
+    case suspend(reason: String, hint: String)
+}

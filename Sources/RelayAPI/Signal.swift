@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+
+/// Something that happens once, and that threads can wait for: the server's stop, say.
+final class Signal: Sendable {
+    /// Readable from the moment of `set` on: nobody ever reads it.
+    private let event: Int32
+
+    init() throws(APIStartError) {
+        event = eventfd(0, Int32(EFD_CLOEXEC))
+        guard event >= 0 else { throw APIStartError(.failed, "eventfd failed: \(SystemError.text(errno))") }
+    }
+
+    deinit {
+        close(event)
+    }
+
+    func set() {
+        // Adding 1 to an eventfd's counter fails only near 2^64.
+        _ = eventfd_write(event, 1)
+    }
+
+    var isSet: Bool { wait(milliseconds: 0) }
+
+    /// Returns early, and true, when it has happened.
+    @discardableResult
+    func wait(milliseconds: Int64) -> Bool {
+        var poll = pollfd(fd: event, events: Int16(POLLIN), revents: 0)
+        return unsafe Glibc.poll(&poll, 1, Int32(milliseconds)) > 0
+    }
+}
+
+enum MonotonicClock {
+    static func milliseconds() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
+
+enum SystemError {
+    /// The system's own words for an errno. glibc's strerror keeps its buffer per thread since 2.32.
+    static func text(_ code: Int32) -> String {
+        guard let text = unsafe strerror(code) else { return "error \(code)" }
+        return unsafe String(cString: text)
+    }
+}

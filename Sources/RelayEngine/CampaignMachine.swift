@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides what the fan-out does next for one campaign. Pure: events in, one action out; it knows neither the store nor
+/// the network.
+///
+/// Each shard has at most one batch on its way, so that its cursor only ever moves over recorded outcomes; many shards
+/// at once hide the push service's latency. The campaign begins with one small batch, the *probe*: a bad key costs a few
+/// pushes, not a few thousand. At most one batch of retries is on its way, because its devices stay "due" in the ledger
+/// until it is recorded.
+package struct CampaignMachine: Sendable {
+    package struct Limits: Sendable, Equatable {
+        /// Devices read at once.
+        package var batchSize = 2000
+        /// Devices in the first batch.
+        package var probeSize = 64
+        /// Batches on their way at once, retries included: bounds memory and what may be sent twice after a crash.
+        package var batchesAtOnce = 16
+
+        package init() {}
+    }
+
+    /// A leased shard as the machine needs to know it.
+    package struct ShardRange: Sendable, Equatable {
+        package var number: Int
+        package var cursor: Int64
+        package var last: Int64
+
+        package init(number: Int, cursor: Int64, last: Int64) {
+            self.number = number
+            self.cursor = cursor
+            self.last = last
+        }
+    }
+
+    package enum Action: Sendable, Equatable {
+        /// Take shards, so that `limit` are held in all, and report them with `leased`.
+        case leaseShards(limit: Int)
+        /// Read a batch of the shard and report with `readShard`.
+        case readShard(ShardRange, limit: Int)
+        /// Read a batch of due retries and report with `readRetries`.
+        case readRetries(limit: Int)
+        /// Every shard is done, no retry is scheduled and nothing is on its way: complete the campaign.
+        case complete
+        /// Nothing to do before an event, or before `until` where a retry is scheduled.
+        case wait(until: Timestamp?)
+    }
+
+    private enum Probe: Sendable, Equatable {
+        case due
+        case out
+        case passed
+    }
+
+    private enum Retries: Sendable, Equatable {
+        /// When the next one is due; nil when none is scheduled.
+        case next(Timestamp?)
+        case out
+    }
+
+    private let limits: Limits
+    private var probe = Probe.due
+    private var idle: [ShardRange] = []
+    private var out: [Int: ShardRange] = [:]
+    private var allLeased = false
+    private var retries: Retries
+    /// Nothing new is begun.
+    package private(set) var isHalted = false
+
+    /// - Parameter nextRetry: what the ledger says is scheduled.
+    package init(limits: Limits, nextRetry: Timestamp?) {
+        self.limits = limits
+        retries = .next(nextRetry)
+    }
+
+    /// Batches on their way.
+    package var batchesOut: Int { out.count + (retries == .out ? 1 : 0) }
+    /// Nothing new is begun; what is on its way comes in.
+    package var isStopped: Bool { isHalted && batchesOut == 0 }
+
+    // MARK: What to do
+
+    package func next(at now: Timestamp) -> Action {
+        guard !isHalted else { return .wait(until: nil) }
+        guard batchesOut < (probe == .passed ? limits.batchesAtOnce : 1) else { return .wait(until: nil) }
+        let size = probe == .passed ? limits.batchSize : limits.probeSize
+        var due: Timestamp?
+        if case .next(let time?) = retries {
+            if time <= now { return .readRetries(limit: size) }
+            due = time
+        }
+        if let shard = idle.last { return .readShard(shard, limit: size) }
+        if !allLeased { return .leaseShards(limit: limits.batchesAtOnce) }
+        if out.isEmpty, case .next(nil) = retries { return .complete }
+        return .wait(until: due)
+    }
+
+    // MARK: What happened
+
+    /// The store gave these shards, among them those that are held already; nothing new means that none is left to take.
+    package mutating func leased(_ shards: [ShardRange]) {
+        let fresh = shards.filter { shard in out[shard.number] == nil && !idle.contains { $0.number == shard.number } }
+        allLeased = fresh.isEmpty
+        // Lowest number last, where `next` takes from.
+        idle.append(contentsOf: fresh.sorted { $0.number > $1.number })
+    }
+
+    /// A shard that another owner held may be free now.
+    package mutating func shardsMayBeFree() {
+        allLeased = false
+    }
+
+    /// A batch of the shard was read and is on its way.
+    package mutating func shardBatchLeft(_ number: Int) {
+        guard let index = idle.lastIndex(where: { $0.number == number }) else { return }
+        out[number] = idle.remove(at: index)
+        if probe == .due { probe = .out }
+    }
+
+    /// The shard's batch is recorded, up to `cursor`.
+    package mutating func shardBatchRecorded(_ number: Int, cursor: Int64, isDone: Bool) {
+        guard var shard = out.removeValue(forKey: number) else { return }
+        if probe == .out { probe = .passed }
+        shard.cursor = cursor
+        if !isDone { idle.append(shard) }
+    }
+
+    /// The shard's batch came back unsent as a whole and was not recorded: it is read again later.
+    package mutating func shardBatchReturned(_ number: Int) {
+        guard let shard = out.removeValue(forKey: number) else { return }
+        if probe == .out { probe = .due }
+        idle.append(shard)
+    }
+
+    package mutating func retryBatchLeft() {
+        retries = .out
+        if probe == .due { probe = .out }
+    }
+
+    /// The retry batch is recorded, or there was nothing to read; `next` is what the ledger says is scheduled now.
+    package mutating func retryBatchEnded(next: Timestamp?) {
+        retries = .next(next)
+        if probe == .out, out.isEmpty { probe = .passed }
+    }
+
+    /// A push of a shard batch is to be tried again at `time`.
+    package mutating func retryScheduled(at time: Timestamp) {
+        guard case .next(let known) = retries else { return }
+        retries = .next(known.map { min($0, time) } ?? time)
+    }
+
+    /// The campaign was paused, suspended or ended, or the daemon stops.
+    package mutating func halt() {
+        isHalted = true
+    }
+}

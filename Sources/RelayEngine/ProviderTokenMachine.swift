@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides when a provider token is signed anew. Apple: at most once in 20 minutes and at least once in 60
+/// ("Establishing a token-based connection to APNs"); this relay uses one for 50 minutes.
+///
+/// Age is measured from the token's own `iat`, not from the start of the process.
+package struct ProviderTokenMachine: Sendable, Equatable {
+    /// A token is replaced at this age: 50 minutes.
+    package static let renewalAge = Duration.seconds(50 * 60)
+    /// No token is replaced before this age: 20 minutes.
+    package static let minimumAge = Duration.seconds(20 * 60)
+
+    package enum Action: Sendable, Equatable {
+        case use
+        case sign
+    }
+
+    package enum Refusal: Sendable, Equatable {
+        /// The refused token is not the current one: just send again.
+        case alreadyRenewed
+        case sign
+        /// A token of less than 20 minutes is called expired: this machine's clock is wrong, or the service's.
+        case clockSkew
+    }
+
+    private var issuedAt: Timestamp?
+
+    package init(issuedAt: Timestamp? = nil) {
+        self.issuedAt = issuedAt
+    }
+
+    /// Before a batch is built.
+    package func tokenNeeded(at now: Timestamp) -> Action {
+        guard let issuedAt else { return .sign }
+        let age = now - issuedAt
+        // A token from the future was signed under a wrong clock.
+        return age >= Self.renewalAge || age < .zero ? .sign : .use
+    }
+
+    package mutating func signed(at time: Timestamp) {
+        issuedAt = time
+    }
+
+    /// The service called a token expired that was signed at `tokenIssuedAt`.
+    package func refused(tokenIssuedAt: Timestamp, at now: Timestamp) -> Refusal {
+        guard tokenIssuedAt == issuedAt else { return .alreadyRenewed }
+        return now - tokenIssuedAt >= Self.minimumAge ? .sign : .clockSkew
+    }
+}

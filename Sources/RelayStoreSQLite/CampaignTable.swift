@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The table `campaign`.
+enum CampaignTable {
+    static let finalStates = "('completed', 'cancelled', 'superseded')"
+
+    // MARK: Reading
+
+    /// Everything of a campaign but its reasons; a condition and an order follow.
+    private static let selection = """
+        SELECT c.id, c.public_id, a.name, a.platform, c.required, c.latest, c.download_url, c.message, c.telephones,
+            c.state, c.reason, c.created_at, c.started_at, c.finished_at, c.expires_at, c.planned_at,
+            CASE WHEN c.planned_at IS NOT NULL THEN
+                (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s WHERE s.campaign_id = c.id AND s.done = 0)
+            ELSE a.devices END,
+            c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded
+        FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+        """
+
+    static func records(
+        _ condition: String, _ values: [SQLValue], _ connection: Connection
+    ) throws -> [CampaignRecord] {
+        let rows = try connection.all("\(selection) WHERE \(condition)", values: values) { row($0) }
+        return try rows.compactMap { record, telephones in
+            guard var record else { return nil }
+            record.telephones = try TextList.texts(telephones, connection)
+            let reasons = try connection.all(
+                "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0",
+                .integer(record.key.row)
+            ) { ($0.text(0), $0.text(1), $0.integer(2)) }
+            for (kind, reason, devices) in reasons {
+                if kind == "rejected" {
+                    record.rejectedBy[reason] = devices
+                } else if let reason = FilterReason(rawValue: reason) {
+                    record.filteredBy[reason] = devices
+                }
+            }
+            return record
+        }
+    }
+
+    static func record(_ campaign: CampaignKey, _ connection: Connection) throws -> CampaignRecord? {
+        try records("c.id = ?", [.integer(campaign.row)], connection).first
+    }
+
+    /// nil where a column holds what the schema's CHECKs do not allow.
+    private static func row(_ row: Statement) -> (CampaignRecord?, String?) {
+        guard let required = row.version(4), let state = CampaignState(rawValue: row.text(9)) else { return (nil, nil) }
+        var counts = CampaignCounts()
+        counts.pending = row.integer(16)
+        counts.accepted = row.integer(17)
+        counts.retrying = row.integer(18)
+        counts.rejected = row.integer(19)
+        counts.unregistered = row.integer(20)
+        counts.expired = row.integer(21)
+        counts.filtered = row.integer(22)
+        counts.cancelled = row.integer(23)
+        let record = CampaignRecord(
+            key: CampaignKey(row: row.integer(0)), id: row.text(1),
+            app: AppKey(app: row.text(2), platform: row.platform(3)), required: required, latest: row.version(5),
+            downloadURL: row.text(6), message: row.optionalText(7), telephones: nil, state: state,
+            reason: row.optionalText(10), createdAt: row.time(11), startedAt: row.optionalTime(12),
+            finishedAt: row.optionalTime(13), expiresAt: row.time(14), isPlanned: !row.isNull(15), counts: counts,
+            filteredBy: [:], rejectedBy: [:], upgraded: row.integer(24))
+        return (record, row.optionalText(8))
+    }
+
+    static func state(of campaign: CampaignKey, _ connection: Connection) throws -> CampaignState? {
+        let name = try connection.first("SELECT state FROM campaign WHERE id = ?", .integer(campaign.row)) {
+            $0.text(0)
+        }
+        return name.flatMap(CampaignState.init)
+    }
+
+    // MARK: Creating
+
+    /// The version record of `app` when its required version has no campaign yet.
+    static func missing(of app: AppKey, _ connection: Connection) throws -> VersionRecord? {
+        guard let record = try VersionTable.record(of: app, connection), let required = record.required else {
+            return nil
+        }
+        let exists = try connection.first(
+            """
+            SELECT 1 FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+            WHERE a.name = ? AND a.platform = ? AND c.required_canonical = ?
+            """, .text(app.app), .text(app.platform.rawValue), .text(required.canonical)
+        ) { _ in true }
+        return exists == nil ? record : nil
+    }
+
+    /// Creates the campaign of the record's required version and supersedes the one that is open; nil when it exists.
+    static func create(
+        for version: VersionRecord, draft: CampaignDraft, at now: Timestamp, _ connection: Connection
+    ) throws -> CampaignRecord? {
+        guard let required = version.required, try missing(of: version.app, connection) != nil else { return nil }
+        guard let downloadURL = version.downloadURL ?? draft.downloadURL, !downloadURL.isEmpty else {
+            throw StoreError(
+                .noDownloadURL,
+                context:
+                    "\(version.app.app) (\(version.app.platform.rawValue)) requires \(required) but has no download URL",
+                hint: "Send downloadUrl with the version, or set it in the app's configuration")
+        }
+        let app = try AppTable.idMade(for: version.app, connection)
+        let open = try connection.all(
+            "SELECT id FROM campaign WHERE app_id = ? AND state NOT IN \(finalStates)", .integer(app)
+        ) { CampaignKey(row: $0.integer(0)) }
+        for older in open {
+            try finish(
+                older, as: .superseded, reason: "version \(required) became required", rest: .cancelled, at: now,
+                connection)
+        }
+        let (state, isFinal) = (draft.initialState, draft.initialState.isFinal)
+        try connection.run(
+            """
+            INSERT INTO campaign (public_id, app_id, required, required_canonical, latest, download_url, message,
+                telephones, state, reason, created_at, started_at, finished_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            .text(randomID()), .integer(app), .version(required), .text(required.canonical),
+            .version(version.latest), .text(downloadURL), .text(version.message),
+            .text(version.telephones.map(TextList.json)), .text(state.rawValue), .text(draft.reason), .time(now),
+            state == .running ? .time(now) : .null, isFinal ? .time(now) : .null, .time(now + draft.timeToLive))
+        return try record(CampaignKey(row: connection.lastInsertedRow), connection)
+    }
+
+    /// 48 random bits (the kernel's) as twelve hex digits: the front of every apns-id of the campaign.
+    private static func randomID() -> String {
+        let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
+        return String(repeating: "0", count: 12 - digits.count) + digits
+    }
+
+    // MARK: Ending
+
+    /// Puts a campaign into a final state and counts all that is pending or retrying as `rest`.
+    ///
+    /// The shards keep their cursors and what remained in them, so that the ledger can tell who was left out, and so that
+    /// a batch that was in flight can take its devices out of that count again.
+    static func finish(
+        _ campaign: CampaignKey, as state: CampaignState, reason: String?, rest: DeliveryState, at now: Timestamp,
+        _ connection: Connection
+    ) throws {
+        let row = SQLValue.integer(campaign.row)
+        // A campaign that was never cut into shards gets one over everyone, so that it has an audience to account for.
+        try connection.run(
+            """
+            INSERT INTO shard (campaign_id, number, cursor, last, remaining)
+            SELECT c.id, 0, 0, (SELECT coalesce(max(id), 0) FROM device), a.devices
+            FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ? AND c.planned_at IS NULL
+            """, row)
+        let column = rest == .expired ? "expired" : "cancelled"
+        try connection.run(
+            """
+            UPDATE campaign SET \(column) = \(column) + retrying
+                    + (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ?1 AND done = 0),
+                retrying = 0, state = ?2, reason = ?3, finished_at = ?4, planned_at = coalesce(planned_at, ?4)
+            WHERE id = ?1
+            """, row, .text(state.rawValue), .text(reason), .time(now))
+        try connection.run(
+            "UPDATE shard SET done = 1, lease_owner = NULL, lease_until = NULL WHERE campaign_id = ? AND done = 0", row)
+        try connection.run(
+            """
+            UPDATE delivery SET state = ?, next_attempt_at = NULL, updated_at = ? WHERE campaign_id = ? AND state = 3
+            """, .integer(Int(rest.rawValue)), .time(now), row)
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSQLite
+
+/// One connection to the database with its prepared statements.
+///
+/// Opened with SQLITE_OPEN_NOMUTEX: "multi-thread" mode, in which "SQLite can be safely used by multiple threads provided
+/// that no single database connection nor any object derived from database connection, such as a prepared statement, is
+/// used in two or more threads at the same time" (sqlite.org/threadsafe.html).
+///
+/// Unchecked, and this is the proof: the only references to a connection are the `Mutex` that was made for it (in
+/// `SQLiteStore` for the writer, in `Reader` for the others) and the parameter of a closure that runs inside that mutex's
+/// `withLock`. What comes out of such a closure is a `Sendable` value, which neither a connection nor a statement can be
+/// part of; statements are kept by their connection alone. Before the mutex has it, a connection is known to one `init`.
+@safe final class Connection: @unchecked Sendable {
+    private let handle: OpaquePointer
+    private var statements: [String: Statement] = [:]
+
+    /// How long a call waits for another process's lock, in milliseconds.
+    static let busyTimeout: Int32 = 5000
+
+    init(path: String) throws(SQLiteFailure) {
+        var handle: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
+        guard code == SQLITE_OK, let handle = unsafe handle else {
+            let failure = SQLiteFailure(code: code, of: handle)
+            // "Whether or not an error occurs when it is opened, resources associated with the database connection handle
+            // should be released by passing it to sqlite3_close()" (sqlite.org/c3ref/open.html).
+            unsafe sqlite3_close_v2(handle)
+            throw failure
+        }
+        unsafe self.handle = handle
+        unsafe sqlite3_busy_timeout(handle, Self.busyTimeout)
+    }
+
+    deinit {
+        statements.removeAll()
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// The log stays beside the database when this connection is the last to close.
+    func keepLogOnClose() {
+        _ = unsafe relay_sqlite3_keep_log_on_close(handle)
+    }
+
+    /// The statement of this text, compiled at its first use. Nobody else may be in the middle of it.
+    func prepared(_ sql: String) throws(SQLiteFailure) -> Statement {
+        if let statement = statements[sql] { return statement }
+        let statement = unsafe try Statement(sql, on: handle)
+        statements[sql] = statement
+        return statement
+    }
+
+    /// Runs a script of any number of statements and ignores what they answer.
+    func execute(_ script: String) throws(SQLiteFailure) {
+        let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: unsafe handle) }
+    }
+
+    /// Runs one statement; returns how many rows it changed, triggers not counted.
+    @discardableResult
+    func run(_ sql: String, _ values: SQLValue...) throws(SQLiteFailure) -> Int {
+        let statement = try prepared(sql)
+        statement.bind(values)
+        defer { statement.clear() }
+        try statement.run()
+        return changes
+    }
+
+    /// Every row that `sql` gives.
+    func all<R>(_ sql: String, _ values: SQLValue..., row: (Statement) throws -> R) throws -> [R] {
+        try all(sql, values: values, row: row)
+    }
+
+    func all<R>(_ sql: String, values: [SQLValue], row: (Statement) throws -> R) throws -> [R] {
+        let statement = try prepared(sql)
+        statement.bind(values)
+        defer { statement.clear() }
+        var rows: [R] = []
+        while try statement.step() { rows.append(try row(statement)) }
+        return rows
+    }
+
+    /// The first row that `sql` gives.
+    func first<R>(_ sql: String, _ values: SQLValue..., row: (Statement) throws -> R) throws -> R? {
+        let statement = try prepared(sql)
+        statement.bind(values)
+        defer { statement.clear() }
+        return try statement.step() ? try row(statement) : nil
+    }
+
+    /// How many rows the last INSERT, UPDATE or DELETE changed.
+    var changes: Int { unsafe Int(sqlite3_changes(handle)) }
+
+    var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+    /// Runs `body` in a transaction that begins with `begin` and is rolled back when anything throws.
+    func transaction<R>(_ begin: String, _ body: (Connection) throws -> R) throws -> R {
+        try run(begin)
+        do {
+            let result = try body(self)
+            try run("COMMIT")
+            return result
+        } catch {
+            // A full disk rolls back by itself (sqlite.org/lang_transaction.html, 3); then there is nothing left to undo.
+            if unsafe sqlite3_get_autocommit(handle) == 0 { _ = try? run("ROLLBACK") }
+            throw error
+        }
+    }
+}

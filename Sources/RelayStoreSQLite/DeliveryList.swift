@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The deliveries of one campaign: the ledger's rows, and one for each device that has none yet or never got one.
+struct DeliveryList {
+    let app: Int64
+    private let campaign: CampaignKey
+    private let id: String
+    private let appKey: AppKey
+    /// What a device without a row is: pending, or what the campaign's end made of it.
+    private let rest: DeliveryState
+    private let restSince: Timestamp
+    private let isPlanned: Bool
+    private let connection: Connection
+
+    /// A device that a question is about.
+    struct Device {
+        var id: Int64
+        var app: Int64
+        var token: String
+        var telephone: String?
+        var isRemoved: Bool
+    }
+
+    init?(of campaign: CampaignKey, _ connection: Connection) throws {
+        let row = try connection.first(
+            """
+            SELECT c.app_id, c.public_id, a.name, a.platform, c.state, c.created_at, c.finished_at, c.planned_at
+            FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ?
+            """, .integer(campaign.row)
+        ) { row in
+            (
+                app: row.integer(0), id: row.text(1), key: AppKey(app: row.text(2), platform: row.platform(3)),
+                state: CampaignState(rawValue: row.text(4)) ?? .completed, createdAt: row.time(5),
+                finishedAt: row.optionalTime(6), isPlanned: !row.isNull(7)
+            )
+        }
+        guard let row else { return nil }
+        self.campaign = campaign
+        self.connection = connection
+        (app, id, appKey, isPlanned) = (row.app, row.id, row.key, row.isPlanned)
+        restSince = row.finishedAt ?? row.createdAt
+        switch row.state {
+        case .waiting, .running, .paused, .suspended: rest = .pending
+        case .completed: rest = .expired
+        case .cancelled, .superseded: rest = .cancelled
+        }
+    }
+
+    // MARK: A page
+
+    /// Ascending by device, from `after` (exclusive).
+    func page(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
+        let recorded = try recorded(state: state, after: after, limit: limit)
+        guard state == nil || state == rest else { return recorded }
+        let unreached = try unreached(after: after, limit: limit)
+        return Array((recorded + unreached).sorted { $0.device < $1.device }.prefix(limit))
+    }
+
+    private static let columns = """
+        d.state, d.attempts, d.reason, d.telephone, d.next_attempt_at, d.updated_at, v.id, v.token
+        """
+
+    private func recorded(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
+        let source: String
+        switch state {
+        case nil: source = "delivery AS d CROSS JOIN device AS v ON v.id = d.device_id WHERE"
+        case .pending, .inFlight: return []
+        case .accepted, .filtered:
+            // Most rows are one of these: the table itself, in order, is the quickest way.
+            source =
+                "delivery AS d CROSS JOIN device AS v ON v.id = d.device_id WHERE d.state = \(state?.rawValue ?? 0) AND"
+        default:
+            // The repeated condition is what lets SQLite use the partial index (sqlite.org/partialindex.html, 3.1).
+            source = """
+                delivery AS d INDEXED BY delivery_rare CROSS JOIN device AS v ON v.id = d.device_id
+                WHERE d.state = \(state?.rawValue ?? 0) AND d.state IN (3, 4, 5, 6, 8) AND
+                """
+        }
+        return try connection.all(
+            """
+            SELECT \(Self.columns) FROM \(source) d.campaign_id = ? AND d.device_id > ? ORDER BY d.device_id LIMIT ?
+            """, .integer(campaign.row), .integer(after), .integer(limit), row: delivery)
+    }
+
+    /// Devices of the audience without a row: behind no cursor.
+    private func unreached(after: Int64, limit: Int) throws -> [Delivery] {
+        var ranges: [(after: Int64, last: Int64)] = [(0, .max)]
+        if isPlanned {
+            ranges = try connection.all(
+                "SELECT cursor, last FROM shard WHERE campaign_id = ? AND cursor < last AND last > ? ORDER BY number",
+                .integer(campaign.row), .integer(after)
+            ) { ($0.integer(0), $0.integer(1)) }
+        }
+        var found: [Delivery] = []
+        for range in ranges where found.count < limit {
+            found += try connection.all(
+                """
+                SELECT v.id, v.token, v.telephone FROM device AS v NOT INDEXED
+                WHERE v.id > ? AND v.id <= ? AND v.app_id = ? AND v.removed_at IS NULL
+                    AND NOT EXISTS (SELECT 1 FROM delivery AS d WHERE d.campaign_id = ? AND d.device_id = v.id)
+                ORDER BY v.id LIMIT ?
+                """, .integer(max(range.after, after)), .integer(range.last), .integer(app), .integer(campaign.row),
+                .integer(limit - found.count)
+            ) { unreached($0.integer(0), $0.text(1), $0.optionalText(2)) }
+        }
+        return found
+    }
+
+    // MARK: One device
+
+    /// What became of the push to one device; with a telephone, only if it was that user's.
+    func delivery(to device: Device, telephone: String?) throws -> Delivery? {
+        let recorded = try connection.first(
+            """
+            SELECT \(Self.columns) FROM delivery AS d CROSS JOIN device AS v ON v.id = d.device_id
+            WHERE d.campaign_id = ? AND d.device_id = ?
+            """, .integer(campaign.row), .integer(device.id), row: delivery)
+        if let recorded {
+            guard let telephone else { return recorded }
+            // A row without a telephone was filtered; unless for want of a user, its user is the device's.
+            let isUsers = recorded.reason == FilterReason.noTelephone.rawValue ? nil : device.telephone
+            return Self.same(recorded.telephone ?? isUsers, telephone) ? recorded : nil
+        }
+        guard !device.isRemoved, telephone.map({ Self.same(device.telephone, $0) }) ?? true else { return nil }
+        if isPlanned {
+            let isListed = try connection.first(
+                "SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2", .integer(campaign.row),
+                .integer(device.id)
+            ) { _ in true }
+            guard isListed != nil else { return nil }
+        }
+        return unreached(device.id, device.token, device.telephone)
+    }
+
+    /// Those that are or were this user's, ascending by id.
+    static func devices(ofUser telephone: String, _ connection: Connection) throws -> [Device] {
+        try connection.all(
+            """
+            SELECT id, app_id, token, telephone, removed_at FROM device WHERE telephone = ?1
+            UNION
+            SELECT id, app_id, token, telephone, removed_at FROM device
+            WHERE id IN (SELECT device_id FROM former_telephone WHERE telephone = ?1)
+            ORDER BY id
+            """, .text(telephone), row: device)
+    }
+
+    /// The device of this token in each app that has it, ascending by id.
+    static func devices(token: String, _ connection: Connection) throws -> [Device] {
+        let apps = try connection.all("SELECT id, platform FROM app") { ($0.integer(0), $0.platform(1)) }
+        return try apps.compactMap { app, platform in
+            try connection.first(
+                "SELECT id, app_id, token, telephone, removed_at FROM device WHERE app_id = ? AND token = ?",
+                .integer(app), .text(DeviceTable.token(token, platform)), row: device)
+        }.sorted { $0.id < $1.id }
+    }
+
+    // MARK: Rows
+
+    private static func device(_ row: Statement) -> Device {
+        Device(
+            id: row.integer(0), app: row.integer(1), token: row.text(2), telephone: row.optionalText(3),
+            isRemoved: !row.isNull(4))
+    }
+
+    private func delivery(_ row: Statement) -> Delivery {
+        Delivery(
+            campaign: id, app: appKey, device: row.integer(6), token: row.text(7), telephone: row.optionalText(3),
+            state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: row.integer(0))) ?? .cancelled,
+            reason: row.optionalText(2), attempts: Int(row.integer(1)), nextAttemptAt: row.optionalTime(4),
+            updatedAt: row.time(5))
+    }
+
+    private func unreached(_ device: Int64, _ token: String, _ telephone: String?) -> Delivery {
+        Delivery(
+            campaign: id, app: appKey, device: device, token: token, telephone: telephone, state: rest, reason: nil,
+            attempts: 0, nextAttemptAt: nil, updatedAt: restSince)
+    }
+
+    /// Literally the same: telephones are compared as the apps compare them, without Unicode's equivalence.
+    private static func same(_ left: String?, _ right: String) -> Bool {
+        left.map { $0.utf8.elementsEqual(right.utf8) } ?? false
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The schema of version 1. The comments inside the SQL stay in the database: `.schema` shows them to whoever looks.
+///
+/// Times are milliseconds since 1970-01-01T00:00:00Z.
+enum FirstSchema {
+    static let sql = """
+        CREATE TABLE migration (
+            version    INTEGER PRIMARY KEY,  -- PRAGMA user_version after the step
+            name       TEXT NOT NULL,
+            applied_at INTEGER NOT NULL
+        ) STRICT;
+
+        -- One app on one platform, as a number for the large tables.
+        CREATE TABLE app (
+            id       INTEGER PRIMARY KEY,
+            name     TEXT NOT NULL,
+            platform TEXT NOT NULL CHECK (platform IN ('ios', 'android')),
+            devices  INTEGER NOT NULL DEFAULT 0 CHECK (devices >= 0),  -- registered and not removed; kept by the relay
+            UNIQUE (name, platform)
+        ) STRICT;
+
+        """ + FirstVersionSchema.sql + registry + campaigns + access
+
+    private static let registry = """
+        -- The device registry. A removed device keeps its row, without its user, so that the ledger can name its token.
+        CREATE TABLE device (
+            id            INTEGER PRIMARY KEY,
+            app_id        INTEGER NOT NULL REFERENCES app (id),
+            token         TEXT NOT NULL CHECK (token <> ''),  -- iOS: lower-case hex
+            telephone     TEXT,                               -- literally as the app holds it; NULL: nobody logged in
+            version       TEXT,                               -- the app's version as last seen; NULL: unknown
+            environment   INTEGER NOT NULL CHECK (environment IN (0, 1)),  -- 0 production, 1 sandbox
+            registered_at INTEGER NOT NULL,                   -- when the token was last registered
+            retired_at    INTEGER,                            -- since when the push service calls the token dead
+            removed_at    INTEGER,
+            CHECK (removed_at IS NULL OR telephone IS NULL),
+            UNIQUE (app_id, token)
+        ) STRICT;
+        CREATE INDEX device_telephone ON device (telephone) WHERE telephone IS NOT NULL;
+        CREATE INDEX device_live ON device (app_id) WHERE removed_at IS NULL;  -- planning and listing, in id order
+
+        -- Whom a device belonged to before: how a user's old pushes are found.
+        CREATE TABLE former_telephone (
+            telephone TEXT NOT NULL,
+            device_id INTEGER NOT NULL REFERENCES device (id),
+            PRIMARY KEY (telephone, device_id)
+        ) STRICT, WITHOUT ROWID;
+
+        """
+
+    private static let campaigns = """
+        CREATE TABLE campaign (
+            id                 INTEGER PRIMARY KEY,
+            public_id          TEXT NOT NULL UNIQUE CHECK (length(public_id) = 12 AND public_id NOT GLOB '*[^0-9a-f]*'),
+            app_id             INTEGER NOT NULL REFERENCES app (id),
+            required           TEXT NOT NULL,     -- as it was written
+            required_canonical TEXT NOT NULL,     -- the one spelling that all equal versions share
+            latest             TEXT,
+            download_url       TEXT NOT NULL CHECK (download_url <> ''),
+            message            TEXT,
+            telephones         TEXT CHECK (json_type(telephones) = 'array'),  -- NULL: everyone
+            state              TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'paused', 'suspended', 'completed',
+                                                              'cancelled', 'superseded')),
+            reason             TEXT,
+            created_at         INTEGER NOT NULL,
+            started_at         INTEGER,
+            finished_at        INTEGER,
+            expires_at         INTEGER NOT NULL,
+            planned_at         INTEGER,           -- when the audience was cut into shards
+            -- How many devices are in which state. Pending is the sum of shard.remaining, before planning app.devices.
+            accepted           INTEGER NOT NULL DEFAULT 0 CHECK (accepted >= 0),
+            retrying           INTEGER NOT NULL DEFAULT 0 CHECK (retrying >= 0),
+            rejected           INTEGER NOT NULL DEFAULT 0 CHECK (rejected >= 0),
+            unregistered       INTEGER NOT NULL DEFAULT 0 CHECK (unregistered >= 0),
+            expired            INTEGER NOT NULL DEFAULT 0 CHECK (expired >= 0),
+            filtered           INTEGER NOT NULL DEFAULT 0 CHECK (filtered >= 0),
+            cancelled          INTEGER NOT NULL DEFAULT 0 CHECK (cancelled >= 0),
+            upgraded           INTEGER NOT NULL DEFAULT 0 CHECK (upgraded >= 0),
+            CHECK ((finished_at IS NOT NULL) = (state IN ('completed', 'cancelled', 'superseded'))),
+            UNIQUE (app_id, required_canonical)   -- a rise makes exactly one campaign
+        ) STRICT;
+        -- A newer requirement supersedes: of one app, one campaign at most is open.
+        CREATE UNIQUE INDEX campaign_open ON campaign (app_id)
+            WHERE state NOT IN ('completed', 'cancelled', 'superseded');
+
+        -- Why devices were filtered or rejected, counted.
+        CREATE TABLE campaign_reason (
+            campaign_id INTEGER NOT NULL REFERENCES campaign (id),
+            kind        TEXT NOT NULL CHECK (kind IN ('filtered', 'rejected')),
+            reason      TEXT NOT NULL,
+            devices     INTEGER NOT NULL CHECK (devices >= 0),
+            PRIMARY KEY (campaign_id, kind, reason)
+        ) STRICT, WITHOUT ROWID;
+
+        -- A range of device ids, worked through in order by one owner at a time.
+        CREATE TABLE shard (
+            campaign_id INTEGER NOT NULL REFERENCES campaign (id),
+            number      INTEGER NOT NULL CHECK (number >= 0),
+            cursor      INTEGER NOT NULL,  -- every device up to and including this id has its outcome
+            last        INTEGER NOT NULL,  -- the last device id of the shard
+            -- Devices of the audience without an outcome. In a shard that a cancellation or an expiry ended, those that
+            -- were counted as cancelled or expired.
+            remaining   INTEGER NOT NULL CHECK (remaining >= 0),
+            lease_owner TEXT,
+            lease_until INTEGER,
+            done        INTEGER NOT NULL DEFAULT 0 CHECK (done IN (0, 1)),
+            CHECK ((lease_owner IS NULL) = (lease_until IS NULL)),
+            CHECK (cursor <= last),
+            PRIMARY KEY (campaign_id, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX shard_open ON shard (campaign_id, number, remaining) WHERE done = 0;
+
+        -- The ledger: what became of each push. States 0 pending and 1 in flight are never written.
+        CREATE TABLE delivery (
+            campaign_id     INTEGER NOT NULL REFERENCES campaign (id),
+            device_id       INTEGER NOT NULL REFERENCES device (id),
+            -- 2 accepted, 3 retrying, 4 rejected, 5 unregistered, 6 expired, 7 filtered, 8 cancelled
+            state           INTEGER NOT NULL CHECK (state BETWEEN 2 AND 8),
+            attempts        INTEGER NOT NULL CHECK (attempts >= 0),
+            reason          TEXT,
+            telephone       TEXT,              -- whom the push was for, as it was at that moment
+            next_attempt_at INTEGER,
+            updated_at      INTEGER NOT NULL,
+            upgraded        INTEGER NOT NULL DEFAULT 0 CHECK (upgraded IN (0, 1)),  -- counted in campaign.upgraded
+            CHECK ((next_attempt_at IS NOT NULL) = (state = 3)),
+            PRIMARY KEY (campaign_id, device_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX delivery_retry ON delivery (campaign_id, next_attempt_at) WHERE state = 3;
+        CREATE INDEX delivery_rare ON delivery (campaign_id, state) WHERE state IN (3, 4, 5, 6, 8);
+
+        """
+
+    private static let access = """
+        -- Webhooks that were answered: a replay gets the same answer.
+        CREATE TABLE webhook (
+            hook        TEXT NOT NULL,
+            id          TEXT NOT NULL,
+            received_at INTEGER NOT NULL,
+            status      INTEGER NOT NULL CHECK (status BETWEEN 100 AND 599),
+            body        BLOB NOT NULL,
+            PRIMARY KEY (hook, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX webhook_received ON webhook (received_at);
+
+        CREATE TABLE access_token (
+            name       TEXT PRIMARY KEY,
+            hash       BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),  -- SHA-256 of the secret
+            scopes     TEXT NOT NULL,                                   -- separated by spaces
+            created_at INTEGER NOT NULL,
+            revoked_at INTEGER
+        ) STRICT;
+
+        CREATE TABLE provider_token (
+            key       TEXT PRIMARY KEY,  -- the key that signed it
+            token     TEXT NOT NULL,
+            issued_at INTEGER NOT NULL
+        ) STRICT;
+
+        -- Written to by the readiness check, to know that writing works.
+        CREATE TABLE probe (
+            id      INTEGER PRIMARY KEY CHECK (id = 1),
+            written INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO probe (id, written) VALUES (1, 0);
+        """
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSQLite
+import RelayEngine
+import RelayStore
+
+/// One step of the store's own growth from release to release (SEEDS S6: a chain, in order, each step once, no way back).
+struct Migration {
+    var name: String
+    /// The value of `user_version` after the step: 1, 2, 3, …
+    var toVersion: Int
+    var sql: String
+
+    /// Every step there ever was. A released step is never edited: stores out there have run it.
+    static let chain: [Migration] = [
+        Migration(name: "the first schema", toVersion: 1, sql: FirstSchema.sql)
+    ]
+
+    static let newest = chain.map(\.toVersion).max() ?? 0
+
+    /// "Upgr" in ASCII: tells `file(1)` and this program whose database it is (sqlite.org/pragma.html#pragma_application_id).
+    static let applicationID: Int64 = 0x5570_6772
+}
+
+extension Migration {
+    /// Brings the database to the newest version, one transaction for each step.
+    ///
+    /// - Throws: `StoreError.tooNew`, or `.failed` when the database is somebody else's; then nothing was written.
+    static func run(on connection: Connection, path: String, at now: Timestamp) throws {
+        try check(connection, path: path)
+        for step in chain {
+            // Two relays may start at once: who comes second looks again, inside the write lock.
+            try connection.transaction("BEGIN IMMEDIATE") { connection in
+                guard try version(of: connection) < step.toVersion else { return }
+                try connection.execute(step.sql)
+                try connection.execute("PRAGMA user_version = \(step.toVersion)")
+                try connection.execute("PRAGMA application_id = \(applicationID)")
+                try connection.run(
+                    "INSERT INTO migration (version, name, applied_at) VALUES (?, ?, ?)",
+                    .integer(step.toVersion), .text(step.name), .time(now))
+            }
+        }
+    }
+
+    /// Refuses a database of a newer release or of another program. Reads only.
+    static func check(_ connection: Connection, path: String) throws {
+        let version = try version(of: connection)
+        let owner = try connection.first("PRAGMA application_id") { $0.integer(0) } ?? 0
+        let tables = try connection.first("SELECT count(*) FROM sqlite_schema") { $0.integer(0) } ?? 0
+        guard owner == applicationID || (owner == 0 && version == 0 && tables == 0) else {
+            throw StoreError(
+                .failed, context: "\(path) is a SQLite database of another program",
+                hint: "Name a file of its own as the store; it was not changed")
+        }
+        guard version <= newest else {
+            throw StoreError(
+                .tooNew,
+                context: "the store \(path) has schema version \(version); this release knows versions up to \(newest)",
+                hint: "Install the release that wrote it, or a later one; the file was not changed")
+        }
+    }
+
+    private static func version(of connection: Connection) throws -> Int {
+        Int(try connection.first("PRAGMA user_version") { $0.integer(0) } ?? 0)
+    }
+}

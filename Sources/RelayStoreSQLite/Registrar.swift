@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// Registers devices one after another within one transaction: two statements a device, no allocation for its texts.
+struct Registrar {
+    private let connection: Connection
+    private let now: Timestamp
+    private let find: Statement
+    private let insert: Statement
+    private let refresh: Statement
+    private let replace: Statement
+    private var counts = UpsertCounts(inserted: 0, updated: 0)
+    private var apps: [AppKey: Int64] = [:]
+    private var lastApp: (key: AppKey, id: Int64)?
+    /// How many devices each app has gained.
+    private var gained: [Int64: Int64] = [:]
+    private var upgrades = UpgradeTally()
+    /// The texts of the device at hand, one after another.
+    private var scratch: [UInt8] = []
+
+    init(_ connection: Connection, at now: Timestamp) throws {
+        self.connection = connection
+        self.now = now
+        find = try connection.prepared(
+            "SELECT id, telephone, version, removed_at FROM device WHERE app_id = ? AND token = ?")
+        insert = try connection.prepared(
+            """
+            INSERT INTO device (app_id, token, telephone, version, environment, registered_at)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """)
+        // Does not name an indexed column: SQLite would delete and insert the index's entry even for an equal value.
+        refresh = try connection.prepared(
+            "UPDATE device SET version = ?, environment = ?, registered_at = ?, retired_at = NULL WHERE id = ?")
+        replace = try connection.prepared(
+            """
+            UPDATE device SET version = ?, environment = ?, registered_at = ?, retired_at = NULL, telephone = ?5,
+                removed_at = NULL WHERE id = ?4
+            """)
+    }
+
+    mutating func register(_ device: DeviceRegistration) throws {
+        let app = try appID(device.app)
+        scratch.removeAll(keepingCapacity: true)
+        let token = store(device.token)
+        if device.app.platform == .ios {
+            for index in token.range where DeviceTable.isUpperCase(scratch[index]) { scratch[index] |= 0x20 }
+        }
+        let telephone = device.telephone.map { store($0) } ?? .absent
+        let version = device.version.map { store($0.text) } ?? .absent
+        // Nothing borrowed from the scratch bytes may outlive this call.
+        defer {
+            find.clear()
+            insert.clear()
+            refresh.clear()
+            replace.clear()
+        }
+        try unsafe scratch.withUnsafeBytes { bytes in
+            find.bind(1, app)
+            unsafe find.bind(2, token, of: bytes)
+            guard try find.step() else {
+                insert.bind(1, app)
+                unsafe insert.bind(2, token, of: bytes)
+                unsafe insert.bind(3, telephone, of: bytes)
+                unsafe insert.bind(4, version, of: bytes)
+                insert.bind(5, Int64(device.environment.rawValue))
+                insert.bind(6, now.milliseconds)
+                try insert.run()
+                counts.inserted += 1
+                gained[app, default: 0] += 1
+                return
+            }
+            let id = find.integer(0)
+            let wasRemoved = !find.isNull(3)
+            let keepsUser = unsafe find.equals(1, telephone, of: bytes)
+            if !keepsUser, let former = find.optionalText(1) {
+                try DeviceTable.remember(former, of: id, app, connection)
+            }
+            if let seen = device.version, unsafe !find.equals(2, version, of: bytes) {
+                try upgrades.saw(seen, after: find.version(2), device: id, app: app, connection)
+            }
+            let update = keepsUser && !wasRemoved ? refresh : replace
+            unsafe update.bind(1, version, of: bytes)
+            update.bind(2, Int64(device.environment.rawValue))
+            update.bind(3, now.milliseconds)
+            update.bind(4, id)
+            if update === replace { unsafe update.bind(5, telephone, of: bytes) }
+            try update.run()
+            counts.updated += 1
+            if wasRemoved { gained[app, default: 0] += 1 }
+        }
+    }
+
+    /// Writes the counts that were gathered.
+    func finish() throws -> UpsertCounts {
+        for (app, devices) in gained {
+            try connection.run("UPDATE app SET devices = devices + ? WHERE id = ?", .integer(devices), .integer(app))
+        }
+        try upgrades.store(connection)
+        return counts
+    }
+
+    private mutating func store(_ text: String) -> ByteSlice {
+        let start = scratch.count
+        scratch.append(contentsOf: text.utf8)
+        return ByteSlice(offset: UInt32(start), length: UInt32(scratch.count - start))
+    }
+
+    private mutating func appID(_ app: AppKey) throws -> Int64 {
+        if let lastApp, lastApp.key == app { return lastApp.id }
+        let id = try apps[app] ?? AppTable.idMade(for: app, connection)
+        apps[app] = id
+        lastApp = (app, id)
+        return id
+    }
+}
+
+/// Devices that have come up to a campaign's requirement since the campaign listed them.
+struct UpgradeTally {
+    private var requirements: [Int64: [(campaign: Int64, required: Version)]] = [:]
+    private var upgraded: [Int64: Int64] = [:]
+
+    /// Takes note of a version that a device was seen with; each device counts once in each campaign.
+    mutating func saw(
+        _ version: Version, after old: Version?, device: Int64, app: Int64, _ connection: Connection
+    ) throws {
+        if requirements[app] == nil {
+            requirements[app] = try connection.all("SELECT id, required FROM campaign WHERE app_id = ?", .integer(app))
+            {
+                row in row.version(1).map { (row.integer(0), $0) }
+            }.compactMap { $0 }
+        }
+        for (campaign, required) in requirements[app] ?? []
+        where required <= version && (old.map { $0 < required } ?? true) {
+            upgraded[campaign, default: 0] += Int64(
+                try connection.run(
+                    """
+                    UPDATE delivery SET upgraded = 1
+                    WHERE campaign_id = ? AND device_id = ? AND upgraded = 0
+                        AND NOT (state = 7 AND reason IS 'alreadyCurrent')
+                    """, .integer(campaign), .integer(device)))
+        }
+    }
+
+    func store(_ connection: Connection) throws {
+        for (campaign, devices) in upgraded where devices > 0 {
+            try connection.run(
+                "UPDATE campaign SET upgraded = upgraded + ? WHERE id = ?", .integer(devices), .integer(campaign))
+        }
+    }
+}

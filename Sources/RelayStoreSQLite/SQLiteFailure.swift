@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSQLite
+import Glibc
+import RelayStore
+
+/// What SQLite said, before the store adds what it was doing. Never leaves this module.
+struct SQLiteFailure: Error {
+    /// The extended result code (sqlite.org/rescode.html).
+    var code: Int32
+    /// SQLite's own words. They name tables and columns, never bound values.
+    var message: String
+    /// The `errno` behind an input/output failure, else 0.
+    var systemError: Int32
+
+    init(code: Int32, message: String, systemError: Int32 = 0) {
+        self.code = code
+        self.message = message
+        self.systemError = systemError
+    }
+
+    /// Reads the failure of the last call on `database`.
+    @safe init(code: Int32, of database: OpaquePointer?) {
+        self.code = code
+        if let database = unsafe database, let text = unsafe sqlite3_errmsg(database) {
+            unsafe message = String(cString: text)
+            unsafe systemError = sqlite3_system_errno(database)
+        } else {
+            unsafe message = String(cString: sqlite3_errstr(code))
+            systemError = 0
+        }
+    }
+
+    /// Something that the caller named is not there.
+    static func missing(_ what: String) -> SQLiteFailure {
+        SQLiteFailure(code: SQLITE_NOTFOUND, message: "there is no \(what)")
+    }
+
+    /// The result code without its extension.
+    var primaryCode: Int32 { code & 0xff }
+
+    /// What the rest of the daemon gets to see.
+    ///
+    /// - Parameters:
+    ///   - doing: what was being done, as in "registering devices".
+    ///   - path: the database's file, for the hints.
+    func storeError(doing: String, path: String) -> StoreError {
+        let context = "\(doing) failed: \(message) (SQLite \(code))"
+        switch primaryCode {
+        case SQLITE_FULL: return Self.full(context, path)
+        case SQLITE_READONLY: return Self.readOnly(context, path)
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            return StoreError(
+                .busy, context: context,
+                hint: "Another program holds the write lock of \(path); end its transaction")
+        case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT,
+            SQLITE_CANTOPEN where systemError == ENOSPC || systemError == EDQUOT:
+            return Self.full(context, path)
+        case SQLITE_IOERR where systemError == EROFS, SQLITE_CANTOPEN where systemError == EROFS:
+            return Self.readOnly(context, path)
+        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
+            return StoreError(
+                .failed, context: context,
+                hint: "\(path) and its directory must be readable and writable by the user that the relay runs as")
+        case SQLITE_NOTADB:
+            return StoreError(
+                .failed, context: context, hint: "\(path) is not a SQLite database; name another file as the store")
+        case SQLITE_CORRUPT:
+            return StoreError(
+                .failed, context: context,
+                hint: "\(path) is damaged; stop the relay and restore it from a backup, or try sqlite3's .recover")
+        default:
+            return StoreError(.failed, context: context)
+        }
+    }
+
+    private static func full(_ context: String, _ path: String) -> StoreError {
+        StoreError(
+            .full, context: context,
+            hint: "Free space on the file system of \(path); what was stored before is untouched")
+    }
+
+    private static func readOnly(_ context: String, _ path: String) -> StoreError {
+        StoreError(
+            .readOnly, context: context,
+            hint: "Make \(path), its -wal and -shm files and its directory writable by the user that the relay runs as")
+    }
+}

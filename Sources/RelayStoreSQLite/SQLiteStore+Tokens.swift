@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+extension SQLiteStore {
+    package func addToken(_ token: AccessToken, hash: [UInt8]) throws {
+        try write("storing an API token") { connection in
+            let taken = try connection.first("SELECT 1 FROM access_token WHERE name = ?", .text(token.name)) { _ in true
+            }
+            guard taken == nil else {
+                throw StoreError(
+                    .nameTaken, context: "an API token named \"\(token.name)\" exists, or did and was revoked",
+                    hint: "Choose another name: a name is used once, so that the history stays clear")
+            }
+            try connection.run(
+                "INSERT INTO access_token (name, hash, scopes, created_at, revoked_at) VALUES (?, ?, ?, ?, ?)",
+                .text(token.name), .blob(hash), .text(token.scopes.map(\.rawValue).sorted().joined(separator: " ")),
+                .time(token.createdAt), token.revokedAt.map { .time($0) } ?? .null)
+        }
+    }
+
+    package func token(hash: [UInt8]) throws -> AccessToken? {
+        try readOnce("looking for an API token") { connection in
+            try connection.first(
+                """
+                SELECT name, scopes, created_at, revoked_at FROM access_token WHERE hash = ? AND revoked_at IS NULL
+                """, .blob(hash), row: Self.accessToken)
+        }
+    }
+
+    package func tokens() throws -> [AccessToken] {
+        try readOnce("listing API tokens") { connection in
+            try connection.all(
+                "SELECT name, scopes, created_at, revoked_at FROM access_token ORDER BY name", row: Self.accessToken)
+        }
+    }
+
+    package func revokeToken(name: String, at now: Timestamp) throws -> Bool {
+        try write("revoking an API token") { connection in
+            try connection.run(
+                "UPDATE access_token SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL", .time(now), .text(name)
+            ) > 0
+        }
+    }
+
+    private static func accessToken(_ row: Statement) -> AccessToken {
+        AccessToken(
+            name: row.text(0),
+            scopes: Set(row.text(1).split(separator: " ").compactMap { Scope(rawValue: String($0)) }),
+            createdAt: row.time(2), revokedAt: row.optionalTime(3))
+    }
+
+    package func providerToken(key: String) throws -> StoredProviderToken? {
+        try readOnce("reading a provider token") { connection in
+            try connection.first("SELECT key, token, issued_at FROM provider_token WHERE key = ?", .text(key)) {
+                StoredProviderToken(key: $0.text(0), token: $0.text(1), issuedAt: $0.time(2))
+            }
+        }
+    }
+
+    package func saveProviderToken(_ token: StoredProviderToken) throws {
+        try write("storing a provider token") { connection in
+            _ = try connection.run(
+                """
+                INSERT INTO provider_token (key, token, issued_at) VALUES (?1, ?2, ?3)
+                ON CONFLICT (key) DO UPDATE SET token = ?2, issued_at = ?3
+                """, .text(token.key), .text(token.token), .time(token.issuedAt))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+import UpgradeRules
+
+extension SQLiteStore {
+    package func version(of app: AppKey) throws -> VersionRecord? {
+        try read("reading a version") { connection in try VersionTable.record(of: app, connection) }
+    }
+
+    package func versions() throws -> [VersionRecord] {
+        try read("reading the versions") { connection in
+            let rows = try connection.all(
+                """
+                SELECT app, platform, latest, required, download_url, message, telephones, updated_at
+                FROM version ORDER BY app, platform
+                """, row: VersionTable.row)
+            return try rows.map { try VersionTable.record($0, connection) }
+        }
+    }
+
+    package func history(of app: AppKey, limit: Int) throws -> [VersionChange] {
+        try read("reading the history of a version") { connection in
+            let rows = try connection.all(
+                """
+                SELECT app, platform, latest, required, download_url, message, telephones, updated_at,
+                    changed_by, changed_from
+                FROM version_history WHERE app = ? AND platform = ? ORDER BY revision DESC LIMIT ?
+                """, .text(app.app), .text(app.platform.rawValue), .integer(max(limit, 0))
+            ) { (VersionTable.row($0), $0.text(8), $0.text(9)) }
+            return try rows.map { row, actor, source in
+                VersionChange(record: try VersionTable.record(row, connection), actor: actor, source: source)
+            }
+        }
+    }
+
+    package func apply(
+        _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
+        receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
+    ) throws -> AppliedBump {
+        try write("storing a version") { connection in
+            if let receipt, let answer = try WebhookTable.answer(to: receipt, connection) { return .replayed(answer) }
+            let before = try VersionTable.record(of: bump.app, connection)
+            let after = try VersionTable.merge(bump, into: before, at: now)
+            let rose = after.required.map { required in before?.required.map { $0 < required } ?? true } ?? false
+            if before == nil || !VersionTable.same(before, after) {
+                try VersionTable.store(after, actor: actor, source: source, connection)
+            }
+            var campaign: CampaignRecord?
+            if rose, let draft {
+                campaign = try CampaignTable.create(for: after, draft: draft, at: now, connection)
+            }
+            let outcome = BumpOutcome(
+                record: try VersionTable.record(of: bump.app, connection) ?? after, requiredRose: rose,
+                campaign: campaign)
+            let answer = try render(outcome)
+            if let receipt { try WebhookTable.store(answer, for: receipt, at: now, connection) }
+            return .applied(outcome, answer)
+        }
+    }
+
+    package func answer(to receipt: WebhookReceipt) throws -> StoredAnswer? {
+        try readOnce("looking for a webhook") { connection in try WebhookTable.answer(to: receipt, connection) }
+    }
+
+    @discardableResult
+    package func forgetWebhooks(before time: Timestamp) throws -> Int {
+        try write("forgetting old webhooks") { connection in
+            try connection.run("DELETE FROM webhook WHERE received_at < ?", .time(time))
+        }
+    }
+
+    package func reconcile(_ app: AppKey, draft: CampaignDraft, at now: Timestamp) throws -> CampaignRecord? {
+        // Mostly there is nothing to do, and finding that out must not wait for the writer.
+        let isMissing = try read("comparing a version with its campaigns") { connection in
+            try CampaignTable.missing(of: app, connection) != nil
+        }
+        guard isMissing else { return nil }
+        return try write("creating a campaign") { connection in
+            guard let record = try CampaignTable.missing(of: app, connection) else { return nil }
+            return try CampaignTable.create(for: record, draft: draft, at: now, connection)
+        }
+    }
+}
+
+/// Webhooks that were answered.
+enum WebhookTable {
+    static func answer(to receipt: WebhookReceipt, _ connection: Connection) throws -> StoredAnswer? {
+        try connection.first(
+            "SELECT status, body FROM webhook WHERE hook = ? AND id = ?", .text(receipt.hook), .text(receipt.id)
+        ) { StoredAnswer(status: Int($0.integer(0)), body: $0.blob(1)) }
+    }
+
+    static func store(
+        _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: Connection
+    ) throws {
+        try connection.run(
+            "INSERT INTO webhook (hook, id, received_at, status, body) VALUES (?, ?, ?, ?, ?)",
+            .text(receipt.hook), .text(receipt.id), .time(now), .integer(answer.status), .blob(answer.body))
+    }
+}

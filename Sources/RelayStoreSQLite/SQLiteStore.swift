@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayEngine
+import RelayStore
+import Synchronization
+
+/// The relay's store in one SQLite file: one connection that writes, a few that read beside it.
+///
+/// SQLite 3.39 or later (STRICT tables, FULL JOIN in the triggers). In WAL mode "readers do not block writers and a writer
+/// does not block readers" (sqlite.org/wal.html); every commit of the writer is on the disk before the call returns.
+///
+/// Calls block and may be made from any thread. The closures that some of them take must not call the store again.
+package final class SQLiteStore: RelayStore {
+    private let path: String
+    private let writer: Mutex<Connection?>
+    private let readers: ReaderPool
+
+    /// How many readers there are: each call that reads takes one, and waits when all are taken.
+    private static let readerCount = 4
+
+    /// Opens the store, creates it (mode 0600) where there is none, and brings it to the newest schema.
+    ///
+    /// - Throws: `StoreError`: `.tooNew` when a newer release wrote it (the file stays as it is), `.readOnly`, `.full`,
+    ///   `.busy`, or `.failed` with a hint.
+    package init(path: String) throws {
+        self.path = path
+        let doing = "opening the store \(path)"
+        try StoreFile.create(path)
+        do {
+            let writer = try Connection(path: path)
+            do {
+                try Migration.check(writer, path: path)
+            } catch {
+                writer.keepLogOnClose()
+                throw error
+            }
+            try Self.configureWriter(writer, path: path)
+            var time = timespec()
+            _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+            try Migration.run(
+                on: writer, path: path,
+                at: Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000))
+            var connections: [Connection] = []
+            for _ in 0..<Self.readerCount { connections.append(try Self.reader(path: path)) }
+            readers = ReaderPool(connections)
+            self.writer = Mutex(writer)
+        } catch let failure as SQLiteFailure {
+            throw failure.storeError(doing: doing, path: path)
+        }
+    }
+
+    /// Waits for the calls that are running and closes the file. Later calls throw; a second `close()` does nothing.
+    package func close() {
+        readers.close()
+        writer.withLock { $0 = nil }
+    }
+
+    package func checkWritable() throws {
+        try write("testing whether the store can be written to") { connection in
+            _ = try connection.run("UPDATE probe SET written = written + 1")
+        }
+    }
+
+    package func changeMark() throws -> Int64 {
+        // On the writer: its own commits do not count there, those of every other connection do.
+        try locked("asking for changes by others") { connection in
+            try connection.first("PRAGMA data_version") { $0.integer(0) } ?? 0
+        }
+    }
+
+    /// Runs a script on the writer: maintenance (`VACUUM`, `PRAGMA wal_checkpoint`), and faults in tests.
+    package func administer(_ script: String) throws {
+        try locked("running a maintenance script") { connection in try connection.execute(script) }
+    }
+
+    /// What one query answers, as text: for tests, and for looking into a store.
+    package func inspect(_ query: String) throws -> [[String]] {
+        try readOnce("looking into the store") { connection in
+            try connection.all(query) { row in (0..<row.columnCount).map { row.text($0) } }
+        }
+    }
+
+    // MARK: Connections
+
+    private static func configureWriter(_ connection: Connection, path: String) throws {
+        let mode = try connection.first("PRAGMA journal_mode = WAL") { $0.text(0) } ?? ""
+        guard mode == "wal" else {
+            throw StoreError(
+                .failed, context: "the store \(path) cannot use write-ahead logging (journal mode is \(mode))",
+                hint: "Keep the store on a local file system: WAL needs shared memory (sqlite.org/wal.html)")
+        }
+        // FULL: "synchronizes the WAL file after each transaction" (sqlite.org/pragma.html#pragma_synchronous), so that an
+        // outcome that was recorded survives a power cut.
+        try connection.execute(
+            """
+            PRAGMA synchronous = FULL;
+            PRAGMA foreign_keys = ON;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA cache_size = -16384;
+            PRAGMA wal_autocheckpoint = 4000;
+            PRAGMA journal_size_limit = 67108864;
+            """)
+    }
+
+    private static func reader(path: String) throws -> Connection {
+        let connection = try Connection(path: path)
+        try connection.execute(
+            """
+            PRAGMA query_only = ON;
+            PRAGMA temp_store = MEMORY;
+            PRAGMA cache_size = -2048;
+            """)
+        return connection
+    }
+
+    // MARK: What every method is made of
+
+    /// One transaction on the writer. `doing` becomes the error's context.
+    func write<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+        try locked(doing) { connection in try connection.transaction("BEGIN IMMEDIATE", body) }
+    }
+
+    /// One snapshot on a reader, for methods of more than one statement.
+    func read<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+        try readOnce(doing) { connection in try connection.transaction("BEGIN", body) }
+    }
+
+    /// A reader without a transaction: each statement sees the newest state. For methods of one statement.
+    func readOnce<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+        try readers.withConnection { connection in try use(connection, doing, body) }
+    }
+
+    private func locked<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+        try writer.withLock { connection in try use(connection, doing, body) }
+    }
+
+    private func use<R: Sendable>(
+        _ connection: Connection?, _ doing: String, _ body: (Connection) throws -> R
+    ) throws -> R {
+        guard let connection else { throw StoreError(.failed, context: "\(doing) failed: the store is closed") }
+        do {
+            return try body(connection)
+        } catch let failure as SQLiteFailure {
+            throw failure.storeError(doing: doing, path: path)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The table `version`.
+enum VersionTable {
+    /// A row whose telephones are still JSON: reading them takes a statement of its own.
+    typealias Row = (record: VersionRecord, telephones: String?)
+
+    /// Reads app, platform, latest, required, download_url, message, telephones, updated_at.
+    static func row(_ statement: Statement) -> Row {
+        let record = VersionRecord(
+            app: AppKey(app: statement.text(0), platform: statement.platform(1)), latest: statement.version(2),
+            required: statement.version(3), downloadURL: statement.optionalText(4),
+            message: statement.optionalText(5), updatedAt: statement.time(7))
+        return (record, statement.optionalText(6))
+    }
+
+    static func record(_ row: Row, _ connection: Connection) throws -> VersionRecord {
+        var record = row.record
+        record.telephones = try TextList.texts(row.telephones, connection)
+        return record
+    }
+
+    static func record(of app: AppKey, _ connection: Connection) throws -> VersionRecord? {
+        let row = try connection.first(
+            """
+            SELECT app, platform, latest, required, download_url, message, telephones, updated_at
+            FROM version WHERE app = ? AND platform = ?
+            """, .text(app.app), .text(app.platform.rawValue), row: row)
+        return try row.map { try record($0, connection) }
+    }
+
+    /// What a bump makes of a record: versions rise, and `latest` is never behind `required`.
+    ///
+    /// A version that is equal keeps the spelling that it has.
+    static func merge(_ bump: VersionBump, into before: VersionRecord?, at now: Timestamp) throws -> VersionRecord {
+        var after = before ?? VersionRecord(app: bump.app, updatedAt: now)
+        after.required = try raised("required", from: before?.required, to: bump.required, app: bump.app)
+        after.latest = try raised("latest", from: before?.latest, to: bump.latest, app: bump.app)
+        if let required = after.required, after.latest.map({ $0 < required }) ?? true { after.latest = required }
+        let rose = after.required != before?.required
+        after.downloadURL = bump.downloadURL ?? after.downloadURL
+        after.message = bump.message ?? after.message
+        after.telephones = rose ? bump.telephones : bump.telephones ?? after.telephones
+        after.updatedAt = now
+        return after
+    }
+
+    private static func raised(
+        _ field: String, from current: Version?, to proposed: Version?, app: AppKey
+    ) throws -> Version? {
+        guard let proposed else { return current }
+        guard let current else { return proposed }
+        guard proposed >= current else {
+            throw StoreError(
+                .versionWouldFall(field: field, current: current, proposed: proposed),
+                context: "\(field) of \(app.app) (\(app.platform.rawValue)) is \(current); \(proposed) is older",
+                hint: "Versions only rise: send \(current) or a newer one")
+        }
+        return proposed == current ? current : proposed
+    }
+
+    /// Whether two records say the same, byte for byte; when they were written does not matter. (Swift's `==` on texts
+    /// is canonical equivalence: it would keep an old spelling of a telephone that the app does not have any more.)
+    static func same(_ left: VersionRecord?, _ right: VersionRecord) -> Bool {
+        guard let left else { return false }
+        return left.latest == right.latest && left.required == right.required
+            && same(left.downloadURL, right.downloadURL) && same(left.message, right.message)
+            && left.telephones?.count == right.telephones?.count
+            && zip(left.telephones ?? [], right.telephones ?? []).allSatisfy { same($0, $1) }
+    }
+
+    private static func same(_ left: String?, _ right: String?) -> Bool {
+        switch (left, right) {
+        case (nil, nil): true
+        case (let left?, let right?): left.utf8.elementsEqual(right.utf8)
+        default: false
+        }
+    }
+
+    /// Writes a record as a signed change; the triggers of the schema check it once more and keep the history.
+    static func store(_ record: VersionRecord, actor: String, source: String, _ connection: Connection) throws {
+        try connection.run(
+            """
+            INSERT INTO version (app, platform, latest, required, download_url, message, telephones, changed_by,
+                changed_from, updated_at, revision)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1)
+            ON CONFLICT (app, platform) DO UPDATE SET latest = ?3, required = ?4, download_url = ?5, message = ?6,
+                telephones = ?7, changed_by = ?8, changed_from = ?9, updated_at = ?10, revision = revision + 1
+            """,
+            .text(record.app.app), .text(record.app.platform.rawValue), .version(record.latest),
+            .version(record.required), .text(record.downloadURL), .text(record.message),
+            .text(record.telephones.map(TextList.json)), .text(actor), .text(source), .time(record.updatedAt))
+    }
+}

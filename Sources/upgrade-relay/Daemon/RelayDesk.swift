@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import FanOut
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// What the API asks of the running daemon: the store's answers with what configuration and fan-out add.
+///
+/// Used from the HTTP server's threads; holds nothing that changes.
+final class RelayDesk: RelayControl {
+    private let store: any RelayStore
+    private let apps: [AppKey: AppConfiguration]
+    private let routes: [AppKey: AppRoute]
+    private let fanOut: FanOut
+    private let clock: @Sendable () -> Timestamp
+
+    init(
+        store: any RelayStore, configuration: RelayConfiguration, routes: [AppRoute], fanOut: FanOut,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.store = store
+        apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })
+        self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
+        self.fanOut = fanOut
+        self.clock = clock
+    }
+
+    func profile(of app: AppKey) -> AppProfile? {
+        apps[app].map { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
+    }
+
+    // MARK: Versions
+
+    func bump(
+        _ bump: VersionBump, actor: String, source: String, receipt: WebhookReceipt?,
+        render: (BumpOutcome) throws -> StoredAnswer
+    ) throws -> AppliedBump {
+        let app = try configured(bump.app)
+        if bump.required != nil, let route = routes[bump.app] { _ = try payload(bump, app, route) }
+        let applied = try store.apply(
+            bump, actor: actor, source: source, at: clock(), draft: routes[bump.app]?.draft, receipt: receipt,
+            render: render)
+        fanOut.poke()
+        return applied
+    }
+
+    func plan(_ bump: VersionBump) throws -> PlanReport {
+        let app = try configured(bump.app)
+        guard let required = try bump.required ?? store.version(of: bump.app)?.required else {
+            throw ControlError(.unknownApp, context: "no required version is given and none is stored")
+        }
+        guard let route = routes[bump.app] else {
+            throw ControlError(
+                .unknownApp, context: "\(bump.app.app) has no push service on \(bump.app.platform.rawValue)",
+                hint: "add `apns` to the app's configuration")
+        }
+        let payload = try payload(bump, app, route)
+        let filter = AudienceFilter(required: required, telephones: bump.telephones)
+        let survey = try store.survey(bump.app) { row, devices in filter.reason(against: row, in: devices) }
+        return PlanReport(
+            survey: survey, samplePayload: payload.render(userTelephone: bump.telephones?.first ?? "13800138000"))
+    }
+
+    private func configured(_ app: AppKey) throws -> AppConfiguration {
+        guard let configuration = apps[app] else {
+            throw ControlError(
+                .unknownApp, context: "\(app.app) is not configured for \(app.platform.rawValue)",
+                hint: "the configuration knows " + apps.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
+                    .joined(separator: ", "))
+        }
+        return configuration
+    }
+
+    /// The payload that the bump would send, checked before anything is stored (DESIGN, rule 4).
+    private func payload(_ bump: VersionBump, _ app: AppConfiguration, _ route: AppRoute) throws -> UpgradePayload {
+        guard let url = try bump.downloadURL ?? store.version(of: bump.app)?.downloadURL ?? app.downloadURL else {
+            throw ControlError(
+                .noDownloadURL, context: "a requirement needs a downloadUrl: the app ignores a push without one",
+                hint: "send `downloadUrl`, or set it in the app's configuration")
+        }
+        let longest = bump.telephones?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
+        do {
+            return try route.payload(message: bump.message, downloadURL: url).checked(longestTelephone: longest)
+        } catch {
+            throw ControlError(.payloadTooLarge, context: "\(error)")
+        }
+    }
+
+    /// Bytes kept free for a telephone: E.164 has fifteen digits at most. A longer one that does not fit is refused by
+    /// itself, with a row in the ledger.
+    private static let usualTelephone = 16
+
+    // MARK: Campaigns
+
+    func status(_ record: CampaignRecord) -> CampaignStatus {
+        let figures = fanOut.figures(of: record.key)
+        let now = clock()
+        let counts = figures.counts(record.counts)
+        var record = record
+        if record.state == .running, record.reason == nil { record.reason = figures.trouble }
+        return CampaignStatus(
+            record: record, counts: counts, ratePerSecond: record.state == .running ? figures.rate(at: now) : 0,
+            secondsLeft: record.state == .running ? figures.secondsLeft(counts, at: now) : nil)
+    }
+
+    func pause(campaign id: String) throws -> CampaignStatus {
+        try move(id, from: [.running, .waiting], to: .paused, verb: "paused")
+    }
+
+    func resume(campaign id: String) throws -> CampaignStatus {
+        try move(id, from: [.paused, .suspended], to: .running, verb: "resumed")
+    }
+
+    func cancel(campaign id: String) throws -> CampaignStatus {
+        try move(id, from: [.waiting, .running, .paused, .suspended], to: .cancelled, verb: "cancelled")
+    }
+
+    private func move(
+        _ id: String, from: Set<CampaignState>, to state: CampaignState, verb: String
+    ) throws -> CampaignStatus {
+        guard let campaign = try store.campaign(id: id) else {
+            throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
+        }
+        let moved = try store.moveCampaign(campaign.key, from: from, to: state, reason: nil, at: clock())
+        guard let after = try store.campaign(campaign.key) else {
+            throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
+        }
+        guard moved || after.state == state else {
+            throw ControlError(
+                .wrongState, context: "the campaign is \(after.state.rawValue) and cannot be \(verb)",
+                hint: "only a campaign that is " + from.map(\.rawValue).sorted().joined(separator: " or ") + " can")
+        }
+        fanOut.poke()
+        return status(after)
+    }
+
+    // MARK: Readiness
+
+    func faults() -> [ReadinessFault] {
+        var faults = fanOut.faults()
+        do { try store.checkWritable() } catch { faults["store"] = "\(error)" }
+        return faults.map { ReadinessFault(part: $0.key, reason: $0.value) }.sorted { $0.part < $1.part }
+    }
+}

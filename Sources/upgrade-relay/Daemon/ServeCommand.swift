@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+struct ServeCommand: Command {
+    static let configOption = OptionSpec.value(
+        "config", "FILE", "the configuration",
+        default: "$\(RelayConfiguration.pathVariable), else \(RelayConfiguration.defaultPath)")
+
+    static let spec = CommandSpec(
+        path: ["serve"],
+        purpose: "Runs the daemon: version store, fan-out and HTTP API",
+        discussion: "Stays in the foreground and writes its log to standard error; SIGTERM and SIGINT end it in order.",
+        options: [
+            configOption,
+            .value("log-level", "LEVEL", "debug, info, notice, warning or error", default: "info"),
+        ],
+        examples: ["upgrade-relay serve --config /etc/upgrade-relay/config.json5"],
+        exitCodes: [.done, .failed, .usage, .configuration])
+
+    private let configPath: String?
+    private let logLevel: LogLevel
+
+    init(_ arguments: ParsedArguments) throws {
+        configPath = arguments.value("config")
+        let name = arguments.value("log-level") ?? "info"
+        guard let level = LogLevel.allCases.first(where: { "\($0)" == name }) else {
+            throw UsageError("--log-level: \"\(name)\" is not a level; debug, info, notice, warning or error")
+        }
+        logLevel = level
+    }
+
+    func run(_ context: CommandContext) async throws -> ExitCode {
+        let file = ConfigurationFile.located(option: configPath, environment: context.environment)
+        try Daemon.run(
+            file.load(), environment: context.environment,
+            log: StandardErrorLog.make(minimum: logLevel, environment: context.environment))
+        return .done
+    }
+}

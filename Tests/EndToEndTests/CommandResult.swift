@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What a command of the real binary printed and answered.
+struct CommandResult {
+    var status: Int32
+    var output: String
+    var errors: String
+
+    /// The binary stands beside the test bundle.
+    static func binary() throws -> URL {
+        let folder = Bundle.main.bundleURL.deletingLastPathComponent()
+        for candidate in [Bundle.main.bundleURL, folder].map({ $0.appending(path: "upgrade-relay") })
+        where FileManager.default.isExecutableFile(atPath: candidate.path) {
+            return candidate
+        }
+        throw Unexpected("no upgrade-relay beside \(Bundle.main.bundleURL.path)")
+    }
+
+    static func of(_ arguments: [String], input: String? = nil) throws -> CommandResult {
+        let process = Process()
+        process.executableURL = try binary()
+        process.arguments = arguments
+        let output = Pipe()
+        let errors = Pipe()
+        let stdin = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        process.standardInput = stdin
+        try process.run()
+        if let input { try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8)) }
+        try stdin.fileHandleForWriting.close()
+        // Small outputs: both fit the pipes' buffers.
+        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+        let complained = try errors.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return CommandResult(
+            status: process.terminationStatus, output: String(decoding: printed, as: UTF8.self),
+            errors: String(decoding: complained, as: UTF8.self))
+    }
+}

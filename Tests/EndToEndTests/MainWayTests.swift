@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import Testing
+
+/// The main job with real parts at every stop.
+@Suite(.serialized) struct MainWayTests {
+    @Test func aSignedWebhookReachesEveryPhoneThatNeedsIt() throws {
+        let fleet = Fleet(count: 2_000, withoutTelephone: 10, current: 7)
+        let dead = Set(fleet.behind.prefix(30).map(\.token))
+        let bad = Set(fleet.behind.dropFirst(100).prefix(5).map(\.token))
+        let bench = try Workbench {
+            $0.faults.deadTokens = dead
+            $0.faults.badTokens = bad
+        }
+        try bench.start()
+        try bench.register(fleet)
+        let answer = try bench.bump("2.0.0", id: "release-2")
+        #expect(answer.status == 202)
+        let campaign = try bench.campaign(of: answer)
+        let end = try bench.follow(campaign) { $0.isFinal }
+
+        #expect(end.state == "completed")
+        #expect(end.addsUp)
+        #expect(end.counts["audience"] == 2_000)
+        #expect(end.counts["accepted"] == fleet.behind.count - 35)
+        #expect(end.counts["unregistered"] == 30)
+        #expect(end.counts["rejected"] == 5)
+        #expect(end.rejectedBy == ["BadDeviceToken": 5])
+        let noTelephone = fleet.devices.filter { $0.telephone == nil }.count
+        #expect(end.filteredBy["noTelephone"] == noTelephone)
+        #expect(end.filteredBy["alreadyCurrent"] == 2_000 - noTelephone - fleet.behind.count)
+
+        // What the push service saw: each phone once, each with its own user's payload.
+        let record = try bench.record()
+        #expect(record.count == fleet.behind.count - 35)
+        let telephones = Dictionary(uniqueKeysWithValues: fleet.devices.map { ($0.token, $0.telephone) })
+        for push in record {
+            let token = try #require(push["token"] as? String)
+            let payload = try #require(push["payload"] as? [String: Any])
+            let telephone = try #require(telephones[token] ?? nil)
+            let phone = SeedPhone(telephone: telephone, pageType: "mddy_needUpgrade")
+            #expect(phone.receive(payload) == "https://apps.apple.com/app/id1173193999")
+            #expect(SeedPhone(telephone: "13000000000", pageType: "mddy_needUpgrade").receive(payload) == nil)
+        }
+
+        // The same webhook again: the same answer, and nothing moves.
+        let replay = try bench.bump("2.0.0", id: "release-2")
+        #expect(replay.status == 202)
+        #expect(try bench.campaign(of: replay) == campaign)
+        // The same version from another sender: no second campaign.
+        let again = try bench.bump("2.0", id: "another")
+        #expect(again.status == 200)
+        #expect(again.json["campaign"] is NSNull)
+        // A lower one is refused.
+        let lower = try bench.bump("1.5", id: "lower")
+        #expect(lower.status == 409)
+        #expect(bench.simulator.figures.accepted == record.count)
+
+        // The dead are known dead now.
+        let second = try bench.follow(try bench.campaign(of: bench.bump("2.1.0"))) { $0.isFinal }
+        #expect(second.filteredBy["knownDead"] == 30)
+        #expect(second.addsUp)
+    }
+
+    @Test func everyDeliveryCanBeAskedFor() throws {
+        let fleet = Fleet(count: 50, withoutTelephone: 5)
+        let bench = try Workbench()
+        try bench.start()
+        try bench.register(fleet)
+        let campaign = try bench.campaign(of: bench.bump("2.0.0"))
+        try bench.follow(campaign) { $0.isFinal }
+        #expect(try bench.deliveries(campaign).count == 50)
+
+        let phone = try #require(fleet.behind.first?.telephone)
+        let items = try bench.api("GET", "/v1/deliveries?telephone=\(phone)").json["items"] as? [[String: Any]]
+        #expect(items?.count == 1)
+        #expect(items?.first?["state"] as? String == "accepted")
+        #expect(items?.first?["campaign"] as? String == campaign)
+        let identifiers = try bench.record().compactMap { $0["apnsId"] as? String }
+        #expect(identifiers.contains(try #require(items?.first?["apnsId"] as? String)))
+
+        let silent = try #require(fleet.devices.first { $0.telephone == nil }).token
+        let filtered = try bench.api("GET", "/v1/deliveries?token=\(silent)").json["items"] as? [[String: Any]]
+        #expect(filtered?.first?["state"] as? String == "filtered")
+        #expect(filtered?.first?["reason"] as? String == "noTelephone")
+    }
+
+    @Test func aBusyTokenAndAServiceInTroubleAreTriedAgain() throws {
+        let fleet = Fleet(count: 300)
+        let busy = Set(fleet.devices.prefix(10).map(\.token))
+        let bench = try Workbench {
+            $0.faults.busyTokens = busy
+            $0.faults.busyTries = 1
+            $0.faults.serviceErrors = .init(afterN: 100, count: 20, status: 503, retryAfter: 1)
+        }
+        try bench.start()
+        try bench.register(fleet)
+        let end = try bench.follow(try bench.campaign(of: bench.bump("2.0.0"))) { $0.isFinal }
+        #expect(end.state == "completed")
+        #expect(end.counts["accepted"] == 300)
+        let figures = bench.simulator.figures
+        #expect(figures.rejectedBy["TooManyRequests"] == 10)
+        #expect(figures.rejected == 30)
+        #expect(figures.duplicates == 0)
+    }
+
+    @Test func connectionsThatEndAreReplacedAndNothingIsLost() throws {
+        let fleet = Fleet(count: 3_000)
+        let bench = try Workbench {
+            $0.faults.goAwayAfter = 500
+            $0.faults.cutAfter = 700
+            $0.faults.cutTimes = 2
+            $0.faults.refuseEvery = 97
+        }
+        try bench.start()
+        try bench.register(fleet)
+        let end = try bench.follow(try bench.campaign(of: bench.bump("2.0.0"))) { $0.isFinal }
+        #expect(end.state == "completed")
+        #expect(end.counts["accepted"] == 3_000)
+        #expect(bench.simulator.figures.distinctTokens == 3_000)
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+
+/// The real binary, running `serve`.
+final class RelayProcess {
+    /// Host and port of its API.
+    let address: String
+    private let process = Process()
+    private let output: LogReader
+
+    /// Starts it and waits until it says that it is ready.
+    init(configuration: String) throws {
+        process.executableURL = try CommandResult.binary()
+        process.arguments = ["serve", "--config", configuration]
+        let pipe = Pipe()
+        process.standardError = pipe
+        process.standardOutput = FileHandle.nullDevice
+        output = LogReader(pipe.fileHandleForReading)
+        try process.run()
+        guard let line = output.line(containing: " ready ", within: .seconds(30)) else {
+            process.terminate()
+            throw Unexpected("the daemon did not become ready:\n\(output.text)")
+        }
+        guard let field = line.split(separator: " ").first(where: { $0.hasPrefix("listen=") }) else {
+            throw Unexpected("no address in: \(line)")
+        }
+        address = String(field.dropFirst("listen=".count))
+    }
+
+    var log: String { output.text }
+
+    /// The first log line with `text` in it, as soon as it is written.
+    func waitForLine(_ text: String, within deadline: Duration) -> String? {
+        output.line(containing: text, within: deadline)
+    }
+
+    /// SIGKILL: nothing is flushed, nothing is closed.
+    func kill() {
+        guard process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    func send(_ signal: Int32) {
+        Foundation.kill(process.processIdentifier, signal)
+    }
+
+    /// - Returns: the exit status, and whether a signal ended it.
+    func wait() -> (status: Int32, wasKilled: Bool) {
+        process.waitUntilExit()
+        return (process.terminationStatus, process.terminationReason == .uncaughtSignal)
+    }
+}
+
+/// Reads a process's log as it is written.
+final class LogReader: Sendable {
+    private let lines = Mutex<[String]>([])
+    private let news = NSCondition()
+
+    init(_ handle: FileHandle) {
+        let thread = Thread { [weak self] in
+            var rest = Data()
+            while case let data = handle.availableData, !data.isEmpty {
+                rest.append(data)
+                while let end = rest.firstIndex(of: 10) {
+                    self?.add(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))
+                    rest = Data(rest[(end + 1)...])
+                }
+            }
+            self?.add("(end of log) ")
+        }
+        thread.start()
+    }
+
+    private func add(_ line: String) {
+        lines.withLock { $0.append(line) }
+        news.lock()
+        news.broadcast()
+        news.unlock()
+    }
+
+    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+    /// The first line with `text` in it; nil when none has come by the deadline or the log has ended.
+    func line(containing text: String, within deadline: Duration) -> String? {
+        let end = Date(timeIntervalSinceNow: Double(deadline.components.seconds))
+        news.lock()
+        defer { news.unlock() }
+        while true {
+            let (found, isOver) = lines.withLock { lines in
+                (lines.first { $0.contains(text) }, lines.last == "(end of log) ")
+            }
+            if let found { return found }
+            if isOver || !news.wait(until: end) { return nil }
+        }
+    }
+}

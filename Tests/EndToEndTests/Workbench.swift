@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import CurlTransport
+import Foundation
+import Signing
+
+/// One relay on one bench: a folder of its own, a push service on loopback, a configuration, and the real binary.
+final class Workbench {
+    static let app = "com.example.app"
+    static let teamID = "TEAM123456"
+    static let keyID = "KEY1234567"
+
+    let folder: URL
+    let key: ES256PrivateKey
+    private(set) var simulator: APNsSimulator
+    private(set) var relay: RelayProcess?
+
+    /// - Parameters:
+    ///   - configure: changes what the push service does.
+    ///   - relayKey: the key that the relay signs with; the push service's own unless a test wants a wrong one.
+    init(
+        relayKey: ES256PrivateKey? = nil, timeToLive: String = "7d",
+        configure: (inout SimulatorConfiguration) -> Void = { _ in }
+    ) throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        key = try ES256PrivateKey.generate()
+        var configuration = SimulatorConfiguration(
+            topics: [Self.app], teamID: Self.teamID, keys: [Self.keyID: key.publicKey])
+        configuration.certificate = .generated(directory: folder.path)
+        configuration.recordPath = folder.appending(path: "record.ndjson").path
+        configure(&configuration)
+        simulator = try APNsSimulator(configuration)
+        try simulator.start()
+        try write(relayKey ?? key)
+        try Data("whsec_\(Base64.encode(Self.secret))".utf8).write(to: folder.appending(path: "webhook-secret"))
+        let text = """
+            {
+              store: { sqlite: { path: "\(path("relay.db"))" } },
+              listen: { address: "127.0.0.1:0", controlSocket: "\(path("control.sock"))" },
+              webhooks: { secrets: [{ file: "\(path("webhook-secret"))" }] },
+              apps: { "\(Self.app)": { ios: {
+                downloadUrl: "https://apps.apple.com/app/id1173193999",
+                push: { type: "mddy_needUpgrade", alert: "Upgrade, please.", timeToLive: "\(timeToLive)" },
+                apns: {
+                  teamId: "\(Self.teamID)", keyId: "\(Self.keyID)", key: { file: "\(path("key.p8"))" },
+                  server: "https://127.0.0.1:\(simulator.port)",
+                  trustedCertificates: "\(path("apns-simulator-ca.pem"))",
+                },
+              } } },
+            }
+            """
+        try Data(text.utf8).write(to: folder.appending(path: "config.json5"))
+    }
+
+    deinit {
+        relay?.kill()
+        simulator.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private static let secret = Array("a secret of thirty-two bytes, 32".utf8)
+
+    func path(_ name: String) -> String {
+        folder.appending(path: name).path
+    }
+
+    func write(_ key: ES256PrivateKey) throws {
+        try Data(key.pem).write(to: folder.appending(path: "key.p8"))
+    }
+
+    // MARK: The daemon
+
+    func start() throws {
+        relay = try RelayProcess(configuration: path("config.json5"))
+    }
+
+    func kill() {
+        relay?.kill()
+        relay = nil
+    }
+
+    /// Runs a command of the same binary against this bench.
+    func command(_ arguments: String..., input: String? = nil) throws -> CommandResult {
+        try CommandResult.of(arguments + ["--config", path("config.json5")], input: input)
+    }
+
+    // MARK: The API
+
+    /// One request over the control socket; the answer as JSON.
+    func api(_ method: String, _ path: String, body: [UInt8]? = nil) throws -> (status: Int, json: [String: Any]) {
+        var request = HTTPRequest(method, "http://localhost\(path)")
+        if let body { request.body = .bytes(body) }
+        let response = try HTTPClient(unixSocket: self.path("control.sock")).send(request)
+        let json = try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
+        return (response.status, json ?? [:])
+    }
+
+    func register(_ fleet: Fleet) throws {
+        for start in stride(from: 0, to: fleet.devices.count, by: 20_000) {
+            let part = fleet.devices[start..<min(start + 20_000, fleet.devices.count)]
+            let answer = try api(
+                "POST", "/v1/apps/\(Self.app)/ios/devices", body: Array(part.map(\.json).joined(separator: "\n").utf8))
+            guard answer.json["stored"] as? Int == part.count else { throw Unexpected("import: \(answer)") }
+        }
+    }
+
+    /// The signed webhook, over TCP as a release pipeline sends it.
+    func bump(_ required: String, id: String = UUID().uuidString) throws -> (status: Int, json: [String: Any]) {
+        guard let relay else { throw Unexpected("no daemon runs") }
+        let body = Array(#"{"app":"\#(Self.app)","platform":"ios","required":"\#(required)"}"#.utf8)
+        let now = String(Int(Date.now.timeIntervalSince1970))
+        let code = HMACSHA256.code(Array("\(id).\(now).".utf8) + body, key: Self.secret)
+        var request = HTTPRequest("POST", "http://\(relay.address)/v1/webhooks/version")
+        request.headers = [
+            ("webhook-id", id), ("webhook-timestamp", now), ("webhook-signature", "v1,\(Base64.encode(code))"),
+        ]
+        request.body = .bytes(body)
+        let response = try HTTPClient().send(request)
+        let json = try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
+        return (response.status, json ?? [:])
+    }
+
+    /// The campaign that a bump started.
+    func campaign(of answer: (status: Int, json: [String: Any])) throws -> String {
+        guard let campaign = answer.json["campaign"] as? [String: Any], let id = campaign["id"] as? String else {
+            throw Unexpected("no campaign in \(answer)")
+        }
+        return id
+    }
+
+    /// Follows a campaign's events until one satisfies `condition`; each event is a signal, so nothing sleeps.
+    ///
+    /// - Throws: `Unexpected` when the stream ends or a minute passes before that.
+    @discardableResult
+    func follow(_ campaign: String, until condition: (CampaignView) -> Bool) throws -> CampaignView {
+        var request = HTTPRequest("GET", "http://localhost/v1/campaigns/\(campaign)/events")
+        request.timeout = .seconds(20)
+        var last: CampaignView?
+        var found: CampaignView?
+        do {
+            _ = try withoutActuallyEscaping(condition) { condition in
+                try HTTPClient(unixSocket: path("control.sock")).lines(request) { line in
+                    guard line.starts(with: Array("data:".utf8)) else { return true }
+                    let view = try CampaignView(Array(line.dropFirst(5)))
+                    last = view
+                    if condition(view) { found = view }
+                    return found == nil
+                }
+            }
+        } catch where found == nil {
+            throw Unexpected("\(error); the campaign stood at \(last.map { "\($0)" } ?? "nothing")\n\(relay?.log ?? "")")
+        } catch {
+            // Ending the stream early is what was asked for.
+        }
+        guard let found else { throw Unexpected("the campaign stayed at \(last.map { "\($0)" } ?? "nothing")") }
+        return found
+    }
+
+    func view(_ campaign: String) throws -> CampaignView {
+        try CampaignView(json: api("GET", "/v1/campaigns/\(campaign)").json)
+    }
+
+    /// All deliveries of a campaign, page by page.
+    func deliveries(_ campaign: String) throws -> [[String: Any]] {
+        var all: [[String: Any]] = []
+        var cursor: String?
+        repeat {
+            let page = try api(
+                "GET", "/v1/campaigns/\(campaign)/deliveries?limit=1000" + (cursor.map { "&cursor=\($0)" } ?? ""))
+            all += page.json["items"] as? [[String: Any]] ?? []
+            cursor = page.json["next"] as? String
+        } while cursor != nil
+        return all
+    }
+
+    // MARK: What the push service saw
+
+    /// Its record, line by line.
+    func record() throws -> [[String: Any]] {
+        let text = try String(contentsOf: folder.appending(path: "record.ndjson"), encoding: .utf8)
+        return try text.split(separator: "\n").compactMap {
+            try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+        }
+    }
+}
+
+struct Unexpected: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import Testing
+
+/// Beginning, pausing, ending; and with whom a lane does not speak.
+@Suite(.timeLimit(.minutes(1)))
+struct LaneLifeTests {
+    @Test func withdrawHandsBackWhatHasNotBeenSentAndNoMore() throws {
+        let bench = try Workbench(maximumStreams: 10) { $0.number == 1 ? [.answer(200)] : [.hold] }
+        defer { bench.finish() }
+        bench.send(100)
+        #expect(bench.peer.state.wait { $0.requests.count == 11 })
+        bench.lane.withdraw(bench.pool)
+        #expect(bench.collector.state.now.batches.isEmpty, "ten are in flight")
+        bench.peer.release()
+        let batch = try bench.collector.batches()[0]
+        #expect(batch.count(of: 200) == 11 && batch.count(of: .unsent) == 89)
+        #expect(batch.answers.allSatisfy { $0.kind == .unsent ? $0.sends == 0 : $0.sends == 1 })
+        // Sending can go on.
+        bench.send(1, from: 500)
+        #expect(bench.peer.state.wait { $0.requests.count == 12 })
+    }
+
+    @Test func stopLetsWhatIsInFlightEndAndSaysGoodbye() throws {
+        let bench = try Workbench(maximumStreams: 10) { request in
+            switch request.number {
+            case 1: [.answer(200)]
+            default: [.hold]
+            }
+        }
+        bench.send(100)
+        #expect(bench.peer.state.wait { $0.requests.count == 11 })
+        let stopper = try TestThread { bench.lane.stop(deadline: .seconds(20)) }
+        bench.peer.release()
+        stopper.join()
+        let batch = try #require(bench.collector.state.now.batches.first, "stop returns after the last batch")
+        #expect(batch.count(of: 200) == 11 && batch.count(of: .unsent) == 89)
+        #expect(bench.peer.state.wait { $0.goodbyes == [0] }, "GOAWAY(NO_ERROR)")
+        #expect(bench.peer.state.wait { $0.open == 0 })
+        #expect(bench.lane.figures.connectionsOpen == 0)
+        bench.peer.stop()
+    }
+
+    @Test func stopDoesNotWaitLongerThanItsDeadline() throws {
+        let bench = try Workbench { $0.number == 1 ? [.answer(200)] : [.hold] }
+        bench.send(5)
+        #expect(bench.peer.state.wait { $0.requests.count == 5 })
+        let clock = ContinuousClock()
+        let took = clock.measure { bench.lane.stop(deadline: .milliseconds(300)) }
+        #expect(took >= .milliseconds(300) && took < .seconds(5))
+        let batch = try #require(bench.collector.state.now.batches.first)
+        #expect(batch.count(of: 200) == 1 && batch.count(of: .lost) == 4)
+        #expect(batch.answers.allSatisfy { $0.sends == 1 })
+        // Later ones come back at once, on this thread.
+        bench.send(2, tag: 9)
+        let late = try #require(bench.collector.state.now.batches.last)
+        #expect(late.tag == 9 && late.count(of: .unsent) == 2)
+        bench.lane.stop(deadline: .zero)
+        bench.peer.stop()
+    }
+
+    @Test func aRemovedPoolHandsBackAndCloses() throws {
+        let bench = try Workbench { _ in [.answer(200)] }
+        defer { bench.finish() }
+        bench.send(2)
+        _ = try bench.collector.batches(1)
+        bench.lane.removePool(bench.pool)
+        #expect(bench.peer.state.wait { $0.goodbyes == [0] && $0.open == 0 })
+        bench.send(3)
+        #expect(try bench.collector.batches(2)[1].count(of: .unsent) == 3)
+    }
+
+    @Test func whileNobodyListensRequestsWaitAndTheReasonIsTold() throws {
+        let identity = try TestIdentity()
+        let peer = try ScriptedPeer(identity) { _ in [.answer(200)] }
+        let port = peer.port
+        peer.stop()
+        let lane = try Lane(name: "test")
+        let collector = Collector()
+        var configuration = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: port))
+        configuration.trustedCertificates = identity.authorityPath
+        let pool = lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
+        lane.submit(Workbench.batch(3), to: pool)
+        #expect(collector.state.wait { $0.conditions.count == 2 })
+        for (index, condition) in collector.state.now.conditions.enumerated() {
+            guard case .failing(let error, let attempts) = condition else {
+                Issue.record("\(condition)")
+                continue
+            }
+            #expect(attempts == index + 1)
+            #expect(error.contains("https://127.0.0.1:\(port)"))
+        }
+        #expect(collector.state.now.batches.isEmpty, "they wait")
+        lane.stop(deadline: .zero)
+        #expect(try collector.batches()[0].count(of: .unsent) == 3)
+    }
+
+    /// A peer that must not be spoken with: nothing is sent to it, and the error says why.
+    private func expectRefusal(
+        _ identity: TestIdentity, trusting authority: String? = nil, speaksHTTP2: Bool = true, _ words: [String]
+    ) throws {
+        let bench = try Workbench(
+            identity: identity, speaksHTTP2: speaksHTTP2,
+            configure: { if let authority { $0.trustedCertificates = authority } }, script: { _ in [.answer(200)] })
+        defer { bench.finish() }
+        bench.send(1)
+        #expect(bench.collector.state.wait { !$0.conditions.isEmpty })
+        guard case .failing(let error, 1)? = bench.collector.state.now.conditions.first else {
+            Issue.record("\(bench.collector.state.now.conditions)")
+            return
+        }
+        for word in words { #expect(error.contains(word), "\(error)") }
+        #expect(bench.peer.state.now.requests.isEmpty)
+    }
+
+    @Test func aCertificateForAnotherHostIsRefused() throws {
+        try expectRefusal(TestIdentity(names: ["other.example"], addresses: []), ["localhost", "check the host name"])
+    }
+
+    @Test func anUnknownAuthorityIsRefused() throws {
+        let stranger = try TestIdentity()
+        try expectRefusal(TestIdentity(), trusting: stranger.authorityPath, ["certificate"])
+    }
+
+    @Test func theSystemsAuthoritiesDoNotTrustOurs() throws {
+        try expectRefusal(TestIdentity(), trusting: "/etc/ssl/certs/ca-certificates.crt", ["certificate"])
+    }
+
+    @Test func anExpiredCertificateIsRefused() throws {
+        try expectRefusal(TestIdentity(isExpired: true), ["expired"])
+    }
+
+    @Test func aServerWithoutHTTP2IsRefused() throws {
+        try expectRefusal(TestIdentity(), speaksHTTP2: false, ["\"h2\"", "no protocol"])
+    }
+}

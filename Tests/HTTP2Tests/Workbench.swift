@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import HTTP2
+import Testing
+
+/// Collects what a lane hands back.
+final class Collector: BatchReceiver {
+    struct State {
+        var batches: [RequestBatch] = []
+        var conditions: [PoolCondition] = []
+    }
+
+    let state = Watched(State())
+
+    func finished(_ batch: RequestBatch) { state.change { $0.batches.append(batch) } }
+
+    func pool(_ pool: PoolID, is condition: PoolCondition) { state.change { $0.conditions.append(condition) } }
+
+    /// The batches that came back, once there are so many.
+    func batches(_ count: Int = 1) throws -> [RequestBatch] {
+        try #require(state.wait { $0.batches.count >= count }, "batches did not come back")
+        return state.now.batches
+    }
+}
+
+/// Says the same about every bad answer.
+struct FixedJudge: AnswerJudge {
+    var verdicts: [UInt16: AnswerVerdict] = [:]
+    func judge(status: UInt16, body: [UInt8]) -> AnswerVerdict { verdicts[status] ?? .keep }
+}
+
+/// A lane with one pool that leads to a scripted peer.
+struct Workbench {
+    let identity: TestIdentity
+    let peer: ScriptedPeer
+    let lane: Lane
+    let collector = Collector()
+    let pool: PoolID
+
+    init(
+        identity: TestIdentity? = nil, maximumStreams: Int? = 1000, speaksHTTP2: Bool = true,
+        judge: FixedJudge = FixedJudge(), configure: (inout PoolConfiguration) -> Void = { _ in },
+        script: @escaping ScriptedPeer.Script
+    ) throws {
+        let identity = try identity ?? TestIdentity()
+        self.identity = identity
+        peer = try ScriptedPeer(
+            identity, maximumStreams: maximumStreams, speaksHTTP2: speaksHTTP2, script: script)
+        lane = try Lane(name: "test lane")
+        var configuration = PoolConfiguration(origin: Origin(host: "localhost", port: peer.port))
+        configuration.trustedCertificates = identity.authorityPath
+        configure(&configuration)
+        pool = lane.addPool(configuration, judge: judge, receiver: collector)
+    }
+
+    func finish() {
+        lane.stop(deadline: .zero)
+        peer.stop()
+    }
+
+    static let template = RequestTemplate(
+        fields: [
+            .init(":method", "POST"), .init(":scheme", "https"), .init(":authority", "push.example"),
+            .init(":path", .slot(0), isIndexed: false),
+            .init("authorization", "bearer a.b.c", isIndexed: false),
+            .init("apns-id", .slot(1), isIndexed: false),
+            .init("apns-topic", "com.example.app"),
+        ],
+        body: [.constant(Array("{\"to\":\"".utf8)), .slot(2), .constant(Array("\"}".utf8))], slotCount: 3)
+
+    /// Requests numbered from `first`: path /3/device/N, apns-id id-N, body {"to":"user N"}.
+    static func batch(_ count: Int, from first: Int = 0, tag: Int = 0, body: Int = 0) -> RequestBatch {
+        let batch = RequestBatch(template: template, tag: tag, capacity: count, bytesPerRequest: 64)
+        for number in first..<first + count {
+            batch.appendSlot { $0 += Array("/3/device/\(number)".utf8) }
+            batch.appendSlot { $0 += Array("id-\(number)".utf8) }
+            batch.appendSlot {
+                $0 += Array("user \(number)".utf8)
+                $0 += [UInt8](repeating: 0x78, count: body)
+            }
+            batch.endRequest()
+        }
+        return batch
+    }
+
+    func send(_ count: Int, from first: Int = 0, tag: Int = 0, body: Int = 0) {
+        lane.submit(Self.batch(count, from: first, tag: tag, body: body), to: pool)
+    }
+
+    /// How often each apns-id was seen.
+    var seen: [String: Int] {
+        var seen: [String: Int] = [:]
+        for request in peer.state.now.requests { seen[request.headers["apns-id"] ?? "?", default: 0] += 1 }
+        return seen
+    }
+}
+
+extension RequestBatch {
+    func count(of kind: Answer.Kind) -> Int { answers.count { $0.kind == kind } }
+    func count(of status: UInt16) -> Int { answers.count { $0.kind == .answered && $0.status == status } }
+}
+
+/// A thread to be joined.
+struct TestThread {
+    private let thread: NativeThread
+    init(_ body: @escaping @Sendable () -> Void) throws { thread = try NativeThread(name: "test", body) }
+    func join() { thread.join() }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Testing
+
+@testable import PushProviders
+
+@Suite struct APNsErrorBodyTests {
+    @Test(
+        arguments: [
+            (#"{"reason":"BadDeviceToken"}"#, "BadDeviceToken", nil),
+            (#"{ "reason" : "Unregistered", "timestamp" : 1732112345678 }"#, "Unregistered", 1_732_112_345_678),
+            (#"{"timestamp":1732112345678,"reason":"ExpiredToken"}"#, "ExpiredToken", 1_732_112_345_678),
+            (#"{"reason":"Unregistered","timestamp":"soon"}"#, "Unregistered", nil),
+            ("", nil, nil),
+            ("<html>502 Bad Gateway</html>", nil, nil),
+            (#"{"reason":}"#, nil, nil),
+            (#"{"reason":"#, nil, nil),
+            (#"{"reason""#, nil, nil),
+            (#"{"reason":"Cut off"#, nil, nil),
+            (#"{"reason":"With spaces in it"}"#, nil, nil),
+            (#"{"reason":42}"#, nil, nil),
+        ] as [(String, String?, Int64?)])
+    func readsReasonAndTimestampAndSurvivesTheRest(body: String, reason: String?, timestamp: Int64?) {
+        let read = APNsErrorBody(Array(body.utf8))
+        #expect(read.reason == reason)
+        #expect(read.timestamp == timestamp.map { Timestamp(milliseconds: $0) })
+    }
+
+    @Test func aReasonWithoutEndIsBounded() {
+        let body = #"{"reason":""# + String(repeating: "A", count: 4_000) + #""}"#
+        #expect(APNsErrorBody(Array(body.utf8)).reason == nil)
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PushProviders
+import RelayEngine
+import Signing
+import Synchronization
+import Testing
+
+@Suite struct APNsTokenSourceTests {
+    private let start = Timestamp(milliseconds: 1_800_000_000_500)
+    private let key: ES256PrivateKey
+
+    init() throws {
+        key = try ES256PrivateKey.generate()
+    }
+
+    private func source(
+        stored: ProviderToken? = nil, save: @escaping @Sendable (ProviderToken) throws -> Void = { _ in }
+    ) -> APNsTokenSource {
+        APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: stored, save: save)
+    }
+
+    @Test func theTokenIsWhatAppleAsksFor() throws {
+        let token = try source().token(at: start)
+        let parts = token.text.split(separator: ".").map(String.init)
+        #expect(parts.count == 3)
+        let header = try #require(Base64URL.decode(parts[0]))
+        #expect(String(decoding: header, as: UTF8.self) == #"{"alg":"ES256","kid":"KEY1234567"}"#)
+        let claims = try #require(Base64URL.decode(parts[1]))
+        #expect(String(decoding: claims, as: UTF8.self) == #"{"iss":"TEAM123456","iat":1800000000}"#)
+        let signature = try #require(Base64URL.decode(parts[2]))
+        #expect(signature.count == 64, "raw R and S, not DER")
+        #expect(key.publicKey.isValid(signature, for: Array((parts[0] + "." + parts[1]).utf8)))
+        #expect(!token.text.contains("="))
+    }
+
+    @Test func oneTokenServesFiftyMinutes() throws {
+        let source = source()
+        let first = try source.token(at: start)
+        #expect(try source.token(at: start + .seconds(49 * 60)) == first)
+        let second = try source.token(at: start + .seconds(50 * 60))
+        #expect(second.text != first.text)
+        #expect(try source.token(at: start + .seconds(51 * 60)) == second)
+    }
+
+    @Test func aTokenOutlivesARestart() throws {
+        let saved = Mutex<ProviderToken?>(nil)
+        let first = try source { token in saved.withLock { $0 = token } }.token(at: start)
+        let stored = saved.withLock { $0 }
+        #expect(stored == first)
+        #expect(try source(stored: stored).token(at: start + .seconds(600)) == first)
+    }
+
+    @Test func aStoredTokenOfAnotherKeyFileIsNotUsed() throws {
+        let other = try ES256PrivateKey.generate()
+        let foreign = try APNsTokenSource(
+            teamID: "TEAM123456", keyID: "KEY1234567", key: other, stored: nil, save: { _ in }
+        ).token(at: start)
+        #expect(try source(stored: foreign).token(at: start + .seconds(1)) != foreign)
+    }
+
+    @Test func aTokenThatCannotBeSavedIsUsedAllTheSame() throws {
+        struct Full: Error {}
+        let source = source { _ in throw Full() }
+        let first = try source.token(at: start)
+        #expect(try source.token(at: start + .seconds(60)) == first)
+    }
+
+    @Test func aRefusedTokenIsRenewedOnceForAll() throws {
+        let source = source()
+        let first = try source.token(at: start)
+        let later = start + .seconds(30 * 60)
+        #expect(try source.refused(first.issuedAt, at: later) == .sign)
+        let second = try source.token(at: later)
+        #expect(second != first)
+        #expect(try source.refused(first.issuedAt, at: later + .seconds(1)) == .alreadyRenewed)
+        #expect(try source.token(at: later + .seconds(1)) == second)
+        #expect(try source.refused(second.issuedAt, at: later + .seconds(60)) == .clockSkew)
+        #expect(try source.token(at: later + .seconds(60)) == second)
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Foundation
+import RelayAPI
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Signing
+import Synchronization
+import UpgradeRules
+import VersionSources
+
+/// A running server on a store of its own, and clients for both of its doors.
+final class Bench: Sendable {
+    static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    static let app = AppKey(app: "com.example.app", platform: .ios)
+    /// The server's clock stands still.
+    static let now = Timestamp(seconds: 1_700_000_000)
+
+    let directory: URL
+    let store: any RelayStore
+    let control: ControlDouble
+    let server: APIServer
+
+    var socketPath: String { directory.appending(path: "control.sock").path }
+
+    init(limits: APILimits = APILimits()) throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "relay-api-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        store = try SQLiteStore(path: directory.appending(path: "relay.db").path)
+        control = ControlDouble(store: store)
+        let secret = try WebhookSecret(Self.secret)
+        let settings = APISettings(
+            listen: ListenAddress(host: "127.0.0.1", port: 0),
+            controlSocket: directory.appending(path: "control.sock").path, webhookSecrets: { [secret] },
+            limits: limits, clock: { Self.now })
+        server = APIServer(store: store, control: control, settings: settings)
+        try server.start()
+    }
+
+    deinit {
+        server.stop()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    // MARK: Clients
+
+    var client: HTTPClient { HTTPClient(unixSocket: socketPath) }
+
+    /// Over the control socket.
+    func ask(
+        _ method: String, _ path: String, _ body: String? = nil, headers: [(String, String)] = []
+    ) throws -> Answer {
+        var request = HTTPRequest(method, "http://relay\(path)")
+        request.headers = headers.map { (name: $0.0, value: $0.1) }
+        if let body { request.body = .bytes(Array(body.utf8)) }
+        return Answer(try client.send(request))
+    }
+
+    /// Over TCP.
+    func askNetwork(
+        _ method: String, _ path: String, _ body: [UInt8]? = nil, headers: [(String, String)] = []
+    ) throws -> Answer {
+        var request = HTTPRequest(method, "http://127.0.0.1:\(server.port ?? 0)\(path)")
+        request.headers = headers.map { (name: $0.0, value: $0.1) }
+        if let body { request.body = .bytes(body) }
+        return Answer(try HTTPClient().send(request))
+    }
+
+    func webhook(_ body: String, id: String = "msg_1", age: Int64 = 0) throws -> Answer {
+        let time = Self.now.seconds - age
+        let key = Base64.decode(String(Self.secret.dropFirst(6))) ?? []
+        let code = HMACSHA256.code(Array("\(id).\(time).\(body)".utf8), key: key)
+        return try askNetwork(
+            "POST", "/v1/webhooks/version", Array(body.utf8),
+            headers: [
+                ("webhook-id", id), ("webhook-timestamp", String(time)),
+                ("webhook-signature", "v1,\(Base64.encode(code))"), ("content-type", "application/json"),
+            ])
+    }
+
+    func newToken(_ scopes: Scope...) throws -> String {
+        let name = "t-\(scopes.map(\.rawValue).joined(separator: "-"))-\(UUID().uuidString.prefix(8))"
+        let list = scopes.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
+        let answer = try ask("POST", "/v1/tokens", "{\"name\":\"\(name)\",\"scopes\":[\(list)]}")
+        return answer.text("token") ?? ""
+    }
+
+    /// Raises the requirement and returns the campaign's id.
+    func campaign(required: String) throws -> String {
+        let answer = try ask(
+            "PUT", "/v1/apps/com.example.app/ios/version", "{\"required\":\"\(required)\"}")
+        return answer.text("campaign", "id") ?? ""
+    }
+}
+
+/// An answer with its JSON at hand.
+struct Answer {
+    let status: Int
+    let bytes: [UInt8]
+    private let response: HTTPResponse
+
+    init(_ response: HTTPResponse) {
+        self.response = response
+        status = response.status
+        bytes = response.body
+    }
+
+    subscript(header name: String) -> String? { response[name] }
+
+    var body: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The value at a path of names and indices.
+    func value(_ path: String...) -> JSONValue? { find(path) }
+
+    func text(_ path: String...) -> String? {
+        if case .string(let text)? = find(path) { text } else { nil }
+    }
+
+    func number(_ path: String...) -> String? {
+        if case .number(let text)? = find(path) { text } else { nil }
+    }
+
+    func count(_ path: String...) -> Int? {
+        if case .array(let elements)? = find(path) { elements.count } else { nil }
+    }
+
+    private func find(_ path: [String]) -> JSONValue? {
+        var value = try? JSONReader.read(bytes)
+        for step in path {
+            switch value {
+            case .object(let members): value = members.first { $0.name == step }?.value
+            case .array(let elements): value = Int(step).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+            default: return nil
+            }
+        }
+        return value
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Synchronization
+import UpgradeRules
+
+/// What the daemon does beyond the API, without a fan-out.
+final class ControlDouble: RelayControl {
+    private let store: any RelayStore
+    let faultsNow = Mutex<[ReadinessFault]>([])
+    /// Thrown by the next bump.
+    let failure = Mutex<StoreError?>(nil)
+
+    init(store: any RelayStore) {
+        self.store = store
+    }
+
+    func apps() -> [AppKey] { [Bench.app, AppKey(app: "com.example.app", platform: .android)] }
+
+    func profile(of app: AppKey) -> AppProfile? {
+        app.app == "com.example.app" ? AppProfile(downloadURL: "https://example.com/app", alert: "Upgrade") : nil
+    }
+
+    func bump(
+        _ bump: VersionBump, actor: String, source: String, receipt: WebhookReceipt?,
+        render: (BumpOutcome) throws -> StoredAnswer
+    ) throws -> AppliedBump {
+        if let error = failure.withLock({ $0.take() }) { throw error }
+        guard let profile = profile(of: bump.app) else { throw ControlError(.unknownApp, context: "no such app") }
+        return try store.apply(
+            bump, actor: actor, source: source, at: Bench.now,
+            draft: CampaignDraft(downloadURL: profile.downloadURL, timeToLive: .seconds(604_800)), receipt: receipt,
+            render: render)
+    }
+
+    func plan(_ bump: VersionBump) throws -> PlanReport {
+        let survey = try store.survey(bump.app) { row, _ in row.telephone.isAbsent ? .noTelephone : nil }
+        return PlanReport(survey: survey, samplePayload: Array(#"{"aps":{"alert":"Upgrade"}}"#.utf8))
+    }
+
+    func status(_ record: CampaignRecord) -> CampaignStatus {
+        CampaignStatus(record: record, counts: record.counts, ratePerSecond: 0, secondsLeft: nil)
+    }
+
+    func pause(campaign id: String) throws -> CampaignStatus { try move(id, from: [.running], to: .paused) }
+    func resume(campaign id: String) throws -> CampaignStatus { try move(id, from: [.paused], to: .running) }
+    func cancel(campaign id: String) throws -> CampaignStatus {
+        try move(id, from: [.running, .paused, .waiting], to: .cancelled)
+    }
+
+    func faults() -> [ReadinessFault] { faultsNow.withLock { $0 } }
+
+    private func move(_ id: String, from: Set<CampaignState>, to: CampaignState) throws -> CampaignStatus {
+        guard let record = try store.campaign(id: id) else {
+            throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
+        }
+        guard try store.moveCampaign(record.key, from: from, to: to, reason: nil, at: Bench.now),
+            let moved = try store.campaign(record.key)
+        else {
+            throw ControlError(.wrongState, context: "the campaign is \(record.state.rawValue)")
+        }
+        return status(moved)
+    }
+}

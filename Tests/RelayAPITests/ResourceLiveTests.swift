@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Synchronization
+import Testing
+import UpgradeRules
+import VersionSources
+
+@Suite("Resources, live")
+struct ResourceLiveTests {
+    static let version = "/v1/apps/com.example.app/ios/version"
+    static let devices = "/v1/apps/com.example.app/ios/devices"
+
+    @Test("a version is read before and after it is set, with its history")
+    func versions() throws {
+        let bench = try Bench()
+        let before = try bench.ask("GET", Self.version)
+        #expect(before.status == 200)
+        #expect(before.value("required") == .null)
+        #expect(before.count("history") == 0)
+        #expect(try bench.ask("PUT", Self.version, #"{"required":"1.0"}"#).status == 202)
+        #expect(
+            try bench.ask("PUT", Self.version, #"{"required":"2.0","message":"Now","telephones":["1"]}"#).status == 202)
+        let after = try bench.ask("GET", Self.version)
+        #expect(after.text("required") == "2.0")
+        #expect(after.text("message") == "Now")
+        #expect(after.text("telephones", "0") == "1")
+        #expect(after.count("history") == 2)
+        #expect(after.text("history", "0", "actor") == "operator")
+        #expect(after.text("history", "0", "source") == "cli")
+        #expect(try bench.ask("GET", "\(Self.version)?limit=1").count("history") == 1)
+        let apps = try bench.ask("GET", "/v1/apps")
+        #expect(apps.count("items") == 2)
+        #expect(apps.text("items", "0", "platform") == "android")
+        #expect(apps.value("items", "0", "required") == .null)
+        #expect(apps.text("items", "1", "required") == "2.0")
+
+        #expect(try bench.ask("PUT", Self.version, #"{"required":"1.5"}"#).status == 409)
+        #expect(try bench.ask("PUT", Self.version, #"{"app":"com.example.app","required":"3"}"#).status == 422)
+        #expect(try bench.ask("GET", "/v1/apps/other/ios/version").status == 404)
+    }
+
+    @Test("one device: put, get, put again, delete")
+    func oneDevice() throws {
+        let bench = try Bench()
+        let path = "\(Self.devices)/ABCDEF01"
+        let body = #"{"telephone":"13800138000","version":"1.9.0","environment":"sandbox"}"#
+        #expect(try bench.ask("GET", path).status == 404)
+        #expect(try bench.ask("PUT", path, body).status == 201)
+        let got = try bench.ask("GET", path)
+        #expect(
+            got.body
+                == #"{"app":"com.example.app","platform":"ios","token":"abcdef01","telephone":"13800138000","#
+                + #""version":"1.9.0","environment":"sandbox","registeredAt":"2023-11-14T22:13:20.000Z","#
+                + #""retiredAt":null}"#)
+        let out = try bench.ask("PUT", path, #"{"telephone":null}"#)
+        #expect(out.status == 200)
+        #expect(out.value("telephone") == .null)
+        #expect(out.text("environment") == "production")
+        #expect(try bench.ask("DELETE", path).status == 204)
+        #expect(try bench.ask("DELETE", path).status == 404)
+
+        let wrong = try bench.ask("PUT", path, #"{"telephone":13800138000}"#)
+        #expect(wrong.status == 422)
+        #expect(
+            wrong.text("errors", "0", "reason")
+                == "a string is needed, such as \"13800138000\"; it was the number 13800138000")
+        #expect(try bench.ask("PUT", "\(Self.devices)/xyz", "{}").text("errors", "0", "field") == "token")
+        let android = "/v1/apps/com.example.app/android/devices/a%3AB_c-d"
+        #expect(try bench.ask("PUT", android, "{}").text("token") == "a:B_c-d")
+    }
+
+    @Test("ten thousand lines with faulty ones between; the export gives them back")
+    func manyDevices() throws {
+        let bench = try Bench()
+        var text = ""
+        var good = 0
+        for number in 1...10_000 {
+            if number % 50 == 0 {
+                text += #"{"token":"zz","telephone":"1"}"# + "\n"
+            } else if number == 5001 {
+                text += String(repeating: "x", count: 20_000) + "\n"
+            } else {
+                let token = String(repeating: "0", count: 64 - String(number).count) + String(number)
+                text += #"{"token":"\#(token)","telephone":"1380013\#(number)","version":"1.0"}"# + "\n"
+                good += 1
+            }
+        }
+        let answer = try bench.ask("POST", Self.devices, text)
+        #expect(answer.status == 200)
+        #expect(answer.number("stored") == String(good))
+        #expect(answer.number("refusedCount") == "201")
+        #expect(answer.count("refused") == 100)
+        #expect(answer.number("refused", "0", "line") == "50")
+        #expect(
+            answer.text("refused", "0", "reason") == "token: only hex digits are allowed; position 1 holds another")
+
+        let export = try bench.ask("GET", Self.devices)
+        #expect(export[header: "content-type"] == "application/x-ndjson")
+        #expect(export.body.split(separator: "\n").count == good)
+        // What comes out goes in again.
+        #expect(try bench.ask("POST", Self.devices, export.body).number("stored") == String(good))
+
+        let plan = try bench.ask("POST", "/v1/apps/com.example.app/ios/plan", #"{"required":"2.0"}"#)
+        #expect(plan.number("audience") == String(good))
+        #expect(plan.text("samplePayload", "aps", "alert") == "Upgrade")
+        #expect(plan.number("samplePayloadSize") == "27")
+    }
+
+    @Test("campaigns: paged, paused, resumed, cancelled")
+    func campaigns() throws {
+        let bench = try Bench()
+        #expect(try bench.ask("PUT", "\(Self.devices)/abcd", #"{"telephone":"1","version":"1"}"#).status == 201)
+        let ids = try ["1.0", "2.0", "3.0"].map { try bench.campaign(required: $0) }
+        let first = try bench.ask("GET", "/v1/campaigns?limit=2")
+        #expect(first.count("items") == 2)
+        #expect(first.text("items", "0", "id") == ids[2])
+        let next = try #require(first.text("next"))
+        let second = try bench.ask("GET", "/v1/campaigns?limit=2&cursor=\(next)")
+        #expect(second.count("items") == 1)
+        #expect(second.text("items", "0", "id") == ids[0])
+        #expect(second.text("items", "0", "state") == "superseded")
+        #expect(second.value("next") == .null)
+
+        let path = "/v1/campaigns/\(ids[2])"
+        #expect(try bench.ask("POST", "\(path)/pause").text("state") == "paused")
+        #expect(try bench.ask("POST", "\(path)/pause").status == 409)
+        #expect(try bench.ask("POST", "\(path)/resume").text("state") == "running")
+        #expect(try bench.ask("POST", "\(path)/cancel").text("state") == "cancelled")
+        #expect(try bench.ask("GET", path).text("state") == "cancelled")
+        #expect(try bench.ask("GET", "/v1/campaigns/ffffffffffff").status == 404)
+        #expect(try bench.ask("POST", "/v1/campaigns/ffffffffffff/pause").status == 404)
+    }
+
+    @Test("deliveries: by campaign, state, telephone and token")
+    func deliveries() throws {
+        let bench = try Bench()
+        for number in 1...3 {
+            let body = #"{"telephone":"1\#(number)","version":"1"}"#
+            #expect(try bench.ask("PUT", "\(Self.devices)/ab0\(number)", body).status == 201)
+        }
+        let id = try bench.campaign(required: "2.0")
+        let record = try #require(try bench.store.campaign(id: id))
+        try bench.store.planShards(record.key, shardSize: 10, at: Bench.now)
+        var rows = DeviceRows()
+        try bench.store.readDevices(Bench.app, after: 0, through: .max, limit: 10, into: &rows)
+        let outcomes = rows.rows.enumerated().map { index, row in
+            LedgerRow(
+                device: row.id, state: index == 2 ? .rejected : .accepted, attempts: 1,
+                reason: index == 2 ? "BadDeviceToken" : nil, telephone: row.telephone)
+        }
+        try bench.store.commit(
+            [
+                LedgerCommit(
+                    campaign: record.key, shard: 0, cursor: rows.rows.last?.id ?? 0, shardDone: true, rows: outcomes,
+                    devices: rows, retirements: [])
+            ], at: Bench.now)
+
+        let path = "/v1/campaigns/\(id)/deliveries"
+        let page = try bench.ask("GET", "\(path)?limit=2")
+        #expect(page.count("items") == 2)
+        #expect(
+            page.text("items", "0", "apnsId")
+                == PushID.text(campaign: id, device: rows.rows.first?.id ?? 0))
+        let rest = try bench.ask("GET", "\(path)?limit=2&cursor=\(page.text("next") ?? "")")
+        #expect(rest.count("items") == 1)
+        #expect(rest.text("items", "0", "reason") == "BadDeviceToken")
+        #expect(try bench.ask("GET", "\(path)?state=rejected").count("items") == 1)
+        #expect(try bench.ask("GET", "\(path)?telephone=12").text("items", "0", "token") == "ab02")
+        #expect(try bench.ask("GET", "/v1/deliveries?telephone=13").text("items", "0", "state") == "rejected")
+        #expect(try bench.ask("GET", "/v1/deliveries?token=AB01").text("items", "0", "telephone") == "11")
+        #expect(try bench.ask("GET", "/v1/deliveries?telephone=nobody").count("items") == 0)
+        let campaign = try bench.ask("GET", "/v1/campaigns/\(id)")
+        #expect(campaign.number("counts", "accepted") == "2")
+        #expect(campaign.number("rejectedBy", "BadDeviceToken") == "1")
+        #expect(campaign.number("filteredBy", "noTelephone") == "0")
+    }
+
+    @Test(
+        "parameters that nobody asked for",
+        arguments: [
+            ("/v1/campaigns?limit=0", "limit"), ("/v1/campaigns?limit=x", "limit"), ("/v1/campaigns?page=2", "page"),
+            ("/v1/campaigns?limit=1&limit=2", "limit"), ("/v1/campaigns?cursor=zz", "cursor"), ("/healthz?x=1", "x"),
+            ("/v1/deliveries", "telephone"), ("/v1/deliveries?telephone=1&token=2", "telephone"),
+            ("/v1/campaigns/00/deliveries?state=done", "state"), ("/v1/deliveries?telephone=", "telephone"),
+        ])
+    func parameters(path: String, field: String) throws {
+        let bench = try Bench()
+        let answer = try bench.ask("GET", path)
+        #expect(answer.status == 422)
+        #expect(answer.text("errors", "0", "field") == field)
+    }
+
+    @Test("health and readiness")
+    func health() throws {
+        let bench = try Bench()
+        #expect(try bench.askNetwork("GET", "/healthz").text("status") == "ok")
+        #expect(try bench.askNetwork("GET", "/readyz").status == 200)
+        bench.control.faultsNow.withLock { $0 = [ReadinessFault(part: "apns:com.example.app", reason: "bad key")] }
+        let answer = try bench.askNetwork("GET", "/readyz")
+        #expect(answer.status == 503)
+        #expect(answer.text("faults", "0", "reason") == "bad key")
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Foundation
+import RelayEngine
+import RelayStore
+import Synchronization
+import Testing
+
+@testable import RelayAPI
+
+@Suite("The server itself, live")
+struct ServerLiveTests {
+    @Test("every route with every scope over TCP", arguments: Scope.allCases)
+    func scopes(scope: Scope) throws {
+        let bench = try Bench()
+        let token = try bench.newToken(scope)
+        #expect(token.hasPrefix("urt_"))
+        #expect(token.utf8.count == 47)
+        for entry in RouterTests.table where entry.right != .signature {
+            // An id that exists nowhere: whoever may ask hears 404 or 422, who may not 401 or 403.
+            let body: [UInt8]? = ["PUT", "POST"].contains(entry.method) ? Array("{}".utf8) : nil
+            let without = try bench.askNetwork(entry.method, entry.path, body)
+            let with = try bench.askNetwork(
+                entry.method, entry.path, body, headers: [("Authorization", "Bearer \(token)")])
+            if entry.right == .nothing {
+                #expect(without.status == 200)
+                continue
+            }
+            #expect(without.status == 401, "\(entry.method) \(entry.path)")
+            #expect(without[header: "www-authenticate"] == "Bearer realm=\"upgrade-relay\"")
+            if entry.right == .scope(scope) {
+                #expect(![401, 403, 405, 500].contains(with.status), "\(entry.method) \(entry.path): \(with.body)")
+            } else {
+                #expect(with.status == 403, "\(entry.method) \(entry.path)")
+            }
+            if case .scope(let needed) = entry.right, needed != scope {
+                #expect(with.text("detail")?.contains("\"\(needed.rawValue)\"") == true)
+            }
+        }
+    }
+
+    @Test("a token is shown once, listed without its secret, and worthless when revoked")
+    func tokens() throws {
+        let bench = try Bench()
+        let made = try bench.ask("POST", "/v1/tokens", #"{"name":"ci","scopes":["status","devices"]}"#)
+        #expect(made.status == 201)
+        let secret = try #require(made.text("token"))
+        let authorization = [("Authorization", "Bearer \(secret)")]
+        #expect(try bench.askNetwork("GET", "/v1/campaigns", headers: authorization).status == 200)
+        let list = try bench.ask("GET", "/v1/tokens")
+        #expect(list.text("items", "0", "name") == "ci")
+        #expect(list.count("items", "0", "scopes") == 2)
+        #expect(!list.body.contains(secret))
+        #expect(try bench.ask("POST", "/v1/tokens", #"{"name":"ci","scopes":["status"]}"#).status == 409)
+        let bad = try bench.ask("POST", "/v1/tokens", #"{"name":"a b","scopes":["root"]}"#)
+        #expect(bad.count("errors") == 2)
+        #expect(try bench.ask("DELETE", "/v1/tokens/ci").status == 204)
+        #expect(try bench.ask("DELETE", "/v1/tokens/ci").status == 404)
+        #expect(try bench.askNetwork("GET", "/v1/campaigns", headers: authorization).status == 401)
+    }
+
+    @Test("404, 405 with Allow, HEAD, and a target that does not decode")
+    func paths() throws {
+        let bench = try Bench()
+        #expect(try bench.ask("GET", "/v1/nothing").status == 404)
+        let wrong = try bench.ask("DELETE", "/v1/campaigns")
+        #expect(wrong.status == 405)
+        #expect(wrong[header: "allow"] == "GET, HEAD")
+        #expect(wrong.text("title") == "Method Not Allowed")
+        #expect(try bench.ask("GET", "/v1/campaigns/%FF").status == 400)
+        let raw = try RawClient(port: bench.server.port ?? 0)
+        try raw.send("HEAD /healthz HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n\r\n")
+        let head = try raw.receiveHead()
+        #expect(head.hasPrefix("HTTP/1.1 200"))
+        #expect(head.hasSuffix("\r\n\r\n"))
+    }
+
+    @Test("clients that send half a request hold nobody up")
+    func slowClients() throws {
+        let bench = try Bench()
+        let slow = try (0..<20).map { _ in try RawClient(port: bench.server.port ?? 0) }
+        for (index, client) in slow.enumerated() {
+            try client.send("POST /v1/webhooks/version HTTP/1.1\r\nHost: relay\r\n")
+            if index.isMultiple(of: 2) { try client.send("Content-Length: 1000\r\n\r\nhalf") }
+        }
+        for _ in 0..<5 { #expect(try bench.askNetwork("GET", "/healthz").status == 200) }
+        // And the slow one is served when it comes to its end.
+        try #require(slow.last).send("\r\n")
+        #expect(try #require(slow.last).receiveHead().hasPrefix("HTTP/1.1 401"))
+    }
+
+    @Test("a body that nobody wants is read, so that the answer is heard")
+    func unwantedBody() throws {
+        let bench = try Bench()
+        let body = [UInt8](repeating: 0x20, count: 900_000)
+        #expect(
+            try bench.askNetwork("POST", "/v1/apps/com.example.app/ios/devices", body, headers: [("Expect", "")]).status
+                == 401)
+        #expect(
+            try bench.askNetwork(
+                "POST", "/v1/apps/com.example.app/ios/devices", body + body + body,
+                headers: [("Expect", "100-continue")]
+            ).status == 401)
+    }
+
+    // MARK: Event streams
+
+    @Test("events come while it moves and at each change, and end with the final state")
+    func events() throws {
+        let bench = try Bench()
+        let id = try bench.campaign(required: "2.0")
+        var states: [String] = []
+        var request = HTTPRequest("GET", "http://relay/v1/campaigns/\(id)/events")
+        request.timeout = .seconds(20)
+        let response = try bench.client.lines(request) { line in
+            guard line.starts(with: Array("data: ".utf8)) else { return true }
+            let answer = Answer(HTTPResponse(status: 200, headers: [], body: Array(line.dropFirst(6))))
+            states.append(answer.text("state") ?? "?")
+            switch states.count {
+            case 2: _ = try bench.ask("POST", "/v1/campaigns/\(id)/pause")
+            case 3: _ = try bench.ask("POST", "/v1/campaigns/\(id)/cancel")
+            default: break
+            }
+            return true
+        }
+        #expect(response.status == 200)
+        #expect(response["content-type"] == "text/event-stream")
+        #expect(states == ["running", "running", "paused", "cancelled"])
+        // A campaign that has ended tells it once.
+        let after = try bench.ask("GET", "/v1/campaigns/\(id)/events")
+        #expect(after.body.hasPrefix("event: campaign\ndata: {\"id\":\"\(id)\""))
+        #expect(after.body.hasSuffix("}\n\n"))
+    }
+
+    @Test("stop ends an event stream at once")
+    func stopEndsEvents() throws {
+        let bench = try Bench()
+        let id = try bench.campaign(required: "2.0")
+        let start = ContinuousClock.now
+        var request = HTTPRequest("GET", "http://relay/v1/campaigns/\(id)/events")
+        request.timeout = .seconds(20)
+        var lines = 0
+        _ = try? bench.client.lines(request) { _ in
+            lines += 1
+            if lines == 1 { Thread.detachNewThread { bench.server.stop() } }
+            return true
+        }
+        #expect(lines >= 1)
+        #expect(ContinuousClock.now - start < .seconds(5))
+        bench.server.stop()
+        #expect(throws: TransportError.self) { try bench.ask("GET", "/healthz") }
+        #expect(!FileManager.default.fileExists(atPath: bench.socketPath))
+    }
+
+    @Test("stop survives requests that the library itself refuses at that moment")
+    func stopDuringRefusals() throws {
+        // libmicrohttpd 0.9.75 crashes here unless its connections are closed before it is told to stop.
+        let head = "GET / HTTP/1.1\r\nHost: relay\r\nX: \(String(repeating: "x", count: 70_000))\r\n\r\n"
+        for _ in 0..<40 {
+            let bench = try Bench()
+            let clients = try (0..<24).map { _ in try RawClient(port: bench.server.port ?? 0) }
+            for client in clients { try client.send(head) }
+            bench.server.stop()
+            #expect(bench.server.port == nil)
+        }
+    }
+
+    @Test("event streams are bounded, so that watchers lock nobody out")
+    func streamLimit() throws {
+        var limits = APILimits()
+        limits.eventStreams = 1
+        let bench = try Bench(limits: limits)
+        let id = try bench.campaign(required: "2.0")
+        let watcher = try RawClient(port: bench.server.port ?? 0)
+        let token = try bench.newToken(.status)
+        try watcher.send(
+            "GET /v1/campaigns/\(id)/events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer \(token)\r\n\r\n")
+        #expect(try watcher.receiveHead().hasPrefix("HTTP/1.1 200"))
+        let second = try bench.ask("GET", "/v1/campaigns/\(id)/events")
+        #expect(second.status == 503)
+        #expect(second[header: "retry-after"] == "5")
+    }
+
+    // MARK: Sockets
+
+    static func settings(listen: ListenAddress? = nil, socket: String? = nil) -> APISettings {
+        APISettings(listen: listen, controlSocket: socket, webhookSecrets: { [] }, clock: { Bench.now })
+    }
+
+    @Test("each reason for not starting is told")
+    func startErrors() throws {
+        let bench = try Bench()
+        func fault(_ settings: APISettings) -> APIStartError.Code? {
+            do {
+                try APIServer(store: bench.store, control: bench.control, settings: settings).start()
+                return nil
+            } catch {
+                return (error as? APIStartError)?.code
+            }
+        }
+        let port = bench.server.port ?? 0
+        #expect(fault(Self.settings(listen: ListenAddress(host: "127.0.0.1", port: port))) == .addressInUse)
+        #expect(fault(Self.settings(listen: ListenAddress(host: "192.0.2.1", port: 0))) == .badAddress)
+        #expect(fault(Self.settings(socket: bench.socketPath)) == .alreadyRunning)
+        #expect(try bench.ask("GET", "/healthz").status == 200)
+
+        let file = bench.directory.appending(path: "a-file").path
+        try "precious".write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(fault(Self.settings(socket: file)) == .notASocket)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious")
+        #expect(fault(Self.settings(socket: bench.directory.path + "/none/control.sock")) == .failed)
+        #expect(fault(Self.settings(socket: "/tmp/" + String(repeating: "x", count: 200))) == .badAddress)
+    }
+
+    @Test("the control socket has its mode, and one that a crash left behind is replaced")
+    func staleSocket() throws {
+        let bench = try Bench()
+        let path = bench.directory.appending(path: "stale.sock").path
+        let left = try ListenSocket.control(path: path, mode: 0o600)
+        close(left.descriptor)
+        #expect(FileManager.default.fileExists(atPath: path))
+        var settings = Self.settings(socket: path)
+        settings.controlSocketMode = 0o660
+        let server = APIServer(store: bench.store, control: bench.control, settings: settings)
+        try server.start()
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o660)
+        #expect(try HTTPClient(unixSocket: path).send(HTTPRequest("GET", "http://relay/healthz")).status == 200)
+        server.stop()
+        server.stop()
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test("listen addresses", arguments: [("127.0.0.1:8480", "127.0.0.1"), ("[::1]:1", "::1"), (":80", "")])
+    func addresses(text: String, host: String) {
+        #expect(ListenAddress(text)?.host == host)
+        #expect(ListenAddress(text)?.description == text)
+        for bad in ["127.0.0.1", "::1:80", "a:", "a:65536", "a:-1", "a:+1", ""] { #expect(ListenAddress(bad) == nil) }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Testing
+import UpgradeRules
+import VersionSources
+
+@testable import RelayAPI
+
+@Suite("Streams")
+struct StreamTests {
+    static func lines(_ text: String, pieces: Int, limit: Int = 8) -> [String] {
+        var splitter = LineSplitter(limit: limit)
+        var lines: [String] = []
+        func take(_ line: LineSplitter.Line, _ number: Int) {
+            switch line {
+            case .whole(let bytes): lines.append("\(number):\(String(decoding: bytes, as: UTF8.self))")
+            case .tooLong: lines.append("\(number)!")
+            }
+        }
+        let bytes = Array(text.utf8)
+        for start in stride(from: 0, to: bytes.count, by: pieces) {
+            splitter.feed(Array(bytes[start..<min(start + pieces, bytes.count)]), take)
+        }
+        splitter.finish(take)
+        return lines
+    }
+
+    @Test("lines are the same however the bytes arrive", arguments: [1, 2, 3, 7, 100])
+    func splitting(pieces: Int) {
+        let text = "a\r\n\n12345678\n123456789\nb"
+        #expect(Self.lines(text, pieces: pieces) == ["1:a", "2:", "3:12345678", "4!", "5:b"])
+        #expect(Self.lines("a\n", pieces: pieces) == ["1:a"])
+        #expect(Self.lines("123456789", pieces: pieces) == ["1!"])
+        #expect(Self.lines("", pieces: pieces).isEmpty)
+    }
+
+    @Test("an event each second while it moves, and at every state change")
+    func pacing() {
+        var pacing = EventPacing()
+        let a: [UInt8] = [1]
+        let b: [UInt8] = [2]
+        #expect(pacing.step(state: .running, body: a, at: 5000) == .send(isLast: false))
+        #expect(pacing.step(state: .running, body: b, at: 5200) == .wait)
+        #expect(pacing.step(state: .running, body: b, at: 6000) == .send(isLast: false))
+        #expect(pacing.step(state: .running, body: b, at: 7000) == .send(isLast: false))
+        #expect(pacing.step(state: .paused, body: b, at: 7001) == .send(isLast: false))
+        // It stands still: nothing but a sign of life.
+        #expect(pacing.step(state: .paused, body: b, at: 9000) == .wait)
+        #expect(pacing.step(state: .paused, body: b, at: 22_001) == .keepAlive)
+        #expect(pacing.step(state: .paused, body: b, at: 22_200) == .wait)
+        // What was in flight still comes in.
+        #expect(pacing.step(state: .paused, body: a, at: 23_001) == .send(isLast: false))
+        #expect(pacing.step(state: .completed, body: a, at: 23_002) == .send(isLast: true))
+    }
+
+    @Test("slots are given back")
+    func slots() {
+        let slots = StreamSlots(limit: 1)
+        var slot = slots.take()
+        #expect(slot != nil)
+        #expect(slots.take() == nil)
+        slot = nil
+        #expect(slots.take() != nil)
+    }
+
+    // MARK: Device lines
+
+    static let ios = AppKey(app: "com.example.app", platform: .ios)
+    static let android = AppKey(app: "com.example.app", platform: .android)
+
+    @Test("a whole line, and the least of a line")
+    func goodLines() throws {
+        func read(_ text: String, _ app: AppKey) throws -> DeviceRegistration {
+            try DeviceFields.readLine(Array(text.utf8), in: 0..<text.utf8.count, app: app)
+        }
+        #expect(
+            try read(
+                #"{"app":"com.example.app","platform":"ios","token":"AB","telephone":"1","version":"1.9","#
+                    + #""environment":"sandbox"}"#, Self.ios)
+                == DeviceRegistration(
+                    app: Self.ios, token: "ab", telephone: "1", version: try Version("1.9"), environment: .sandbox))
+        #expect(
+            try read(#"{"token":"a:B_c"}"#, Self.android)
+                == DeviceRegistration(app: Self.android, token: "a:B_c", telephone: nil, version: nil))
+    }
+
+    @Test(
+        "what is wrong with a line",
+        arguments: [
+            (#"{"token":"xy"}"#, "token: only hex digits are allowed; position 1 holds another"),
+            (#"{"token":"a"}"#, "token: 2 to 400 hex digits are needed; it had 1 characters"),
+            (#"{}"#, "token: is missing; a string is needed, such as \"80012ab4…\""),
+            (
+                #"{"token":"ab","telephone":13800138000}"#,
+                "telephone: a string is needed, such as \"13800138000\"; it was the number 13800138000"
+            ),
+            (#"{"token":"ab","telephone":""}"#, "telephone: must not be empty"),
+            (
+                #"{"token":"ab","environment":"test"}"#,
+                "environment: \"production\" or \"sandbox\" is needed; it was \"test\""
+            ),
+            (
+                #"{"token":"ab","platform":"android"}"#,
+                "platform: must be \"ios\", as in the path; it was \"android\""
+            ),
+            (#"{"token":"ab""#, "not JSON, at byte 14: a comma or a closing brace is needed"),
+        ])
+    func badLines(text: String, reason: String) {
+        do throws(BodyError) {
+            _ = try DeviceFields.readLine(Array(text.utf8), in: 0..<text.utf8.count, app: Self.ios)
+            Issue.record("taken")
+        } catch {
+            #expect(error.description == reason)
+        }
+    }
+}

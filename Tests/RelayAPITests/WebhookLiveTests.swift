@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Synchronization
+import Testing
+import UpgradeRules
+import VersionSources
+
+@Suite("Version webhooks, live")
+struct WebhookLiveTests {
+    static func body(_ required: String, extra: String = "") -> String {
+        #"{"app":"com.example.app","platform":"ios","required":"\#(required)"\#(extra)}"#
+    }
+
+    @Test("a rise is 202 with a campaign; a replay answers byte for byte and changes nothing")
+    func riseAndReplay() throws {
+        let bench = try Bench()
+        let first = try bench.webhook(Self.body("2.0.0", extra: #","latest":"2.1.0""#), id: "msg_a")
+        #expect(first.status == 202)
+        #expect(first[header: "content-type"] == "application/json")
+        #expect(first.text("version", "required") == "2.0.0")
+        #expect(first.text("version", "latest") == "2.1.0")
+        #expect(first.text("version", "updatedAt") == "2023-11-14T22:13:20.000Z")
+        #expect(first.text("campaign", "state") == "running")
+        #expect(first.text("campaign", "downloadUrl") == "https://example.com/app")
+        #expect(first.number("campaign", "counts", "audience") == "0")
+        #expect(first.value("campaign", "finishedAt") == .null)
+
+        // The world moves on; the replay still answers as the first time.
+        #expect(try bench.webhook(Self.body("3.0.0"), id: "msg_b").status == 202)
+        let replay = try bench.webhook(Self.body("2.0.0", extra: #","latest":"2.1.0""#), id: "msg_a")
+        #expect(replay.status == 202)
+        #expect(replay.bytes == first.bytes)
+        #expect(try bench.store.version(of: Bench.app)?.required == Version("3.0.0"))
+        #expect(try bench.store.campaigns(before: nil, limit: 10).count == 2)
+        #expect(try bench.store.history(of: Bench.app, limit: 10).first?.source == "webhook")
+    }
+
+    @Test("no rise is 200 without a campaign; a fall is 409 and is not remembered")
+    func noRiseAndFall() throws {
+        let bench = try Bench()
+        #expect(try bench.webhook(Self.body("2.0.0"), id: "msg_a").status == 202)
+        let same = try bench.webhook(Self.body("2.0"), id: "msg_b")
+        #expect(same.status == 200)
+        #expect(same.value("campaign") == .null)
+
+        let fall = try bench.webhook(Self.body("1.9"), id: "msg_c")
+        #expect(fall.status == 409)
+        #expect(fall[header: "content-type"] == "application/problem+json")
+        #expect(fall.text("field") == "required")
+        #expect(fall.text("current") == "2.0.0" || fall.text("current") == "2.0")
+        #expect(fall.text("proposed") == "1.9")
+        // The same id may be sent again with a better body: a failure is no receipt.
+        #expect(try bench.webhook(Self.body("2.5"), id: "msg_c").status == 202)
+    }
+
+    @Test("what is wrong with the signature is 401, whatever the body")
+    func unauthorized() throws {
+        let bench = try Bench()
+        let unsigned = try bench.askNetwork("POST", "/v1/webhooks/version", Array("not JSON".utf8))
+        #expect(unsigned.status == 401)
+        #expect(unsigned.text("detail")?.contains("webhook-id") == true)
+        let old = try bench.webhook(Self.body("2.0.0"), age: 301)
+        #expect(old.status == 401)
+        #expect(old.text("detail")?.contains("1 seconds older") == true)
+        #expect(try bench.webhook(Self.body("2.0.0"), age: 300).status == 202)
+        // Operator rights on the control socket do not replace a signature.
+        #expect(try bench.ask("POST", "/v1/webhooks/version", Self.body("9")).status == 401)
+        #expect(try bench.store.version(of: Bench.app)?.required == Version("2.0.0"))
+    }
+
+    @Test("bad bodies are 400 and 422, an unknown app is 422")
+    func badBodies() throws {
+        let bench = try Bench()
+        #expect(try bench.webhook("{").status == 400)
+        let bad = try bench.webhook(Self.body("2.x", extra: #","telephones":[13800138000]"#))
+        #expect(bad.status == 422)
+        #expect(bad.count("errors") == 2)
+        #expect(bad.text("errors", "0", "field") == "required")
+        #expect(
+            bad.text("errors", "1", "reason")
+                == "a string is needed, such as \"13800138000\"; it was the number 13800138000")
+        let unknown = try bench.webhook(#"{"app":"other","platform":"ios","required":"1"}"#)
+        #expect(unknown.status == 422)
+        #expect(unknown.text("errors", "0", "field") == "app")
+    }
+
+    @Test("64 KiB are taken, a byte more is 413, declared or not")
+    func tooLarge() throws {
+        let bench = try Bench()
+        let start = Self.body("2.0.0", extra: #","message":""#).dropLast()
+        let padding = String(repeating: " ", count: 64 * 1024 - start.utf8.count - 3)
+        #expect(try bench.webhook("\(start)m\"}\(padding)").status == 202)
+        let answer = try bench.webhook("\(start)m\"}\(padding) ", id: "msg_2")
+        #expect(answer.status == 413)
+        #expect(answer[header: "content-type"] == "application/problem+json")
+        let chunked = try RawClient(port: bench.server.port ?? 0)
+        try chunked.send(
+            "POST /v1/webhooks/version HTTP/1.1\r\nHost: relay\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<20 { try chunked.send("1000\r\n" + String(repeating: "x", count: 4096) + "\r\n") }
+        try chunked.send("0\r\n\r\n")
+        #expect(try chunked.receiveHead().hasPrefix("HTTP/1.1 413"))
+    }
+
+    @Test("a full store is 503 with Retry-After, another failure 500 without internals")
+    func storeErrors() throws {
+        let bench = try Bench()
+        bench.control.failure.withLock {
+            $0 = StoreError(.full, context: "SQLITE_FULL in bump", hint: "Free some space in /var/lib")
+        }
+        let full = try bench.webhook(Self.body("2.0.0"))
+        #expect(full.status == 503)
+        #expect(full[header: "retry-after"] == "30")
+        #expect(full.text("detail") == "the store's disk is full. Free some space in /var/lib")
+        bench.control.failure.withLock { $0 = StoreError(.failed, context: "SQLITE_CORRUPT in bump") }
+        let failed = try bench.webhook(Self.body("2.0.0"))
+        #expect(failed.status == 500)
+        #expect(!failed.body.contains("SQLITE"))
+        // Neither is a receipt.
+        #expect(try bench.webhook(Self.body("2.0.0")).status == 202)
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Testing
+
+/// Each test reads as the life of one connection; times are milliseconds since it was opened.
+struct ConnectionMachineTests {
+    private func machine(_ change: (inout ConnectionMachine.Settings) -> Void = { _ in }) -> ConnectionMachine {
+        var settings = ConnectionMachine.Settings()
+        settings.maximumStreams = 100
+        change(&settings)
+        return ConnectionMachine(settings: settings, at: at(0))
+    }
+
+    private func at(_ milliseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
+
+    private func proven(_ change: (inout ConnectionMachine.Settings) -> Void = { _ in }) -> ConnectionMachine {
+        var connection = machine(change)
+        connection.settingsReceived(maximumStreams: 1000)
+        connection.requestOpened(at: at(1))
+        connection.heard(at: at(2))
+        connection.requestEnded(.answered(isSuccess: true))
+        return connection
+    }
+
+    // MARK: Width
+
+    @Test func oneStreamUntilAGoodAnswer() {
+        var connection = machine()
+        #expect(connection.room == 1)
+        connection.settingsReceived(maximumStreams: 1000)
+        #expect(connection.room == 1, "SETTINGS alone prove nothing")
+        connection.requestOpened(at: at(1))
+        #expect(connection.room == 0)
+        connection.requestEnded(.answered(isSuccess: false))
+        #expect(connection.room == 1 && !connection.isProven, "nor does a bad answer")
+        connection.requestOpened(at: at(2))
+        connection.requestEnded(.answered(isSuccess: true))
+        #expect(connection.phase == .open && connection.isProven)
+        #expect(connection.room == 100, "our own limit is the lower one")
+    }
+
+    @Test func theServersLimitIsObeyedUpAndDown() {
+        var connection = proven()
+        connection.settingsReceived(maximumStreams: 10)
+        #expect(connection.room == 10)
+        for _ in 0..<10 { connection.requestOpened(at: at(3)) }
+        connection.settingsReceived(maximumStreams: 1)
+        #expect(connection.room == 0)
+        for _ in 0..<9 { connection.requestEnded(.answered(isSuccess: true)) }
+        #expect(connection.room == 0, "one is still open")
+        connection.requestEnded(.answered(isSuccess: true))
+        #expect(connection.room == 1)
+        connection.settingsReceived(maximumStreams: nil)
+        #expect(connection.room == 100)
+    }
+
+    @Test func aServerThatAllowsNothingGetsNothing() {
+        var connection = machine()
+        connection.settingsReceived(maximumStreams: 0)
+        #expect(connection.room == 0 && connection.isUsable)
+    }
+
+    @Test func fullMeansProvenSettledAndAtTheLimit() {
+        var connection = machine()
+        connection.requestOpened(at: at(1))
+        #expect(!connection.isFull(at: at(5000)), "unproven")
+        connection.settingsReceived(maximumStreams: 1)
+        connection.heard(at: at(5000))
+        connection.requestEnded(.answered(isSuccess: true))
+        connection.requestOpened(at: at(5000))
+        #expect(connection.room == 0)
+        #expect(!connection.isFull(at: at(5499)), "SETTINGS may follow")
+        #expect(connection.isFull(at: at(5500)))
+        connection.settingsReceived(maximumStreams: 2)
+        #expect(!connection.isFull(at: at(6000)))
+    }
+
+    // MARK: Retirement
+
+    @Test func goAwayLetsWhatIsInFlightEnd() {
+        var connection = proven()
+        connection.requestOpened(at: at(3))
+        connection.requestOpened(at: at(3))
+        connection.retire(.goAway(isCalm: false))
+        #expect(connection.room == 0 && !connection.isUsable && !connection.isDone)
+        connection.requestEnded(.refused)
+        connection.requestEnded(.answered(isSuccess: true))
+        #expect(connection.isDone)
+        #expect(connection.phase == .retired(.goAway(isCalm: false)))
+    }
+
+    @Test func theFirstReasonToRetireHolds() {
+        var connection = proven()
+        connection.retire(.judged)
+        connection.retire(.died)
+        #expect(connection.phase == .retired(.judged))
+    }
+
+    @Test func eightRefusalsInARowAreEnough() {
+        var connection = proven()
+        for _ in 0..<7 {
+            connection.requestOpened(at: at(3))
+            connection.requestEnded(.refused)
+        }
+        #expect(connection.isUsable)
+        connection.requestOpened(at: at(3))
+        connection.requestEnded(.answered(isSuccess: false))
+        for count in 1...8 {
+            #expect(connection.isUsable, "an answer began the count anew: \(count)")
+            connection.requestOpened(at: at(3))
+            connection.requestEnded(.refused)
+        }
+        #expect(connection.phase == .retired(.refuses))
+    }
+
+    @Test(arguments: [
+        (ConnectionMachine.StreamEnd.reset, ConnectionMachine.Retirement.streamReset), (.timedOut, .timedOut),
+    ])
+    func anUnknownOutcomeRetires(end: ConnectionMachine.StreamEnd, reason: ConnectionMachine.Retirement) {
+        var connection = proven()
+        connection.requestOpened(at: at(3))
+        connection.requestEnded(end)
+        #expect(connection.phase == .retired(reason))
+    }
+
+    @Test func whatNeverLeftSaysNothingAboutThePeer() {
+        var connection = proven()
+        for _ in 0..<20 {
+            connection.requestOpened(at: at(3))
+            connection.requestEnded(.unsent)
+        }
+        #expect(connection.phase == .open && connection.inFlight == 0)
+    }
+
+    // MARK: PING
+
+    @Test func silenceWithRequestsInFlightIsAskedAbout() {
+        var connection = proven()
+        connection.requestOpened(at: at(60_000))
+        #expect(connection.tick(at: at(60_001)) == .nothing, "the silence before was nobody's fault")
+        #expect(connection.tick(at: at(69_999)) == .nothing)
+        #expect(connection.tick(at: at(70_000)) == .sendPing)
+        #expect(connection.isPinging)
+        #expect(connection.tick(at: at(70_250)) == .nothing, "one PING at a time")
+        connection.heard(at: at(70_300))
+        connection.pingAcknowledged(at: at(70_300))
+        #expect(!connection.isPinging)
+        #expect(connection.tick(at: at(80_299)) == .nothing)
+        #expect(connection.tick(at: at(80_300)) == .sendPing)
+        #expect(connection.tick(at: at(85_299)) == .nothing)
+        guard case .giveUp(let reason) = connection.tick(at: at(85_300)) else {
+            Issue.record("a dead peer lives on")
+            return
+        }
+        #expect(reason.contains("PING"))
+    }
+
+    @Test func aPeerThatTalksIsNotDead() {
+        var connection = proven()
+        connection.requestOpened(at: at(0))
+        #expect(connection.tick(at: at(10_002)) == .sendPing)
+        connection.heard(at: at(14_000))
+        #expect(connection.tick(at: at(16_000)) == .nothing, "other bytes came after the PING")
+        #expect(connection.tick(at: at(19_000)) == .giveUp("no answer to PING within 5.0 seconds"))
+    }
+
+    @Test func anIdleConnectionIsPingedOnceAnHour() {
+        var connection = proven()
+        #expect(connection.tick(at: at(3_600_001)) == .nothing)
+        #expect(connection.tick(at: at(3_600_002)) == .sendPing)
+        connection.pingAcknowledged(at: at(3_600_100))
+        #expect(connection.tick(at: at(7_200_099)) == .nothing)
+        #expect(connection.tick(at: at(7_200_100)) == .sendPing)
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Testing
+
+struct PoolMachineTests {
+    private typealias Connections = PoolMachine.Connections
+
+    private func at(_ milliseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
+
+    // MARK: When to dial
+
+    @Test func oneConnectionAtATimeAndOnlyOnDemand() {
+        var pool = PoolMachine(maximumConnections: 2)
+        #expect(pool.decide(queued: 0, Connections(), at: at(0)) == .nothing)
+        #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial)
+        #expect(pool.decide(queued: 100, Connections(), at: at(1)) == .nothing, "one is on its way")
+        pool.dialled()
+        #expect(pool.decide(queued: 99, Connections(usable: 1, full: 0), at: at(2)) == .nothing, "it is not full")
+        #expect(pool.decide(queued: 0, Connections(usable: 1, full: 1), at: at(2)) == .nothing, "nothing waits")
+        #expect(pool.decide(queued: 1, Connections(usable: 1, full: 1), at: at(2)) == .dial)
+        pool.dialled()
+        #expect(pool.decide(queued: 1, Connections(usable: 2, full: 1), at: at(3)) == .nothing)
+        #expect(pool.decide(queued: 1, Connections(usable: 2, full: 2), at: at(3)) == .nothing, "two at most")
+    }
+
+    @Test func aReplacementIsDialledWhileTheLastStreamsEnd() {
+        var pool = PoolMachine(maximumConnections: 1)
+        pool.retired(.goAway(isCalm: false), wasProven: true, livedFor: .seconds(60), at: at(0), random: 0)
+        #expect(pool.decide(queued: 0, Connections(inFlightOnRetired: 3), at: at(0)) == .dial)
+        pool.dialled()
+        #expect(pool.decide(queued: 0, Connections(usable: 1, inFlightOnRetired: 3), at: at(0)) == .nothing)
+    }
+
+    @Test func nothingIsDialledAfterStop() {
+        var pool = PoolMachine(maximumConnections: 1)
+        pool.stop()
+        #expect(pool.decide(queued: 5, Connections(), at: at(0)) == .nothing)
+    }
+
+    // MARK: Back-off
+
+    @Test func failuresDoubleTheWaitUpToAMinute() {
+        var pool = PoolMachine(maximumConnections: 1)
+        var now: UInt64 = 0
+        for (failure, seconds) in [1, 2, 4, 8, 16, 32, 60, 60].enumerated() {
+            #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial)
+            pool.dialFailed(at: at(now), random: 0)
+            #expect(pool.failures == failure + 1)
+            let next = now + UInt64(seconds) * 1000
+            #expect(pool.decide(queued: 1, Connections(), at: at(next - 1)) == .wait(until: at(next)))
+            now = next
+        }
+        // A connection alone is no recovery: only a good answer is.
+        #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial)
+        pool.dialled()
+        #expect(pool.failures == 8)
+        pool.proved()
+        #expect(pool.failures == 0)
+    }
+
+    @Test(arguments: [(1, 0.0, 1000), (1, 0.5, 1125), (3, 0.999, 4999), (7, 0.0, 60_000), (1000, 0.5, 67_500)])
+    func jitterOnlyAdds(failures: Int, random: Double, milliseconds: Int) {
+        let delay = PoolMachine.backOff(after: failures, random: random)
+        #expect(abs(Int(delay.milliseconds) - milliseconds) <= 1)
+    }
+
+    @Test func aConnectionThatCameToNothingIsAFailure() {
+        var pool = PoolMachine(maximumConnections: 1)
+        pool.retired(.died, wasProven: false, livedFor: .milliseconds(5), at: at(0), random: 0)
+        #expect(pool.failures == 1)
+        #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .wait(until: at(1000)))
+    }
+
+    @Test func beCalmMeansWait() {
+        var pool = PoolMachine(maximumConnections: 1)
+        pool.retired(.goAway(isCalm: true), wasProven: true, livedFor: .seconds(3600), at: at(0), random: 0)
+        #expect(pool.decide(queued: 1, Connections(), at: at(999)) == .wait(until: at(1000)))
+        #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .dial)
+    }
+
+    @Test func goodConnectionsThatLiveShortlyAreForgivenThreeTimes() {
+        var pool = PoolMachine(maximumConnections: 1)
+        for _ in 0..<3 {
+            pool.retired(.streamReset, wasProven: true, livedFor: .seconds(1), at: at(0), random: 0)
+            #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial)
+            pool.dialled()
+        }
+        pool.retired(.streamReset, wasProven: true, livedFor: .seconds(1), at: at(0), random: 0)
+        #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .wait(until: at(1000)))
+        pool.retired(.streamReset, wasProven: true, livedFor: .seconds(1), at: at(1000), random: 0)
+        #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .wait(until: at(3000)))
+        // One that lives makes up for it.
+        pool.retired(.goAway(isCalm: false), wasProven: true, livedFor: .seconds(10), at: at(3000), random: 0)
+        #expect(pool.decide(queued: 1, Connections(), at: at(3000)) == .dial)
+    }
+
+    @Test func ourOwnStopIsNobodysFailure() {
+        var pool = PoolMachine(maximumConnections: 1)
+        pool.retired(.stopped, wasProven: false, livedFor: .zero, at: at(0), random: 0)
+        #expect(pool.failures == 0)
+    }
+
+    // MARK: What becomes of a request
+
+    @Test func notProcessedGoesAgainWithItsHistory() {
+        let pool = PoolMachine(maximumConnections: 1)
+        #expect(pool.fate(after: .notProcessed, isSecond: false, sends: 1) == .sendAgain(isSecond: false))
+        #expect(pool.fate(after: .notProcessed, isSecond: true, sends: 2) == .sendAgain(isSecond: true))
+        #expect(pool.fate(after: .notProcessed, isSecond: false, sends: 63) == .sendAgain(isSecond: false))
+        #expect(pool.fate(after: .notProcessed, isSecond: false, sends: 64) == .unsent, "no loop without end")
+        #expect(
+            pool.fate(after: .notProcessed, isSecond: true, sends: 64) == .lost, "it may have arrived the first time")
+    }
+
+    @Test func unknownGoesOutOnceMoreAndNoMore() {
+        let pool = PoolMachine(maximumConnections: 1)
+        #expect(pool.fate(after: .unknown, isSecond: false, sends: 1) == .sendAgain(isSecond: true))
+        #expect(pool.fate(after: .unknown, isSecond: true, sends: 2) == .lost)
+        #expect(
+            pool.fate(after: .unknown, isSecond: false, sends: 9) == .sendAgain(isSecond: true), "refusals do not count"
+        )
+    }
+
+    @Test func nothingGoesAgainAfterStop() {
+        var pool = PoolMachine(maximumConnections: 1)
+        pool.stop()
+        #expect(pool.fate(after: .notProcessed, isSecond: false, sends: 1) == .unsent)
+        #expect(pool.fate(after: .notProcessed, isSecond: true, sends: 2) == .lost)
+        #expect(pool.fate(after: .unknown, isSecond: false, sends: 1) == .lost)
+    }
+
+    @Test func withdrawnRequestsKeepTheirHistory() {
+        #expect(PoolMachine.fateWhenWithdrawn(isSecond: false) == .unsent)
+        #expect(PoolMachine.fateWhenWithdrawn(isSecond: true) == .lost)
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Testing
+
+@Suite struct RetryScheduleTests {
+    /// Attempt 1, 2, 3 … without jitter, in seconds.
+    @Test(
+        arguments: [
+            (.tooManyRequests, [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]),
+            (.transport, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]),
+            (.service(retryAfter: nil), [60, 120, 240, 480, 900, 900]),
+            (.service(retryAfter: .seconds(30)), [30, 30, 30, 30]),
+            (.service(retryAfter: .seconds(3600)), [3600, 3600]),
+            (.service(retryAfter: .seconds(86400)), [86400, 86400]),
+            (.service(retryAfter: .seconds(604_800)), [86400, 86400]),
+            (.service(retryAfter: .seconds(0)), [1, 1]),
+            (.service(retryAfter: .seconds(-5)), [1, 1]),
+            (.held, [0, 0, 0]),
+        ] as [(RetrySchedule.Cause, [Int64])])
+    func waitsAsTheTableSays(cause: RetrySchedule.Cause, seconds: [Int64]) {
+        let delays = (1...seconds.count).map { RetrySchedule().delay(after: cause, attempt: $0, random: 0) }
+        #expect(delays == seconds.map { .seconds($0) })
+    }
+
+    @Test(
+        arguments: [
+            (0.0, 60_000), (0.25, 63_750), (0.5, 67_500), (0.999, 74_985),
+        ] as [(Double, Int64)])
+    func addsUpToAQuarter(random: Double, milliseconds: Int64) {
+        let delay = RetrySchedule().delay(after: .service(retryAfter: nil), attempt: 1, random: random)
+        #expect(delay == .milliseconds(milliseconds))
+    }
+
+    static let causes: [RetrySchedule.Cause] = [
+        .tooManyRequests, .transport, .service(retryAfter: nil), .service(retryAfter: .milliseconds(1500)),
+        .service(retryAfter: .seconds(86400)), .held,
+    ]
+
+    @Test(arguments: causes)
+    func neverComesEarlyAndNeverMoreThanAQuarterLate(cause: RetrySchedule.Cause) {
+        let schedule = RetrySchedule()
+        for attempt in 1...40 {
+            let base = schedule.delay(after: cause, attempt: attempt, random: 0)
+            var last = base
+            for step in 0...100 {
+                // The largest step is the largest number below 1, as a random number may be.
+                let random = step == 100 ? 1.0.nextDown : Double(step) / 100
+                let delay = schedule.delay(after: cause, attempt: attempt, random: random)
+                #expect(delay >= base)
+                #expect(delay <= base + base / 4)
+                #expect(delay >= last, "more randomness never means less delay")
+                last = delay
+            }
+            if cause != .held { #expect(last > base, "jitter must really spread the herd") }
+        }
+    }
+
+    @Test(arguments: causes)
+    func neverWaitsLessAfterMoreAttempts(cause: RetrySchedule.Cause) {
+        let delays = (1...40).map { RetrySchedule().delay(after: cause, attempt: $0, random: 0.5) }
+        #expect(zip(delays, delays.dropFirst()).allSatisfy { $0 <= $1 })
+    }
+
+    @Test func takesAnyAttemptNumber() {
+        let schedule = RetrySchedule()
+        #expect(schedule.delay(after: .transport, attempt: 0, random: 0) == .seconds(1))
+        #expect(schedule.delay(after: .transport, attempt: -3, random: 0) == .seconds(1))
+        #expect(schedule.delay(after: .transport, attempt: .max, random: 0) == .seconds(300))
+        #expect(schedule.delay(after: .tooManyRequests, attempt: .max, random: 0) == .seconds(300))
+    }
+
+    @Test func spreadsOneMinuteOverFifteenSeconds() {
+        var random = SystemRandomNumberGenerator()
+        let delays = (0..<1000).map { _ in
+            RetrySchedule().delay(
+                after: .service(retryAfter: nil), attempt: 1, random: .random(in: 0..<1, using: &random))
+        }
+        #expect(delays.allSatisfy { (.seconds(60)...(.seconds(75))).contains($0) })
+        #expect(Set(delays).count > 500)
+    }
+}

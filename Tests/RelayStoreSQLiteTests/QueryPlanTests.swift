@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStoreSQLite
+import Testing
+
+@Suite("What SQLite's planner makes of the statements that are run most")
+struct QueryPlanTests {
+    private func plan(_ sql: String) throws -> [String] {
+        let fixture = try StoreFixture()
+        return try fixture.store.inspect("EXPLAIN QUERY PLAN " + sql).compactMap(\.last)
+    }
+
+    @Test("A batch of devices is read by the rowid range, without an index and without sorting")
+    func readDevices() throws {
+        #expect(
+            try plan(LedgerSQL.readDevices) == ["SEARCH device USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"])
+    }
+
+    @Test("Due retries come from their index; only what was taken is sorted")
+    func readDueRetries() throws {
+        let plan = try plan(LedgerSQL.readDueRetries).joined(separator: "\n")
+        #expect(plan.contains("SEARCH delivery USING COVERING INDEX") || plan.contains("SEARCH delivery USING INDEX"))
+        #expect(plan.contains("delivery_retry (campaign_id=? AND next_attempt_at<?)"))
+        #expect(plan.contains("SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"))
+    }
+}

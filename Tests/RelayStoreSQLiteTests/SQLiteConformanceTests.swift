@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import RelayStoreSQLite
+import StoreConformance
+import Testing
+
+@Suite("The SQLite driver keeps the rules of every driver")
+struct SQLiteConformanceTests {
+    @Test(arguments: ConformanceCase.all)
+    func holds(_ rule: ConformanceCase) async throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStore(path: directory.file("relay.db"))
+        defer { withExtendedLifetime(directory) { store.close() } }
+        try await rule.hold(for: store)
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Testing
+import UpgradeRules
+
+@Suite("The store's file")
+struct StoreFileTests {
+    @Test("It and its companions are for their owner alone, whatever the umask")
+    func permissions() throws {
+        let old = umask(0)
+        defer { umask(old) }
+        let fixture = try StoreFixture()
+        try fixture.bump(latest: "1")
+        for suffix in ["", "-wal", "-shm"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: fixture.path + suffix)
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(suffix)")
+        }
+    }
+
+    @Test("What was stored is there when the store is opened again, and no migration runs twice")
+    func reopening() throws {
+        let fixture = try StoreFixture()
+        try fixture.bump(required: "2")
+        try fixture.registerDevices(0..<3)
+        fixture.store.close()
+        fixture.store.close()
+        #expect(complaint { try fixture.store.versions() }.contains("closed"))
+        #expect(complaint { try fixture.store.checkWritable() }.contains("closed"))
+        let again = try fixture.outsider()
+        defer { again.close() }
+        #expect(try again.version(of: fixture.app)?.required?.text == "2")
+        #expect(try again.devices(of: nil, after: 0, limit: 9).count == 3)
+        let migrations = try again.inspect("SELECT version, name FROM migration")
+        #expect(migrations == [["1", "the first schema"]])
+        #expect(try again.inspect("PRAGMA user_version") == [["1"]])
+        #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])
+    }
+
+    @Test("Many that open a new store at once agree on one schema")
+    func openedTogether() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("relay.db")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<6 {
+                group.addTask { try SQLiteStore(path: path).close() }
+            }
+            try await group.waitForAll()
+        }
+        let store = try SQLiteStore(path: path)
+        defer { withExtendedLifetime(directory) { store.close() } }
+        #expect(try store.inspect("SELECT count(*) FROM migration") == [["1"]])
+    }
+
+    @Test("A store of a newer release is refused and stays byte for byte as it was")
+    func tooNew() throws {
+        let fixture = try StoreFixture()
+        try fixture.store.administer("PRAGMA user_version = 99")
+        fixture.store.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: fixture.path))
+        #expect(try code { try fixture.outsider() } == .tooNew)
+        #expect(complaint { try fixture.outsider() }.contains("99"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.path)) == before)
+    }
+
+    @Test("Another program's database, or a file that is none, is refused and stays as it was")
+    func notOurs() throws {
+        let fixture = try StoreFixture()
+        try fixture.store.administer("PRAGMA application_id = 7")
+        fixture.store.close()
+        #expect(complaint { try fixture.outsider() }.contains("another program"))
+        let text = fixture.directory.file("notes.txt")
+        try Data("not a database, but long enough to be looked at as one".utf8).write(to: URL(fileURLWithPath: text))
+        #expect(complaint { try SQLiteStore(path: text) }.contains("not a SQLite database"))
+        #expect(try String(contentsOfFile: text, encoding: .utf8).hasPrefix("not a database"))
+    }
+
+    @Test("A directory that is missing or cannot be written to is named")
+    func directories() throws {
+        let directory = try TemporaryDirectory()
+        #expect(
+            complaint { try SQLiteStore(path: directory.file("missing/relay.db")) }.contains("Create the directory"))
+        let nowhere = complaint { try SQLiteStore(path: "/proc/relay.db") }
+        #expect(nowhere.contains("/proc/relay.db") && nowhere.contains("cannot be created"))
+    }
+
+    @Test("A full disk loses nothing, says so, and is over when there is room again")
+    func full() throws {
+        let fixture = try StoreFixture()
+        try fixture.registerDevices(0..<100)
+        let pages = try #require(Int(try fixture.store.inspect("PRAGMA page_count")[0][0]))
+        try fixture.store.administer("PRAGMA max_page_count = \(pages + 4)")
+        #expect(try code { try fixture.registerDevices(100..<5000) } == .full)
+        #expect(complaint { try fixture.registerDevices(100..<5000) }.contains("Free space"))
+        #expect(try fixture.store.devices(of: nil, after: 0, limit: 9999).count == 100)
+        try fixture.store.administer("PRAGMA max_page_count = 1000000")
+        try fixture.registerDevices(100..<5000)
+        #expect(try fixture.store.devices(of: nil, after: 0, limit: 9999).count == 5000)
+    }
+
+    @Test("A store that turned read-only says so, and still reads")
+    func readOnly() throws {
+        let fixture = try StoreFixture()
+        try fixture.bump(required: "1")
+        try fixture.store.checkWritable()
+        try fixture.store.administer("PRAGMA query_only = ON")
+        #expect(try code { try fixture.store.checkWritable() } == .readOnly)
+        #expect(complaint { try fixture.bump(required: "2") }.contains("writable"))
+        #expect(try fixture.store.version(of: fixture.app)?.required?.text == "1")
+    }
+
+    @Test("A write lock that another program keeps is told as such")
+    func busy() throws {
+        let fixture = try StoreFixture()
+        let outsider = try fixture.outsider()
+        defer { outsider.close() }
+        try fixture.store.administer("PRAGMA busy_timeout = 0")
+        try outsider.administer("BEGIN IMMEDIATE")
+        #expect(try code { try fixture.bump(required: "1") } == .busy)
+        try outsider.administer("ROLLBACK")
+        try fixture.bump(required: "1")
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import UpgradeRules
+
+/// A store in a directory of its own, and the few steps that the SQLite tests begin with.
+final class StoreFixture: Sendable {
+    let directory: TemporaryDirectory
+    let path: String
+    let store: SQLiteStore
+    let app = AppKey(app: "com.example.app", platform: .ios)
+    let now = Timestamp(seconds: 1_700_000_000)
+    let draft = CampaignDraft(downloadURL: "https://apps.example.com/app", timeToLive: .seconds(60))
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        path = directory.file("relay.db")
+        store = try SQLiteStore(path: path)
+    }
+
+    deinit {
+        store.close()
+    }
+
+    /// A second connection, as another program has one.
+    func outsider() throws -> SQLiteStore { try SQLiteStore(path: path) }
+
+    func bump(latest: String? = nil, required: String? = nil) throws {
+        let bump = VersionBump(
+            app: app, latest: try latest.map { try Version($0) }, required: try required.map { try Version($0) })
+        _ = try store.apply(bump, actor: "tester", source: "test", at: now, draft: nil, receipt: nil) { _ in
+            StoredAnswer(status: 200, body: [])
+        }
+    }
+
+    func registerDevices(_ numbers: Range<Int>) throws {
+        try store.register(
+            numbers.map {
+                DeviceRegistration(app: app, token: "token-number-\($0)", telephone: "138\($0)", version: nil)
+            }, at: now)
+    }
+}
+
+/// The error's code, or nil when `body` threw none.
+func code<Value>(_ body: () throws -> Value) throws -> StoreError.Code? {
+    do {
+        _ = try body()
+        return nil
+    } catch let error as StoreError {
+        return error.code
+    }
+}
+
+/// The error's text, empty when `body` threw none.
+func complaint<Value>(_ body: () throws -> Value) -> String {
+    do {
+        _ = try body()
+        return ""
+    } catch {
+        return "\(error)"
+    }
+}

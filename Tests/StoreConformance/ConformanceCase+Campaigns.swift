@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+extension ConformanceCase {
+    static let campaigns: [ConformanceCase] = [
+        ConformanceCase("campaigns are listed newest first, page by page; open ones oldest first") { subject in
+            let apps = (0..<4).map { AppKey(app: "app\($0)", platform: .ios) }
+            let made = try apps.map { try subject.announce(app: $0) }.map(\.key)
+            try same(try subject.store.campaigns(before: nil, limit: 2).map(\.key), [made[3], made[2]])
+            try same(try subject.store.campaigns(before: made[2], limit: 9).map(\.key), [made[1], made[0]])
+            try same(try subject.store.openCampaigns().map(\.key), made)
+            try same(try subject.store.campaign(CampaignKey(row: 99)), nil)
+            try same(try subject.store.campaign(id: "000000000000"), nil)
+            try same(Set(try subject.store.openCampaigns().map(\.id)).count, 4)
+        },
+        ConformanceCase("a campaign moves only from a state that was named") { subject in
+            let key = try subject.announce(state: .waiting).key
+            func move(_ from: Set<CampaignState>, _ to: CampaignState, _ reason: String?, _ seconds: Int) throws -> Bool
+            {
+                try subject.store.moveCampaign(
+                    key, from: from, to: to, reason: reason, at: subject.now + .seconds(seconds))
+            }
+            try check(!(try move([.running, .paused], .suspended, "no", 1)), "it was waiting")
+            try same(try subject.record(key).state, .waiting)
+            try check(try move([.waiting], .running, nil, 2), "started")
+            try same(try subject.record(key).startedAt, subject.now + .seconds(2))
+            try check(try move([.running], .suspended, "a bad credential", 3), "suspended")
+            try same(try subject.record(key).reason, "a bad credential")
+            try check(try move([.paused, .suspended], .running, nil, 4), "resumed")
+            try same(try subject.record(key).startedAt, subject.now + .seconds(2), "started once")
+            try same(try subject.record(key).reason, nil)
+            try check(try move([.running], .cancelled, "enough", 5), "cancelled")
+            try check(!(try move([.waiting, .running, .paused, .suspended], .running, nil, 6)), "final")
+            try same(try subject.record(key).finishedAt, subject.now + .seconds(5))
+            try check(
+                !(try subject.store.moveCampaign(
+                    CampaignKey(row: 99), from: [.running], to: .paused, reason: nil, at: subject.now)), "unknown")
+        },
+        ConformanceCase("of many that move a campaign at once, one does") { subject in
+            let key = try subject.announce().key
+            let moved = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        try subject.store.moveCampaign(
+                            key, from: [.running], to: .paused, reason: nil, at: subject.now) ? 1 : 0
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            try same(moved, 1)
+        },
+        ConformanceCase("cancelling counts what is pending or retrying as cancelled") { subject in
+            try subject.registerDevices(10)
+            let campaign = try subject.announce()
+            let shard = try subject.onlyShard(campaign)
+            let commit = try subject.batch(shard, limit: 3) {
+                LedgerRow(device: $0.id, state: .retrying, attempts: 1, nextAttemptAt: subject.now)
+            }
+            try subject.store.commit([commit], at: subject.now)
+            try check(
+                try subject.store.moveCampaign(
+                    campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now), "cancelled")
+            let counts = try subject.counts(campaign.key)
+            try same([counts.pending, counts.retrying, counts.cancelled, counts.audience], [0, 0, 10, 10])
+            try same(try subject.store.nextRetry(campaign.key), nil)
+            try same(try subject.lease(campaign.key), [])
+        },
+        ConformanceCase("cancelling before planning cancels the whole registry") { subject in
+            try subject.registerDevices(4)
+            let campaign = try subject.announce(state: .waiting)
+            try same([campaign.counts.pending, campaign.counts.audience], [4, 4])
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.waiting], to: .cancelled, reason: nil, at: subject.now)
+            try subject.store.planShards(campaign.key, shardSize: 2, at: subject.now)
+            try same(try subject.lease(campaign.key), [], "nothing is planned afterwards")
+            let counts = try subject.counts(campaign.key)
+            try same([counts.pending, counts.cancelled, counts.audience], [0, 4, 4])
+            try same(
+                try subject.store.deliveries(of: campaign.key, state: .cancelled, telephone: nil, after: 0, limit: 9)
+                    .count, 4)
+        },
+        ConformanceCase("expiring counts the rest as expired and completes, from any open state") { subject in
+            try subject.registerDevices(5)
+            let campaign = try subject.announce()
+            let shard = try subject.onlyShard(campaign)
+            let commit = try subject.batch(shard, limit: 2) {
+                LedgerRow(
+                    device: $0.id, state: $0.id % 2 == 0 ? .retrying : .accepted, attempts: 1,
+                    nextAttemptAt: $0.id % 2 == 0 ? subject.now : nil)
+            }
+            try subject.store.commit([commit], at: subject.now)
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.running], to: .paused, reason: nil, at: subject.now)
+            let end = subject.now + .seconds(3600)
+            try subject.store.expireCampaign(campaign.key, at: end)
+            let record = try subject.record(campaign.key)
+            try same(record.state, .completed)
+            try same(record.finishedAt, end)
+            try same([record.counts.accepted, record.counts.expired, record.counts.audience], [1, 4, 5])
+            try same(
+                try subject.store.deliveries(of: campaign.key, state: .expired, telephone: nil, after: 0, limit: 9)
+                    .count, 4)
+            try subject.store.expireCampaign(campaign.key, at: end + .seconds(1))
+            try same(try subject.record(campaign.key), record, "the second time changes nothing")
+        },
+        ConformanceCase("a campaign completes when its shards are done and nothing is retried") { subject in
+            try subject.registerDevices(2)
+            let campaign = try subject.announce()
+            func completes() throws -> Bool { try subject.store.completeIfDone(campaign.key, at: subject.now) }
+            try check(!(try completes()), "not planned")
+            let shard = try subject.onlyShard(campaign)
+            try check(!(try completes()), "nothing sent")
+            let commit = try subject.batch(shard) {
+                LedgerRow(device: $0.id, state: .retrying, attempts: 1, nextAttemptAt: subject.now)
+            }
+            try subject.store.commit([commit], at: subject.now)
+            try check(!(try completes()), "retrying")
+            try subject.store.commit(
+                [
+                    subject.retry(
+                        campaign.key, commit.rows.map { LedgerRow(device: $0.device, state: .accepted, attempts: 2) })
+                ], at: subject.now)
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.running], to: .paused, reason: nil, at: subject.now)
+            try check(!(try completes()), "paused")
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.paused], to: .running, reason: nil, at: subject.now)
+            try check(try completes(), "done")
+            try check(!(try completes()), "done already")
+            try same(try subject.record(campaign.key).state, .completed)
+            try same(try subject.record(campaign.key).finishedAt, subject.now)
+        },
+        ConformanceCase("a campaign without an audience completes at once") { subject in
+            let campaign = try subject.announce()
+            try subject.store.planShards(campaign.key, shardSize: 10, at: subject.now)
+            try check(try subject.store.completeIfDone(campaign.key, at: subject.now), "nobody to tell")
+            try same(try subject.counts(campaign.key).audience, 0)
+        },
+    ]
+
+    static let planning: [ConformanceCase] = [
+        ConformanceCase("shards cover the app's devices once, in order, each of about the size asked for") { subject in
+            let other = AppKey(app: "other", platform: .ios)
+            try subject.store.register(
+                (0..<100).map { subject.registration($0, telephone: "1", app: $0 % 4 == 3 ? other : nil) },
+                at: subject.now)
+            _ = try subject.store.removeDevice(subject.app, token: subject.token(0))
+            let campaign = try subject.announce()
+            try same(campaign.counts.pending, 74, "before planning, the registry's count")
+            try check(!campaign.isPlanned, "not planned yet")
+            try subject.store.planShards(campaign.key, shardSize: 10, at: subject.now)
+            try subject.store.planShards(campaign.key, shardSize: 3, at: subject.now)
+            try check(try subject.record(campaign.key).isPlanned, "planned")
+            try same(try subject.counts(campaign.key).audience, 74)
+            let shards = try subject.lease(campaign.key)
+            try same(shards.map(\.number), Array(0..<8))
+            var seen: [Int64] = []
+            var rows = DeviceRows()
+            for (number, shard) in shards.enumerated() {
+                try subject.store.readDevices(
+                    subject.app, after: shard.cursor, through: shard.last, limit: 1000, into: &rows)
+                try same(rows.count, number < 7 ? 10 : 4, "devices of shard \(number)")
+                seen += rows.rows.map(\.id)
+            }
+            try same(seen, try subject.store.devices(of: subject.app, after: 0, limit: 100).map(\.id))
+        },
+        ConformanceCase("who registers after planning is not of the audience") { subject in
+            try subject.registerDevices(3)
+            let campaign = try subject.announce()
+            let shard = try subject.onlyShard(campaign)
+            try subject.store.register([subject.registration(77, telephone: "1")], at: subject.now)
+            var rows = DeviceRows()
+            try subject.store.readDevices(subject.app, after: shard.cursor, through: shard.last, limit: 9, into: &rows)
+            try same(rows.count, 3)
+            try same(try subject.counts(campaign.key).audience, 3)
+            try same(try subject.store.deliveries(telephone: "1", token: nil, limit: 9), [])
+        },
+        ConformanceCase("a lease keeps others away until it runs out or is given back") { subject in
+            try subject.registerDevices(30)
+            let key = try subject.announce().key
+            try subject.store.planShards(key, shardSize: 10, at: subject.now)
+            try same(try subject.lease(key, owner: "a", limit: 2).map(\.number), [0, 1])
+            try same(try subject.lease(key, owner: "b").map(\.number), [2])
+            try same(try subject.lease(key, owner: "a").map(\.number), [0, 1], "its own are prolonged")
+            let soon = subject.now + .seconds(59)
+            try same(try subject.lease(key, owner: "c", at: soon).map(\.number), [], "still held")
+            try same(try subject.lease(key, owner: "b", at: soon).map(\.number), [2], "prolonged")
+            let later = subject.now + .seconds(60)
+            try same(try subject.lease(key, owner: "c", at: later).map(\.number), [0, 1], "run out")
+            try subject.store.releaseShards(owner: "c")
+            try same(try subject.lease(key, owner: "d", limit: 1, at: later).map(\.number), [0], "given back")
+            try same(try subject.lease(key, owner: "d", limit: 0, at: later), [])
+        },
+        ConformanceCase("no shard is leased to two owners at once") { subject in
+            try subject.registerDevices(40)
+            let key = try subject.announce().key
+            try subject.store.planShards(key, shardSize: 1, at: subject.now)
+            let leased = try await withThrowingTaskGroup(of: [Int].self) { group in
+                for owner in 0..<10 {
+                    group.addTask { try subject.lease(key, owner: "\(owner)", limit: 4).map(\.number) }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            try same(leased.sorted(), Array(0..<40))
+        },
+    ]
+}

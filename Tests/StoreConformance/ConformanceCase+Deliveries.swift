@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+extension ConformanceCase {
+    static let deliveries: [ConformanceCase] = [
+        ConformanceCase("a campaign's deliveries are paged by device, pending ones among them") { subject in
+            try subject.registerDevices(10)
+            let campaign = try subject.announce()
+            try subject.store.planShards(campaign.key, shardSize: 5, at: subject.now)
+            let shards = try subject.lease(campaign.key)
+            for shard in shards {
+                let batch = try subject.batch(shard, limit: 3) { device in
+                    LedgerRow(
+                        device: device.id, state: device.id % 2 == 0 ? .accepted : .rejected, attempts: 1,
+                        reason: device.id % 2 == 0 ? nil : "BadDeviceToken")
+                }
+                try subject.store.commit([batch], at: subject.now)
+            }
+            func list(_ state: DeliveryState?, after: Int64 = 0, limit: Int = 99) throws -> [Delivery] {
+                try subject.store.deliveries(of: campaign.key, state: state, telephone: nil, after: after, limit: limit)
+            }
+            let all = try list(nil)
+            try same(all.count, 10)
+            try same(all.map(\.device), try subject.store.devices(of: nil, after: 0, limit: 99).map(\.id))
+            try same(all[0].campaign, campaign.id)
+            try same(all[0].token, subject.token(0))
+            try same(all[0].telephone, "1380")
+            var paged: [Delivery] = []
+            while true {
+                let page = try list(nil, after: paged.last?.device ?? 0, limit: 3)
+                if page.isEmpty { break }
+                paged += page
+            }
+            try same(paged, all)
+            let counts = try subject.counts(campaign.key)
+            for state in DeliveryState.allCases {
+                let some = try list(state)
+                try same(Int64(some.count), counts[state], "\(state)")
+                try check(some.allSatisfy { $0.state == state }, "\(state)")
+                try same(some, all.filter { $0.state == state })
+            }
+            let second = try present(try list(.pending, limit: 2).last, "a pending one")
+            try same(try list(.pending, after: second.device, limit: 1), [try list(.pending)[2]])
+            try same(try list(.rejected).first?.reason, "BadDeviceToken")
+            try same(
+                try subject.store.deliveries(of: campaign.key, state: nil, telephone: "1381", after: 0, limit: 9),
+                [all[1]])
+            try same(
+                try subject.store.deliveries(of: CampaignKey(row: 9), state: nil, telephone: nil, after: 0, limit: 9),
+                [])
+        },
+        ConformanceCase("before planning every device is pending, for the campaign and for its user") { subject in
+            try subject.registerDevices(3)
+            let campaign = try subject.announce(state: .waiting)
+            let list = try subject.store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 9)
+            try same(list.map(\.state), [.pending, .pending, .pending])
+            try same(try subject.store.deliveries(telephone: "1381", token: nil, limit: 9), [list[1]])
+        },
+        ConformanceCase("a user's deliveries are newest campaign first, by the telephone that was pushed to") {
+            subject in
+            try subject.registerDevices(3)
+            let first = try subject.announce("1")
+            let shard = try subject.onlyShard(first)
+            try subject.store.commit([try subject.batch(shard, limit: 2)], at: subject.now)
+            // Device 0 goes to another user; device 2 has not had its turn when the next campaign comes.
+            try subject.store.register([subject.registration(0, telephone: "new")], at: subject.now)
+            let second = try subject.announce("2")
+            try subject.store.planShards(second.key, shardSize: 9, at: subject.now)
+            func of(_ telephone: String) throws -> [String] {
+                try subject.store.deliveries(telephone: telephone, token: nil, limit: 9).map {
+                    "\($0.campaign == first.id ? 1 : 2) \($0.state.name) \($0.telephone ?? "-")"
+                }
+            }
+            try same(try of("1380"), ["1 accepted 1380"], "the old user")
+            try same(try of("new"), ["2 pending new"], "the new user")
+            try same(try of("1381"), ["2 pending 1381", "1 accepted 1381"])
+            try same(try of("1382"), ["2 pending 1382", "1 cancelled 1382"])
+            try same(try of("138"), [])
+            let byToken = try subject.store.deliveries(telephone: nil, token: subject.token(0).uppercased(), limit: 9)
+            try same(byToken.map(\.telephone), ["new", "1380"])
+            try same(
+                try subject.store.deliveries(telephone: nil, token: subject.token(0), limit: 1).map(\.campaign),
+                [second.id])
+            try same(
+                try subject.store.deliveries(telephone: "1380", token: subject.token(0), limit: 9).map(\.campaign),
+                [first.id])
+            try same(try subject.store.deliveries(telephone: "1380", token: subject.token(1), limit: 9), [])
+            try same(try subject.store.deliveries(telephone: nil, token: nil, limit: 9), [])
+        },
+        ConformanceCase("a user finds what was filtered, and what was sent to a device removed since") { subject in
+            try subject.registerDevices(3)
+            try subject.store.register([subject.registration(2)], at: subject.now)
+            let campaign = try subject.announce()
+            let shard = try subject.onlyShard(campaign)
+            let commit = try subject.batch(shard) { device in
+                switch device.id % 3 {
+                case 1: LedgerRow(device: device.id, state: .accepted, attempts: 1)
+                case 2: LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "alreadyCurrent")
+                default: LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "noTelephone")
+                }
+            }
+            try subject.store.commit([commit], at: subject.now)
+            _ = try subject.store.removeDevice(subject.app, token: subject.token(0))
+            try subject.store.register([subject.registration(2, telephone: "1382")], at: subject.now)
+            let removed = try subject.store.deliveries(telephone: "1380", token: nil, limit: 9)
+            try same(removed.map(\.state), [.accepted])
+            try same(removed.map(\.token), [subject.token(0)])
+            try same(try subject.store.deliveries(telephone: nil, token: subject.token(0), limit: 9), removed)
+            let filtered = try subject.store.deliveries(telephone: "1381", token: nil, limit: 9)
+            try same(filtered.map(\.reason), ["alreadyCurrent"])
+            try same(
+                try subject.store.deliveries(telephone: "1382", token: nil, limit: 9), [],
+                "nobody was logged in when its turn came")
+        },
+    ]
+
+    static let tokens: [ConformanceCase] = [
+        ConformanceCase("API tokens are found by hash until they are revoked, and a name is used once") { subject in
+            let hash = [UInt8](repeating: 7, count: 32)
+            let token = AccessToken(
+                name: "ci", scopes: [.status, .versions], createdAt: subject.now, revokedAt: nil)
+            try subject.store.addToken(token, hash: hash)
+            try same(try subject.store.token(hash: hash), token)
+            try same(try subject.store.token(hash: [UInt8](repeating: 8, count: 32)), nil)
+            try fails(.nameTaken) { try subject.store.addToken(token, hash: [UInt8](repeating: 9, count: 32)) }
+            let later = subject.now + .seconds(1)
+            try check(try subject.store.revokeToken(name: "ci", at: later), "revoked")
+            try check(!(try subject.store.revokeToken(name: "ci", at: later)), "revoked already")
+            try check(!(try subject.store.revokeToken(name: "other", at: later)), "unknown")
+            try same(try subject.store.token(hash: hash), nil)
+            try fails(.nameTaken) { try subject.store.addToken(token, hash: [UInt8](repeating: 9, count: 32)) }
+            try same(try subject.store.tokens().map(\.revokedAt), [later])
+        },
+        ConformanceCase("a provider token is kept and replaced") { subject in
+            try same(try subject.store.providerToken(key: "k"), nil)
+            let token = StoredProviderToken(key: "k", token: "a.b.c", issuedAt: subject.now)
+            try subject.store.saveProviderToken(token)
+            try same(try subject.store.providerToken(key: "k"), token)
+            let next = StoredProviderToken(key: "k", token: "d.e.f", issuedAt: subject.now + .seconds(1200))
+            try subject.store.saveProviderToken(next)
+            try same(try subject.store.providerToken(key: "k"), next)
+        },
+        ConformanceCase("the change mark can be asked for and stays while nothing happens") { subject in
+            let mark = try subject.store.changeMark()
+            try same(try subject.store.changeMark(), mark)
+        },
+    ]
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+extension ConformanceCase {
+    static let registry: [ConformanceCase] = [
+        ConformanceCase("a device is kept as it was registered, an iOS token in lower case") { subject in
+            let token = "ABCDEF" + subject.token(1).dropFirst(6)
+            let device = DeviceRegistration(
+                app: subject.app, token: token, telephone: " +86 138\u{e9}", version: try subject.version("1.01"),
+                environment: .sandbox)
+            try same(try subject.store.register([device], at: subject.now), UpsertCounts(inserted: 1, updated: 0))
+            let record = try present(try subject.store.device(subject.app, token: token), "the device")
+            try same(record.registration.token, token.lowercased())
+            try same(record.registration.telephone, device.telephone)
+            try same(record.registration.version?.text, "1.01")
+            try same(record.registration.environment, .sandbox)
+            try same(record.registration.app, subject.app)
+            try same([record.registeredAt, record.retiredAt], [subject.now, nil])
+            try same(try subject.store.device(AppKey(app: "other", platform: .ios), token: token), nil)
+        },
+        ConformanceCase("an Android token keeps its case") { subject in
+            let app = AppKey(app: "a", platform: .android)
+            let device = DeviceRegistration(app: app, token: "aB:C", telephone: "", version: nil)
+            try subject.store.register([device], at: subject.now)
+            try same(
+                try subject.store.device(app, token: "aB:C")?.registration, device, "an empty telephone is not nil")
+            try same(try subject.store.device(app, token: "ab:c"), nil)
+        },
+        ConformanceCase("registering again updates, within one batch too") { subject in
+            let counts = try subject.store.register(
+                [
+                    subject.registration(1, telephone: "1"), subject.registration(2, telephone: "2"),
+                    subject.registration(1, telephone: "3", version: try subject.version("2")),
+                ], at: subject.now)
+            try same(counts, UpsertCounts(inserted: 2, updated: 1))
+            try same(try subject.device(1).registration.telephone, "3")
+            let later = subject.now + .seconds(1)
+            try subject.store.register([subject.registration(1)], at: later)
+            let record = try subject.device(1)
+            try same(record.registration.telephone, nil, "the user logged out")
+            try same(record.registration.version, nil)
+            try same(record.registeredAt, later)
+        },
+        ConformanceCase("a device that cannot be stored takes the whole batch with it") { subject in
+            let bad = DeviceRegistration(app: subject.app, token: "", telephone: nil, version: nil)
+            try fails(.failed) { try subject.store.register([subject.registration(1), bad], at: subject.now) }
+            try same(try subject.store.devices(of: nil, after: 0, limit: 10), [])
+        },
+        ConformanceCase("devices are listed in ascending id, page by page, by app or all") { subject in
+            let other = AppKey(app: "other", platform: .android)
+            try subject.registerDevices(3)
+            try subject.registerDevices(2, app: other)
+            let all = try subject.store.devices(of: nil, after: 0, limit: 10)
+            try same(all.count, 5)
+            try check(zip(all, all.dropFirst()).allSatisfy { $0.id < $1.id }, "ascending")
+            let page = try subject.store.devices(of: subject.app, after: all[0].id, limit: 1)
+            try same(page.map(\.id), [all[1].id])
+            try same(try subject.store.devices(of: other, after: 0, limit: 10).map(\.id), [all[3].id, all[4].id])
+        },
+        ConformanceCase("a removed device is gone until it registers again") { subject in
+            try subject.registerDevices(2)
+            let id = try subject.device(0).id
+            try check(try subject.store.removeDevice(subject.app, token: subject.token(0).uppercased()), "it was known")
+            try check(!(try subject.store.removeDevice(subject.app, token: subject.token(0))), "it is gone")
+            try check(!(try subject.store.removeDevice(subject.app, token: subject.token(9))), "it never was")
+            try same(try subject.store.device(subject.app, token: subject.token(0)), nil)
+            try same(try subject.store.devices(of: nil, after: 0, limit: 10).count, 1)
+            try same(try subject.store.survey(subject.app) { _, _ in nil }.audience, 1)
+            try check(
+                !(try subject.store.sawVersion(
+                    try subject.version("2"), app: subject.app, token: subject.token(0), at: subject.now)), "unknown")
+            let counts = try subject.store.register([subject.registration(0, telephone: "new")], at: subject.now)
+            try same(counts, UpsertCounts(inserted: 0, updated: 1))
+            try same(try subject.device(0).id, id)
+            try same(try subject.announce().counts.pending, 2)
+        },
+        ConformanceCase("a login check refreshes the version and nothing else") { subject in
+            try subject.registerDevices(1)
+            let later = subject.now + .seconds(9)
+            let version = try subject.version("1.2")
+            try check(
+                try subject.store.sawVersion(version, app: subject.app, token: subject.token(0), at: later), "known")
+            let record = try subject.device(0)
+            try same(record.registration.version?.text, "1.2")
+            try same(record.registration.telephone, "1380")
+            try same(record.registeredAt, subject.now)
+            try check(
+                !(try subject.store.sawVersion(version, app: subject.app, token: subject.token(5), at: later)),
+                "unknown")
+        },
+        ConformanceCase("a survey judges every device once and counts") { subject in
+            try subject.store.register(
+                (0..<20).map { subject.registration($0, telephone: $0 < 5 ? nil : "\($0)") }, at: subject.now)
+            try subject.registerDevices(3, app: AppKey(app: "other", platform: .ios))
+            let survey = try subject.store.survey(subject.app) { row, rows in
+                if row.telephone.isAbsent { return .noTelephone }
+                return rows.string(row.telephone) == "7" ? .notInAudience : nil
+            }
+            try same(survey.audience, 20)
+            try same(survey.filteredBy, [.noTelephone: 5, .notInAudience: 1])
+            try same(survey.toPush, 14)
+            try same(
+                try subject.store.survey(AppKey(app: "none", platform: .ios)) { _, _ in nil }, AudienceSurvey())
+        },
+    ]
+
+    static let upgrades: [ConformanceCase] = [
+        ConformanceCase("a listed device that comes up to the requirement counts as upgraded, once") { subject in
+            try subject.registerDevices(6, version: try subject.version("1.0"))
+            let campaign = try subject.announce("2.0")
+            let shard = try subject.onlyShard(campaign)
+            var number = 0
+            let commit = try subject.batch(shard, limit: 5) { device in
+                defer { number += 1 }
+                return switch number {
+                case 3: LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "alreadyCurrent")
+                case 4: LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "noTelephone")
+                default: LedgerRow(device: device.id, state: .accepted, attempts: 1)
+                }
+            }
+            try subject.store.commit([commit], at: subject.now)
+            func saw(_ device: Int, _ version: String) throws {
+                try subject.store.sawVersion(
+                    try subject.version(version), app: subject.app, token: subject.token(device), at: subject.now)
+            }
+            try saw(0, "1.9.9")
+            try same(try subject.record(campaign.key).upgraded, 0, "not yet there")
+            try saw(0, "2.0")
+            try saw(0, "2.1")
+            try saw(0, "1.0")
+            try saw(0, "3.0")
+            try same(try subject.record(campaign.key).upgraded, 1, "once")
+            try subject.store.register(
+                [subject.registration(1, version: try subject.version("2.0.1"))], at: subject.now)
+            try same(try subject.record(campaign.key).upgraded, 2, "by registration")
+            try saw(3, "2.0")
+            try same(try subject.record(campaign.key).upgraded, 2, "already current then")
+            try saw(4, "2.0")
+            try same(try subject.record(campaign.key).upgraded, 3, "filtered for another reason")
+            try saw(5, "2.0")
+            try same(try subject.record(campaign.key).upgraded, 3, "not listed yet")
+            try subject.store.register([subject.registration(2)], at: subject.now)
+            try subject.store.register([subject.registration(2, version: try subject.version("2.0"))], at: subject.now)
+            try same(try subject.record(campaign.key).upgraded, 4, "from unknown")
+        }
+    ]
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+
+/// One rule that every store driver keeps, as a check to run on an empty store.
+///
+/// A driver's test target runs them all, each on a store of its own:
+///
+///     @Test(arguments: ConformanceCase.all) func holds(_ rule: ConformanceCase) async throws {
+///         try await rule.hold(for: try makeEmptyStore())
+///     }
+package struct ConformanceCase: Sendable, CustomStringConvertible {
+    /// The rule, as a sentence without its full stop.
+    package let description: String
+    private let body: @Sendable (Subject) async throws -> Void
+
+    init(_ description: String, _ body: @escaping @Sendable (Subject) async throws -> Void) {
+        self.description = description
+        self.body = body
+    }
+
+    /// Throws `ConformanceFailure`, or what the store threw where it should not have.
+    package func hold(for store: any RelayStore) async throws {
+        try await body(Subject(store: store))
+    }
+
+    package static let all: [ConformanceCase] =
+        versions + webhooks + registry + upgrades + campaigns + planning + ledger + leftovers + deliveries + tokens
+}
+
+/// Where a driver broke a rule.
+package struct ConformanceFailure: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// Fails unless `condition` holds.
+func check(
+    _ condition: Bool, _ rule: @autoclosure () -> String, file: String = #fileID, line: Int = #line
+) throws {
+    guard !condition else { return }
+    throw ConformanceFailure(description: "\(file):\(line): \(rule())")
+}
+
+/// Fails unless both are equal.
+func same<Value: Equatable>(
+    _ actual: Value, _ expected: Value, _ what: @autoclosure () -> String = "", file: String = #fileID,
+    line: Int = #line
+) throws {
+    try check(actual == expected, "\(what()): got \(actual), expected \(expected)", file: file, line: line)
+}
+
+/// Unwraps, or fails.
+func present<Value>(_ value: Value?, _ what: String, file: String = #fileID, line: Int = #line) throws -> Value {
+    guard let value else { throw ConformanceFailure(description: "\(file):\(line): \(what) is missing") }
+    return value
+}
+
+/// Fails unless `body` throws a `StoreError` of this code.
+func fails<Value>(
+    _ code: StoreError.Code, file: String = #fileID, line: Int = #line, _ body: () throws -> Value
+) throws {
+    do {
+        _ = try body()
+    } catch let error as StoreError {
+        return try same(error.code, code, "the error", file: file, line: line)
+    }
+    throw ConformanceFailure(description: "\(file):\(line): nothing was thrown, expected \(code)")
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The store under test, with the few steps that most rules begin with. Time stands still unless a rule moves it.
+struct Subject: Sendable {
+    let store: any RelayStore
+    let app = AppKey(app: "com.example.app", platform: .ios)
+    let now = Timestamp(seconds: 1_700_000_000)
+
+    static let url = "https://apps.example.com/app"
+
+    func version(_ text: String) throws -> Version { try Version(text) }
+
+    // MARK: Versions
+
+    @discardableResult
+    func bump(
+        _ bump: VersionBump, at time: Timestamp? = nil, draft: CampaignDraft? = nil, receipt: WebhookReceipt? = nil
+    ) throws -> BumpOutcome {
+        let applied = try store.apply(
+            bump, actor: "tester", source: "test", at: time ?? now, draft: draft, receipt: receipt
+        ) { _ in StoredAnswer(status: 200, body: []) }
+        guard case .applied(let outcome, _) = applied else {
+            throw ConformanceFailure(description: "a bump was taken for a replay")
+        }
+        return outcome
+    }
+
+    func draft(_ state: CampaignState = .running) -> CampaignDraft {
+        CampaignDraft(downloadURL: Self.url, timeToLive: .seconds(3600), initialState: state)
+    }
+
+    /// Raises the required version and returns the campaign that this made.
+    func announce(
+        _ required: String = "2.0.0", app other: AppKey? = nil, state: CampaignState = .running,
+        at time: Timestamp? = nil
+    ) throws -> CampaignRecord {
+        let outcome = try bump(
+            VersionBump(app: other ?? app, required: try version(required)), at: time, draft: draft(state))
+        return try present(outcome.campaign, "the campaign")
+    }
+
+    func record(_ campaign: CampaignKey) throws -> CampaignRecord {
+        try present(try store.campaign(campaign), "campaign \(campaign.row)")
+    }
+
+    func counts(_ campaign: CampaignKey) throws -> CampaignCounts { try record(campaign).counts }
+
+    // MARK: Devices
+
+    func token(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 64 - digits.count) + digits
+    }
+
+    func registration(
+        _ number: Int, telephone: String? = nil, version: Version? = nil, app other: AppKey? = nil
+    ) -> DeviceRegistration {
+        DeviceRegistration(app: other ?? app, token: token(number), telephone: telephone, version: version)
+    }
+
+    /// Registers devices 0..<count of the app; device n's telephone is "138" and n.
+    func registerDevices(_ count: Int, app other: AppKey? = nil, version: Version? = nil) throws {
+        try store.register(
+            (0..<count).map { registration($0, telephone: "138\($0)", version: version, app: other) }, at: now)
+    }
+
+    func device(_ number: Int) throws -> DeviceRecord {
+        try present(try store.device(app, token: token(number)), "device \(number)")
+    }
+
+    // MARK: Sending
+
+    func lease(_ campaign: CampaignKey, owner: String = "a", limit: Int = 100, at time: Timestamp? = nil) throws
+        -> [Shard]
+    {
+        try store.leaseShards(
+            campaign, owner: owner, until: (time ?? now) + .seconds(60), now: time ?? now, limit: limit)
+    }
+
+    /// Reads the next devices of a shard and makes a commit of them, one outcome each.
+    func batch(
+        _ shard: Shard, limit: Int = 1000, last: Bool = false,
+        outcome: (DeviceRow) -> LedgerRow = { LedgerRow(device: $0.id, state: .accepted, attempts: 1) }
+    ) throws -> LedgerCommit {
+        var devices = DeviceRows()
+        try store.readDevices(app, after: shard.cursor, through: shard.last, limit: limit, into: &devices)
+        let rows = devices.rows.map { device in
+            var row = outcome(device)
+            row.telephone = device.telephone
+            return row
+        }
+        return LedgerCommit(
+            campaign: shard.campaign, shard: shard.number, cursor: devices.rows.last?.id ?? shard.last,
+            shardDone: last || devices.rows.last.map { $0.id >= shard.last } ?? true, rows: rows, devices: devices,
+            retirements: [])
+    }
+
+    /// Plans the campaign as one shard and gives that.
+    func onlyShard(_ campaign: CampaignRecord) throws -> Shard {
+        try store.planShards(campaign.key, shardSize: 1_000_000, at: now)
+        return try present(try lease(campaign.key).first, "the shard")
+    }
+
+    /// A commit for due retries.
+    func retry(_ campaign: CampaignKey, _ rows: [LedgerRow], _ devices: DeviceRows = DeviceRows()) -> LedgerCommit {
+        LedgerCommit(
+            campaign: campaign, shard: nil, cursor: 0, shardDone: false, rows: rows, devices: devices, retirements: [])
+    }
+}
