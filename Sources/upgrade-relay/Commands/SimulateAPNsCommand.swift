@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
+import RelayAPI
 
 struct SimulateAPNsCommand: Command {
     static let spec = CommandSpec(

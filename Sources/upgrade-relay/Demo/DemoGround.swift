@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RelayAPI
 import Signing
 
 /// The demo's temporary directory, with all that the daemon needs in it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import RelayAPI
 import RelayEngine
 import Signing
 
