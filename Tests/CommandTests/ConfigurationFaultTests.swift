@@ -57,11 +57,11 @@ import UpgradeRules
         ),
         (
             "{ fanOut: { batch: 0 } }",
-            "fanOut.batch: 0 is not a batch size; a whole number from 1 to 10000"
+            #"fanOut.batch: 0 is not a batch size; a whole number from 1 to 10000"#
         ),
         (
             "{ fanOut: { lanes: 1.5 } }",
-            "fanOut.lanes: 1.5 is not a number of lanes; a whole number from 1 to 64"
+            #"fanOut.lanes: 1.5 is not a number of lanes; a whole number from 1 to 64"#
         ),
         (
             "{ apps: { a: { ios: {} } } }",
@@ -87,7 +87,7 @@ import UpgradeRules
         ),
         ("{ store: { postgres: {} } }", "store.postgres: not available yet in this release; use sqlite"),
         ("{ stor: {} }", "stor: unknown key; did you mean store?"),
-        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, listen, store, webhooks"),
+        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, fanOut, listen, store, webhooks"),
         (
             "{ webhooks: { secrets: [\"geheim\"] } }",
             #"webhooks.secrets[0]: a secret is never written here; say where it is kept: { file: "…" }, { credential: "…" } or { environment: "…" }"#
@@ -137,7 +137,7 @@ import UpgradeRules
         let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
         let app = try #require(configuration.app(AppKey(app: "com.example.app", platform: .ios)))
         #expect(configuration.store.sqlitePath == "/var/lib/upgrade-relay/relay.db")
-        #expect(configuration.listen.address == ListenAddress(host: "127.0.0.1", port: 8480))
+        #expect("\(configuration.listen.address)" == "127.0.0.1:8480")
         #expect(configuration.listen.controlSocket == "/run/upgrade-relay/control.sock")
         #expect(configuration.webhooks.secrets.isEmpty)
         #expect(app.push == PushConfiguration())

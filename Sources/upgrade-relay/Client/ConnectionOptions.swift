@@ -54,6 +54,7 @@ struct ConnectionOptions: Sendable {
     }
 
     func client(_ context: CommandContext) throws -> RelayClient {
+        if let transport = context.transport { return RelayClient(transport) }
         if let address {
             let token = arguments.value("token") ?? context.environment[Self.tokenVariable]
             return RelayClient(CurlAPITransport(url: address, token: token.flatMap { $0.isEmpty ? nil : $0 }))

@@ -17,4 +17,6 @@ protocol Command: Sendable {
 struct CommandContext: Sendable {
     let console: Console
     let environment: [String: String]
+    /// Instead of the daemon's socket or address: for tests.
+    var transport: (any APITransport)?
 }

@@ -1,5 +1,4 @@
 import APNsSimulator
-// SPDX-License-Identifier: Apache-2.0
 import RelayAPI
 
 struct SimulateAPNsCommand: Command {

@@ -1,5 +1,4 @@
 import Foundation
-// SPDX-License-Identifier: Apache-2.0
 import RelayAPI
 import Signing
 

@@ -69,7 +69,7 @@ struct DemoStage: Sendable {
         let figures = simulator.figures
         let ledger = DemoLedger(
             campaign: campaign, plan: plan, campaigns: Int64(listed), expectation: DemoLedger.Expectation(population),
-            figures: figures, reach: DemoLedger.Reach(population, simulator.accepted()))
+            figures: DemoLedger.Figures(figures), reach: DemoLedger.Reach(population, simulator.accepted()))
         conclude(campaign, ledger, figures, elapsed)
         let json = JSONValue.object([
             "ok": .bool(ledger.addsUp && campaign.state == "completed"), "devices": .integer(Int64(devices)),

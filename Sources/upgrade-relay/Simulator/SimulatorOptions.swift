@@ -1,6 +1,5 @@
 import APNsSimulator
 import Foundation
-// SPDX-License-Identifier: Apache-2.0
 import RelayAPI
 import RelayEngine
 import Signing
