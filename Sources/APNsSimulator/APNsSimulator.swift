@@ -98,6 +98,11 @@ package final class APNsSimulator: Sendable {
     /// What it has seen so far; complete for every answer a client has read.
     package var figures: SimulatorFigures { ledger.figures }
 
+    /// Blocks until it has seen so many requests in all; false when `deadline` (whole seconds) passes before that.
+    package func wait(forRequests requests: Int, deadline: Duration) -> Bool {
+        ledger.wait(forRequests: requests, deadline: deadline)
+    }
+
     /// Which pushes it has accepted; empty unless `keepsAccepted`.
     package func accepted() -> AcceptedPushes { ledger.accepted }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -9,6 +10,8 @@ final class SimulatorLedger: Sendable {
         var rejected: [RejectionReason: Int] = [:]
         var accepted = AcceptedPushes()
         var failure: String?
+        /// Who waits for how many requests.
+        var waiters: [(requests: Int, arrived: DispatchSemaphore)] = []
     }
 
     private let state = Mutex(State())
@@ -52,6 +55,22 @@ final class SimulatorLedger: Sendable {
             state.rejected = rejected
             state.accepted.add(accepted)
             if state.failure == nil { state.failure = failure }
+            state.waiters.removeAll { waiter in
+                guard waiter.requests <= figures.requests else { return false }
+                waiter.arrived.signal()
+                return true
+            }
         }
+    }
+
+    /// Blocks until so many requests have been seen; false when `deadline` passes before that.
+    func wait(forRequests requests: Int, deadline: Duration) -> Bool {
+        let arrived = DispatchSemaphore(value: 0)
+        let isThere = state.withLock { state in
+            if state.figures.requests >= requests { return true }
+            state.waiters.append((requests, arrived))
+            return false
+        }
+        return isThere || arrived.wait(timeout: .now() + .seconds(Int(deadline.components.seconds))) == .success
     }
 }

@@ -17,9 +17,11 @@ struct CommandResult {
         throw Unexpected("no upgrade-relay beside \(Bundle.main.bundleURL.path)")
     }
 
-    static func of(_ arguments: [String], input: String? = nil) throws -> CommandResult {
+    static func of(
+        _ arguments: [String], program: URL? = nil, input: String? = nil
+    ) throws -> CommandResult {
         let process = Process()
-        process.executableURL = try binary()
+        process.executableURL = try program ?? binary()
         process.arguments = arguments
         let output = Pipe()
         let errors = Pipe()

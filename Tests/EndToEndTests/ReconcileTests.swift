@@ -5,19 +5,6 @@ import Testing
 
 /// DESIGN, rule 2: a rise makes one campaign, however it came.
 @Suite(.serialized) struct ReconcileTests {
-    /// Writes to the store as any other program may: with plain SQL.
-    private func sql(_ statement: String, _ bench: Workbench) throws -> (status: Int32, errors: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/sqlite3")
-        process.arguments = ["-cmd", ".timeout 5000", bench.path("relay.db"), statement]
-        let errors = Pipe()
-        process.standardError = errors
-        try process.run()
-        let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
-    }
-
     private static let insert =
         "INSERT INTO version(app, platform, required, download_url) VALUES('com.example.app', 'ios', '2.0.0', 'https://x.example')"
 
@@ -30,7 +17,7 @@ import Testing
         try bench.start()
         try bench.register(Fleet(count: 100))
         let start = ContinuousClock.now
-        #expect(try sql(Self.insert, bench).status == 0)
+        #expect(try bench.sql(Self.insert).status == 0)
         // The log line is the signal: it is written when the campaign begins.
         let line = bench.relay?.waitForLine(" campaign begins", within: .seconds(5))
         #expect(line != nil)
@@ -46,7 +33,7 @@ import Testing
         try bench.start()
         try bench.register(Fleet(count: 100))
         bench.kill()
-        #expect(try sql(Self.insert, bench).status == 0)
+        #expect(try bench.sql(Self.insert).status == 0)
         for _ in 0..<3 {
             try bench.start()
             let all = try campaigns(bench)
@@ -68,14 +55,14 @@ import Testing
     @Test func theDatabaseItselfRefusesAFallingVersion() throws {
         let bench = try Workbench()
         try bench.start()
-        #expect(try sql(Self.insert, bench).status == 0)
+        #expect(try bench.sql(Self.insert).status == 0)
         for version in ["1.9.9", "1.10", "0", "1.99999999"] {
-            let answer = try sql("UPDATE version SET required = '\(version)'", bench)
+            let answer = try bench.sql("UPDATE version SET required = '\(version)'")
             #expect(answer.status != 0, "\(version) is lower")
         }
-        let nonsense = try sql("UPDATE version SET required = '3.x'", bench)
+        let nonsense = try bench.sql("UPDATE version SET required = '3.x'")
         #expect(nonsense.status != 0)
-        #expect(try sql("UPDATE version SET required = '2.0.10'", bench).status == 0)
+        #expect(try bench.sql("UPDATE version SET required = '2.0.10'").status == 0)
     }
 
     @Test func aNewerRequirementSupersedesTheOlder() throws {

@@ -85,6 +85,12 @@ final class Workbench {
         try CommandResult.of(arguments + ["--config", path("config.json5")], input: input)
     }
 
+    /// Reads or writes the store as any other program may: with plain SQL.
+    func sql(_ statement: String) throws -> CommandResult {
+        try CommandResult.of(
+            ["-cmd", ".timeout 5000", path("relay.db"), statement], program: URL(filePath: "/usr/bin/sqlite3"))
+    }
+
     // MARK: The API
 
     /// One request over the control socket; the answer as JSON.
