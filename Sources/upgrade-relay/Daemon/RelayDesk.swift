@@ -66,7 +66,8 @@ final class RelayDesk: RelayControl {
         guard let configuration = apps[app] else {
             throw ControlError(
                 .unknownApp, context: "\(app.app) is not configured for \(app.platform.rawValue)",
-                hint: "the configuration knows " + apps.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
+                hint: "the configuration knows "
+                    + apps.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
                     .joined(separator: ", "))
         }
         return configuration

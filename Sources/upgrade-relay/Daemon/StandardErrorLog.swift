@@ -35,7 +35,8 @@ enum StandardErrorLog {
         for scalar in value.unicodeScalars {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
-            case _ where scalar.properties.generalCategory == .control: text += "\\u{\(String(scalar.value, radix: 16))}"
+            case _ where scalar.properties.generalCategory == .control:
+                text += "\\u{\(String(scalar.value, radix: 16))}"
             default: text.unicodeScalars.append(scalar)
             }
         }
