@@ -20,8 +20,8 @@ extension SimulatorFigures {
         parts += rejectedBy.sorted { $0.key < $1.key }.map { "\(Quantity.count($0.value)) \($0.key)" }
         if refused > 0 { parts.append("\(Quantity.count(refused)) refused streams") }
         if duplicates > 0 { parts.append("\(Quantity.count(duplicates)) accepted a second time") }
-        parts.append(
-            "\(Quantity.count(connectionsOpened)) connections, at most \(Quantity.count(peakStreams)) streams on one")
+        let connections = connectionsOpened == 1 ? "1 connection" : "\(Quantity.count(connectionsOpened)) connections"
+        parts.append("\(connections), at most \(Quantity.count(peakStreams)) streams on one")
         return parts.joined(separator: ", ")
     }
 }
