@@ -61,20 +61,22 @@ struct DemoStage: Sendable {
         let api = RelayClient(CurlAPITransport(url: url, token: token))
         try await register(population, api)
         let plan = try await dryRun(api)
+        let before = daemon.figures
         let began = ContinuousClock.now
         let id = try await announce(api)
         let campaign = try await watch(id, api)
         let elapsed = ContinuousClock.now - began
+        let cost = DemoCost(before: before, after: daemon.figures, pushes: simulator.figures.requests, elapsed: elapsed)
         let listed = try await api.request("GET", "/v1/campaigns").items.count
         let figures = simulator.figures
         let ledger = DemoLedger(
             campaign: campaign, plan: plan, campaigns: Int64(listed), expectation: DemoLedger.Expectation(population),
             figures: DemoLedger.Figures(figures), reach: DemoLedger.Reach(population, simulator.accepted()))
-        conclude(campaign, ledger, figures, elapsed)
+        conclude(campaign, ledger, figures, elapsed, cost)
         let json = JSONValue.object([
             "ok": .bool(ledger.addsUp && campaign.state == "completed"), "devices": .integer(Int64(devices)),
             "seconds": .number(Double(elapsed.milliseconds) / 1000), "campaign": campaign.tree,
-            "simulator": figures.json, "samplePayload": plan["samplePayload"] ?? .null, "checks": ledger.json,
+            "simulator": figures.json, "daemon": cost?.json ?? .null, "samplePayload": plan["samplePayload"] ?? .null, "checks": ledger.json,
         ])
         return Result(isRight: ledger.addsUp && campaign.state == "completed", json: json)
     }
@@ -187,9 +189,11 @@ struct DemoStage: Sendable {
     }
 
     private func conclude(
-        _ campaign: CampaignText, _ ledger: DemoLedger, _ figures: SimulatorFigures, _ elapsed: Duration
+        _ campaign: CampaignText, _ ledger: DemoLedger, _ figures: SimulatorFigures, _ elapsed: Duration,
+        _ cost: DemoCost?
     ) {
-        tell("Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). The simulator saw \(figures.text).\n")
+        tell("Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). The simulator saw \(figures.text).")
+        if let cost { tell("\(cost.text)\n") }
         tell(ledger.table)
         let wrong = ledger.checks.filter { !$0.isRight }.count
         tell(wrong == 0 ? "Every figure adds up." : "\(wrong) figures do not add up.")
