@@ -36,6 +36,8 @@ final class RawClient {
     private(set) var isClosed = false
 
     init(_ server: RunningSimulator) throws {
+        // A server that closes early must fail the test, not end its process.
+        signal(SIGPIPE, SIG_IGN)
         process.executableURL = URL(filePath: "/usr/bin/openssl")
         process.arguments = [
             "s_client", "-quiet", "-alpn", "h2", "-CAfile", server.authority, "-verify_return_error", "-connect",
