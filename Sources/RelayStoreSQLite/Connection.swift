@@ -89,6 +89,9 @@ import CSQLite
         return try statement.step() ? try row(statement) : nil
     }
 
+    /// SQLite opens a file that it may not write to for reading, without a word.
+    var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
+
     /// How many rows the last INSERT, UPDATE or DELETE changed.
     var changes: Int { unsafe Int(sqlite3_changes(handle)) }
 

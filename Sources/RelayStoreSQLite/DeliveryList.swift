@@ -151,9 +151,10 @@ struct DeliveryList {
     static func devices(token: String, _ connection: Connection) throws -> [Device] {
         let apps = try connection.all("SELECT id, platform FROM app") { ($0.integer(0), $0.platform(1)) }
         return try apps.compactMap { app, platform in
-            try connection.first(
-                "SELECT id, app_id, token, telephone, removed_at FROM device WHERE app_id = ? AND token = ?",
-                .integer(app), .text(DeviceTable.token(token, platform)), row: device)
+            let token = DeviceTable.token(token, platform)
+            return try connection.first(
+                "SELECT id, app_id, token, telephone, removed_at FROM device \(DeviceTable.isToken)",
+                .integer(app), .text(token), .integer(DeviceTable.hash(token)), row: device)
         }.sorted { $0.id < $1.id }
     }
 

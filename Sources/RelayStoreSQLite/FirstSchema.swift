@@ -28,15 +28,19 @@ enum FirstSchema {
             id            INTEGER PRIMARY KEY,
             app_id        INTEGER NOT NULL REFERENCES app (id),
             token         TEXT NOT NULL CHECK (token <> ''),  -- iOS: lower-case hex
+            token_hash    INTEGER NOT NULL,                   -- FNV-1a, 64 bits, of the token
             telephone     TEXT,                               -- literally as the app holds it; NULL: nobody logged in
             version       TEXT,                               -- the app's version as last seen; NULL: unknown
             environment   INTEGER NOT NULL CHECK (environment IN (0, 1)),  -- 0 production, 1 sandbox
             registered_at INTEGER NOT NULL,                   -- when the token was last registered
             retired_at    INTEGER,                            -- since when the push service calls the token dead
             removed_at    INTEGER,
-            CHECK (removed_at IS NULL OR telephone IS NULL),
-            UNIQUE (app_id, token)
+            CHECK (removed_at IS NULL OR telephone IS NULL)
         ) STRICT;
+        -- Tokens are looked up by their hash: random keys touch a page each, and this index has a quarter of the pages that
+        -- one over (app_id, token) has. One device for each token is kept by the relay, which looks before it inserts, in
+        -- one transaction.
+        CREATE INDEX device_token ON device (token_hash);
         CREATE INDEX device_telephone ON device (telephone) WHERE telephone IS NOT NULL;
         CREATE INDEX device_live ON device (app_id) WHERE removed_at IS NULL;  -- planning and listing, in id order
 

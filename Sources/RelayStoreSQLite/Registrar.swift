@@ -24,11 +24,11 @@ struct Registrar {
         self.connection = connection
         self.now = now
         find = try connection.prepared(
-            "SELECT id, telephone, version, removed_at FROM device WHERE app_id = ? AND token = ?")
+            "SELECT id, telephone, version, removed_at FROM device \(DeviceTable.isToken)")
         insert = try connection.prepared(
             """
-            INSERT INTO device (app_id, token, telephone, version, environment, registered_at)
-            VALUES (?, ?, ?, ?, ?, ?)
+            INSERT INTO device (app_id, token, telephone, version, environment, registered_at, token_hash)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """)
         // Does not name an indexed column: SQLite would delete and insert the index's entry even for an equal value.
         refresh = try connection.prepared(
@@ -57,8 +57,10 @@ struct Registrar {
             replace.clear()
         }
         try unsafe scratch.withUnsafeBytes { bytes in
+            let hash = unsafe DeviceTable.hash(UnsafeRawBufferPointer(rebasing: bytes[token.range]))
             find.bind(1, app)
             unsafe find.bind(2, token, of: bytes)
+            find.bind(3, hash)
             guard try find.step() else {
                 insert.bind(1, app)
                 unsafe insert.bind(2, token, of: bytes)
@@ -66,6 +68,7 @@ struct Registrar {
                 unsafe insert.bind(4, version, of: bytes)
                 insert.bind(5, Int64(device.environment.rawValue))
                 insert.bind(6, now.milliseconds)
+                insert.bind(7, hash)
                 try insert.run()
                 counts.inserted += 1
                 gained[app, default: 0] += 1

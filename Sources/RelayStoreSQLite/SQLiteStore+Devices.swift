@@ -14,22 +14,25 @@ extension SQLiteStore {
     }
 
     package func device(_ app: AppKey, token: String) throws -> DeviceRecord? {
-        try readOnce("looking for a device") { connection in
+        let token = DeviceTable.token(token, app.platform)
+        return try readOnce("looking for a device") { connection in
             try connection.first(
                 """
                 \(DeviceTable.selection)
-                WHERE a.name = ? AND a.platform = ? AND d.app_id = a.id AND d.token = ? AND d.removed_at IS NULL
-                """, .text(app.app), .text(app.platform.rawValue), .text(DeviceTable.token(token, app.platform)),
+                WHERE d.token_hash = ?4 AND d.token = ?3 AND d.removed_at IS NULL AND a.id = d.app_id AND a.name = ?1
+                    AND a.platform = ?2
+                """, .text(app.app), .text(app.platform.rawValue), .text(token), .integer(DeviceTable.hash(token)),
                 row: DeviceTable.record)
         }
     }
 
     package func removeDevice(_ app: AppKey, token: String) throws -> Bool {
-        try write("removing a device") { connection in
+        let token = DeviceTable.token(token, app.platform)
+        return try write("removing a device") { connection in
             guard let appID = try AppTable.id(of: app, connection) else { return false }
             let device = try connection.first(
-                "SELECT id, telephone FROM device WHERE app_id = ? AND token = ? AND removed_at IS NULL",
-                .integer(appID), .text(DeviceTable.token(token, app.platform))
+                "SELECT id, telephone FROM device \(DeviceTable.isToken) AND removed_at IS NULL",
+                .integer(appID), .text(token), .integer(DeviceTable.hash(token))
             ) { ($0.integer(0), $0.optionalText(1)) }
             guard let (id, telephone) = device else { return false }
             if let telephone {
@@ -70,9 +73,10 @@ extension SQLiteStore {
         let known = try readOnce("looking for a device") { connection in
             try connection.first(
                 """
-                SELECT d.version FROM app AS a CROSS JOIN device AS d
-                WHERE a.name = ? AND a.platform = ? AND d.app_id = a.id AND d.token = ? AND d.removed_at IS NULL
-                """, .text(app.app), .text(app.platform.rawValue), .text(token)
+                SELECT d.version FROM device AS d JOIN app AS a
+                WHERE d.token_hash = ?4 AND d.token = ?3 AND d.removed_at IS NULL AND a.id = d.app_id AND a.name = ?1
+                    AND a.platform = ?2
+                """, .text(app.app), .text(app.platform.rawValue), .text(token), .integer(DeviceTable.hash(token))
             ) { $0.optionalText(0) }
         }
         guard let known else { return false }
@@ -80,8 +84,8 @@ extension SQLiteStore {
         return try write("storing a device's version") { connection in
             guard let appID = try AppTable.id(of: app, connection) else { return false }
             let device = try connection.first(
-                "SELECT id, version FROM device WHERE app_id = ? AND token = ? AND removed_at IS NULL",
-                .integer(appID), .text(token)
+                "SELECT id, version FROM device \(DeviceTable.isToken) AND removed_at IS NULL",
+                .integer(appID), .text(token), .integer(DeviceTable.hash(token))
             ) { ($0.integer(0), $0.version(1)) }
             guard let (id, old) = device else { return false }
             try connection.run("UPDATE device SET version = ? WHERE id = ?", .version(version), .integer(id))
@@ -133,6 +137,22 @@ enum DeviceTable {
     static func token(_ token: String, _ platform: Platform) -> String {
         guard platform == .ios, token.utf8.contains(where: isUpperCase) else { return token }
         return String(decoding: token.utf8.map { isUpperCase($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
+    /// The condition for a device by app (?1), token (?2) and the token's hash (?3).
+    static let isToken = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"
+
+    /// The key of the index over tokens: 64 bits of FNV-1a. It is stored, so it may never change. A collision costs a
+    /// comparison, no more; who could make them on purpose has the right to register devices.
+    static func hash(_ token: UnsafeRawBufferPointer) -> Int64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for index in 0..<token.count { hash = unsafe (hash ^ UInt64(token[index])) &* 0x100_0000_01b3 }
+        return Int64(bitPattern: hash)
+    }
+
+    static func hash(_ token: String) -> Int64 {
+        var token = token
+        return token.withUTF8 { unsafe hash(UnsafeRawBufferPointer($0)) }
     }
 
     static func isUpperCase(_ byte: UInt8) -> Bool {

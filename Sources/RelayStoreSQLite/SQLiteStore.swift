@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSQLite
 import Glibc
 import RelayEngine
 import RelayStore
@@ -28,6 +29,9 @@ package final class SQLiteStore: RelayStore {
         try StoreFile.create(path)
         do {
             let writer = try Connection(path: path)
+            guard !writer.isReadOnly else {
+                throw SQLiteFailure(code: SQLITE_READONLY, message: "the file or its file system is read-only")
+            }
             do {
                 try Migration.check(writer, path: path)
             } catch {

@@ -22,4 +22,10 @@ struct QueryPlanTests {
         #expect(plan.contains("delivery_retry (campaign_id=? AND next_attempt_at<?)"))
         #expect(plan.contains("SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"))
     }
+
+    @Test("A token is looked up by its hash")
+    func token() throws {
+        let plan = try plan("SELECT id FROM device WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2")
+        #expect(plan == ["SEARCH device USING INDEX device_token (token_hash=?)"])
+    }
 }

@@ -48,6 +48,18 @@ extension ConformanceCase {
             try fails(.failed) { try subject.store.register([subject.registration(1), bad], at: subject.now) }
             try same(try subject.store.devices(of: nil, after: 0, limit: 10), [])
         },
+        ConformanceCase("a token that many register at once is one device") { subject in
+            let inserted = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        try subject.store.register((0..<20).map { subject.registration($0) }, at: subject.now).inserted
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+            try same(inserted, 20)
+            try same(try subject.store.devices(of: subject.app, after: 0, limit: 99).count, 20)
+        },
         ConformanceCase("devices are listed in ascending id, page by page, by app or all") { subject in
             let other = AppKey(app: "other", platform: .android)
             try subject.registerDevices(3)
