@@ -117,7 +117,8 @@ package protocol Ledger: Sendable {
 
     /// Writes batches in one transaction: ledger rows, counts, cursors, retirements. A row that exists (a retry) is
     /// replaced and the counts move from its old state to its new one. Rows of a campaign that has meanwhile been
-    /// cancelled or superseded are written as they are: they were sent.
+    /// cancelled or superseded are written as they are: they were sent. Only `.retrying` becomes `.cancelled` there (after
+    /// an expiry `.expired`), for nothing will try it again.
     func commit(_ batches: [LedgerCommit], at now: Timestamp) throws
 
     /// Ascending by device id, from `after` (exclusive).

@@ -122,8 +122,8 @@ package protocol VersionStore: Sendable {
     ///   - draft: what the configuration adds to a campaign; nil makes no campaign (the watcher does later).
     ///   - receipt: with one, the answer that `render` makes of the outcome is stored in the same transaction.
     /// - Returns: the outcome, or the answer stored before when `receipt` is known already (then nothing changes).
-    /// - Throws: `StoreError.versionWouldFall` when either version would fall or `required` would exceed `latest` as it
-    ///   then stands is *not* an error: `latest` is raised to `required`.
+    /// - Throws: `StoreError.versionWouldFall` when either version would fall; `.noDownloadURL` when a campaign would have
+    ///   none. A `required` above `latest` is no error: `latest` rises with it.
     func apply(
         _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
         receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer

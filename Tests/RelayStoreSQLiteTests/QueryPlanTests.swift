@@ -23,9 +23,14 @@ struct QueryPlanTests {
         #expect(plan.contains("SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"))
     }
 
-    @Test("A token is looked up by its hash")
-    func token() throws {
-        let plan = try plan("SELECT id FROM device WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2")
-        #expect(plan == ["SEARCH device USING INDEX device_token (token_hash=?)"])
+    @Test("A token is looked up by its hash, and nothing goes through all devices of an app")
+    func devices() throws {
+        let app = "SEARCH a USING INTEGER PRIMARY KEY (rowid=?)"
+        #expect(try plan(DeviceTable.find) == ["SEARCH d USING INDEX device_token (token_hash=?)", app])
+        #expect(
+            try plan("SELECT id FROM device \(DeviceTable.isToken)")
+                == ["SEARCH device USING INDEX device_token (token_hash=?)"])
+        #expect(try plan(DeviceTable.page) == ["SEARCH d USING INTEGER PRIMARY KEY (rowid>?)", app])
+        #expect(try plan(DeviceTable.pageOfApp) == ["SEARCH d USING INDEX device_live (app_id=? AND rowid>?)", app])
     }
 }
