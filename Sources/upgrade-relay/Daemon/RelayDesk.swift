@@ -71,7 +71,7 @@ final class RelayDesk: RelayControl {
             throw ControlError(
                 .unknownApp, context: "\(app.app) is not configured for \(app.platform.rawValue)",
                 hint: "the configuration knows "
-                    + apps.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
+                    + configurations.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
                     .joined(separator: ", "))
         }
         return configuration

@@ -76,7 +76,8 @@ struct DemoStage: Sendable {
         let json = JSONValue.object([
             "ok": .bool(ledger.addsUp && campaign.state == "completed"), "devices": .integer(Int64(devices)),
             "seconds": .number(Double(elapsed.milliseconds) / 1000), "campaign": campaign.tree,
-            "simulator": figures.json, "daemon": cost?.json ?? .null, "samplePayload": plan["samplePayload"] ?? .null, "checks": ledger.json,
+            "simulator": figures.json, "daemon": cost?.json ?? .null, "samplePayload": plan["samplePayload"] ?? .null,
+            "checks": ledger.json,
         ])
         return Result(isRight: ledger.addsUp && campaign.state == "completed", json: json)
     }
