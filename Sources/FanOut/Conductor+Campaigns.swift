@@ -8,7 +8,7 @@ extension Conductor {
     /// Reconciles requirements with campaigns, and campaigns with runs, when the store has changed (DESIGN, rule 2).
     mutating func lookAround() {
         let now = clock()
-        guard now >= nextLook, !isStopping else { return }
+        guard now >= nextLook, !isClosing else { return }
         nextLook = now + configuration.watchInterval
         do {
             let mark = try store.changeMark()
@@ -22,8 +22,9 @@ extension Conductor {
                 run.lookAgainAt = nil
                 run.machine.shardsMayBeFree()
             }
+            noteLook(nil)
         } catch {
-            noteStore(error)
+            noteLook(error)
         }
     }
 
@@ -32,12 +33,11 @@ extension Conductor {
             guard let required = record.required else { continue }
             let part = "app:\(record.app.app)/\(record.app.platform.rawValue)"
             guard let route = routes[record.app] else {
-                if faults.set(part, "a version is stored for an app that is not configured") {
+                // Fine for an app that only asks at login; worth a line where somebody expected pushes.
+                if unrouted.insert(record.app).inserted {
                     log(
-                        .warning, "a version is stored for an app that is not configured",
-                        [
-                            ("app", record.app.app), ("platform", record.app.platform.rawValue),
-                        ])
+                        .notice, "a required version is stored for an app without a push service",
+                        [("app", record.app.app), ("platform", record.app.platform.rawValue)])
                 }
                 continue
             }

@@ -10,7 +10,7 @@ extension Conductor {
     /// Lets every campaign do what its machine says, until each waits.
     mutating func proceed() {
         let now = clock()
-        guard storeRestsUntil.map({ now >= $0 }) ?? true, !isStopping else { return }
+        guard storeRestsUntil.map({ now >= $0 }) ?? true, !isClosing else { return }
         for run in runs.values.sorted(by: { $0.record.key < $1.record.key }) {
             if let pause = run.pausedUntil {
                 guard now >= pause else { continue }

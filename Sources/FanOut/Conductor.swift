@@ -9,7 +9,7 @@ import RelayStore
 /// Everything here belongs to that thread; the machines decide, this shell reads the store, fills batches and commits.
 struct Conductor {
     let store: any RelayStore
-    let routes: [AppKey: AppRoute]
+    private(set) var routes: [AppKey: AppRoute]
     let configuration: FanOut.Configuration
     let log: Log
     let clock: @Sendable () -> Timestamp
@@ -26,6 +26,8 @@ struct Conductor {
     /// Answered and not yet recorded.
     var landed: [Flight] = []
     var faults = FaultLedger()
+    /// Apps that a version is stored for and no route leads to: each is told once.
+    var unrouted: Set<AppKey> = []
 
     /// The store's change mark when the campaigns were last looked at; nil makes the next look unconditional.
     var seenMark: Int64?
@@ -33,13 +35,15 @@ struct Conductor {
     /// After a failed commit nothing is read before this moment: what cannot be recorded is not sent.
     var storeRestsUntil: Timestamp?
     private var stopBy: Timestamp?
+    /// Routes that take over when nothing is on its way any more.
+    private var newRoutes: [AppRoute]?
 
     init(
         store: any RelayStore, routes: [AppRoute], lanes: [Lane], configuration: FanOut.Configuration,
         mailbox: Mailbox<FanOut.Event>, board: FanOut.Board.Shared, log: Log, clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
-        self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
+        self.routes = Self.table(routes)
         self.configuration = configuration
         self.log = log
         self.clock = clock
@@ -49,7 +53,12 @@ struct Conductor {
         pools = PoolTable(lanes: lanes, mailbox: mailbox)
     }
 
-    var isStopping: Bool { stopBy != nil }
+    /// No campaign begins or goes on: the daemon stops, or new routes wait for their turn.
+    var isClosing: Bool { stopBy != nil || newRoutes != nil }
+
+    private static func table(_ routes: [AppRoute]) -> [AppKey: AppRoute] {
+        Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
+    }
 
     /// Runs until it is told to stop and all that was on its way is recorded.
     mutating func run() {
@@ -57,6 +66,7 @@ struct Conductor {
             let now = clock()
             if let stopBy, flights.isEmpty && landed.isEmpty || now >= stopBy { break }
             for event in mailbox.take(timeout: pause(at: now)) { handle(event) }
+            takeNewRoutes()
             lookAround()
             record()
             proceed()
@@ -76,10 +86,27 @@ struct Conductor {
             landed.append(flight)
         case .pool(let pool, let lane, let condition):
             notePool(pool, lane: lane, condition)
+        case .reroute(let routes):
+            newRoutes = routes
+            for run in runs.values { halt(run) }
         case .stop(let deadline):
             stopBy = clock() + deadline
             for run in runs.values { halt(run) }
         }
+    }
+
+    /// Exchanges the routes when all that went out over the old ones is recorded. The connections go too: a new key, or
+    /// a topic that the old key family did not have, needs new ones (PROTOCOLS 1.4).
+    private mutating func takeNewRoutes() {
+        guard let newRoutes, flights.isEmpty, landed.isEmpty else { return }
+        routes = Self.table(newRoutes)
+        unrouted.removeAll()
+        self.newRoutes = nil
+        runs.removeAll()
+        pools.removeAll()
+        for app in faults.texts.keys where app.hasPrefix("apns:") { _ = faults.clear(app) }
+        seenMark = nil
+        nextLook = clock()
     }
 
     /// Stops the lanes and records what they hand back: the last act.
@@ -110,7 +137,7 @@ struct Conductor {
         return max(wake - now, .zero)
     }
 
-    private func publish() {
+    private mutating func publish() {
         let figures = runs.mapValues { run in
             var figures = run.figures
             figures.trouble = faults.text("apns:\(run.record.app.app)") ?? faults.text("store")
@@ -140,6 +167,7 @@ struct Conductor {
         }
     }
 
+    /// The store does not take what is to be recorded.
     mutating func noteStore(_ error: any Error) {
         if faults.set("store", "\(error)") { log(.error, "the store refuses", [("error", "\(error)")]) }
     }
@@ -147,5 +175,14 @@ struct Conductor {
     mutating func storeAnswers() {
         storeRestsUntil = nil
         if faults.clear("store") { log(.notice, "the store takes outcomes again") }
+    }
+
+    /// The store cannot be looked at; it may take outcomes all the same, so this is a fault of its own.
+    mutating func noteLook(_ error: (any Error)?) {
+        guard let error else {
+            if faults.clear("watcher") { log(.notice, "the store can be watched again") }
+            return
+        }
+        if faults.set("watcher", "\(error)") { log(.error, "the store cannot be watched", [("error", "\(error)")]) }
     }
 }

@@ -35,6 +35,8 @@ package final class FanOut: Sendable {
         case poke
         case returned(RequestBatch)
         case pool(PoolID, lane: Int, PoolCondition)
+        /// The configuration was read anew.
+        case reroute([AppRoute])
         case stop(within: Duration)
     }
 
@@ -73,6 +75,11 @@ package final class FanOut: Sendable {
     /// Says that the store changed: the fan-out looks at once instead of at the next tick.
     package func poke() {
         mailbox.post(.poke)
+    }
+
+    /// Goes on with these routes, over new connections, once what is in flight on the old ones has its answers.
+    package func reroute(_ routes: [AppRoute]) {
+        mailbox.post(.reroute(routes))
     }
 
     package func figures(of campaign: CampaignKey) -> RunFigures {

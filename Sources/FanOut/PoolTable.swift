@@ -48,6 +48,13 @@ struct PoolTable {
         for (key, pool) in pools where key.app == app { lanes[key.lane].withdraw(pool) }
     }
 
+    /// Closes every connection; what is still out on one comes back as lost.
+    mutating func removeAll() {
+        for (key, pool) in pools { lanes[key.lane].removePool(pool) }
+        pools.removeAll()
+        owners.removeAll()
+    }
+
     func owner(of pool: PoolID, lane: Int) -> AppKey? {
         owners[Address(pool: pool, lane: lane)]
     }

@@ -69,6 +69,13 @@ final class Workbench {
         try Data(key.pem).write(to: folder.appending(path: "key.p8"))
     }
 
+    /// Moves the store to another folder; before `start`.
+    func keepStore(in folder: URL) throws {
+        let file = self.folder.appending(path: "config.json5")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        try Data(text.replacing(path("relay.db"), with: folder.appending(path: "relay.db").path).utf8).write(to: file)
+    }
+
     // MARK: The daemon
 
     func start() throws {

@@ -5,68 +5,89 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
-import VersionSources
 
-/// The daemon: opens the store, starts the fan-out and the API, waits for a signal, and takes all of it down again.
-enum Daemon {
+/// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.
+struct Daemon {
     /// From the first signal to the end: what is in flight gets eight of the ten seconds that an operator is promised.
     private static let timeToLand = Duration.seconds(8)
 
-    static func run(_ configuration: RelayConfiguration, environment: [String: String], log: Log) throws {
-        let signals = StopSignals()
-        let clock: @Sendable () -> Timestamp = { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
+    private let file: ConfigurationFile
+    private let environment: [String: String]
+    private let log: Log
+    private let clock: @Sendable () -> Timestamp = {
+        Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    }
 
+    init(file: ConfigurationFile, environment: [String: String], log: Log) {
+        self.file = file
+        self.environment = environment
+        self.log = log
+    }
+
+    /// Runs until SIGTERM or SIGINT.
+    func run() throws {
+        let signals = DaemonSignals()
+        let configuration = try file.load()
+        let lock = try StoreLock(store: configuration.store.sqlitePath)
+        defer { withExtendedLifetime(lock) {} }
         let store = try SQLiteStore(path: configuration.store.sqlitePath)
         defer { store.close() }
-        let routes = try RouteBuilder(store: store, environment: environment).routes(for: configuration)
+        let book = DaemonBook.Shared(try DaemonBook(configuration, store: store, environment: environment))
         let fanOut = try FanOut(
-            store: store, routes: routes, configuration: fanOutConfiguration(configuration), log: log, clock: clock)
-        let desk = RelayDesk(
-            store: store, configuration: configuration, routes: routes, fanOut: fanOut, clock: clock)
+            store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
+            log: log, clock: clock)
         let api = APIServer(
-            store: store, control: desk,
-            settings: try apiSettings(configuration, environment: environment, clock: clock))
+            store: store, control: RelayDesk(store: store, book: book, fanOut: fanOut, clock: clock),
+            settings: APISettings(
+                listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
+                webhookSecrets: { book.current.webhookSecrets }, clock: clock))
         do {
             try api.start()
         } catch {
             fanOut.stop(within: .zero)
             throw error
         }
+        let address = ListenAddress(host: configuration.listen.address.host, port: api.port ?? 0)
         log(
             .notice, "ready",
             [
-                ("listen", ListenAddress(host: configuration.listen.address.host, port: api.port ?? 0).description),
-                ("controlSocket", configuration.listen.controlSocket),
+                ("listen", address.description), ("controlSocket", configuration.listen.controlSocket),
                 ("apps", String(configuration.apps.count)),
             ])
 
-        signals.wait()
+        while signals.next() == .reload { reload(book, over: configuration, store, fanOut) }
         log(.notice, "stopping: what is in flight is finished")
-        fanOut.stop(within: timeToLand)
+        fanOut.stop(within: Self.timeToLand)
         api.stop()
         log(.notice, "stopped")
     }
 
-    private static func fanOutConfiguration(_ configuration: RelayConfiguration) -> FanOut.Configuration {
+    /// Takes the configuration file as it is now; one that does not validate changes nothing and is reported.
+    private func reload(
+        _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut
+    ) {
+        do {
+            let configuration = try file.load()
+            let new = try DaemonBook(configuration, store: store, environment: environment)
+            book.exchange(for: new)
+            fanOut.reroute(Array(new.routes.values))
+            if configuration.store != running.store || configuration.listen != running.listen
+                || configuration.fanOut != running.fanOut
+            {
+                log(.warning, "reloaded; what changed in store, listen or fanOut needs a restart")
+            } else {
+                log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
+            }
+        } catch {
+            log(.error, "not reloaded: the configuration stays as it was", [("error", "\(error)")])
+        }
+    }
+
+    private static func fanOut(_ configuration: RelayConfiguration) -> FanOut.Configuration {
         var fanOut = FanOut.Configuration()
         fanOut.lanes = configuration.fanOut.lanes
         fanOut.limits.batchSize = configuration.fanOut.batch
         fanOut.largestShard = configuration.fanOut.shardSize
         return fanOut
-    }
-
-    private static func apiSettings(
-        _ configuration: RelayConfiguration, environment: [String: String], clock: @escaping @Sendable () -> Timestamp
-    ) throws -> APISettings {
-        let secrets = try configuration.webhooks.secrets.map { source in
-            do {
-                return try WebhookSecret(String(decoding: source.read(environment: environment), as: UTF8.self))
-            } catch {
-                throw CommandFailure(.configuration, "webhooks.secrets: \(error)")
-            }
-        }
-        return APISettings(
-            listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
-            webhookSecrets: { secrets }, clock: clock)
     }
 }

@@ -7,31 +7,28 @@ import UpgradeRules
 
 /// What the API asks of the running daemon: the store's answers with what configuration and fan-out add.
 ///
-/// Used from the HTTP server's threads; holds nothing that changes.
+/// Used from the HTTP server's threads.
 final class RelayDesk: RelayControl {
     private let store: any RelayStore
-    private let configurations: [AppKey: AppConfiguration]
-    private let routes: [AppKey: AppRoute]
+    private let book: DaemonBook.Shared
     private let fanOut: FanOut
     private let clock: @Sendable () -> Timestamp
 
     init(
-        store: any RelayStore, configuration: RelayConfiguration, routes: [AppRoute], fanOut: FanOut,
-        clock: @escaping @Sendable () -> Timestamp
+        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
-        configurations = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })
-        self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
+        self.book = book
         self.fanOut = fanOut
         self.clock = clock
     }
 
     func profile(of app: AppKey) -> AppProfile? {
-        configurations[app].map { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
+        book.current.apps[app].map { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
     }
 
     func apps() -> [AppKey] {
-        configurations.keys.sorted { ($0.app, $0.platform.rawValue) < ($1.app, $1.platform.rawValue) }
+        book.current.apps.keys.sorted { ($0.app, $0.platform.rawValue) < ($1.app, $1.platform.rawValue) }
     }
 
     // MARK: Versions
@@ -41,9 +38,10 @@ final class RelayDesk: RelayControl {
         render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         let app = try configured(bump.app)
-        if bump.required != nil, let route = routes[bump.app] { _ = try payload(bump, app, route) }
+        if bump.required != nil, let route = book.current.routes[bump.app] { _ = try payload(bump, app, route) }
         let applied = try store.apply(
-            bump, actor: actor, source: source, at: clock(), draft: routes[bump.app]?.draft, receipt: receipt,
+            bump, actor: actor, source: source, at: clock(), draft: book.current.routes[bump.app]?.draft,
+            receipt: receipt,
             render: render)
         fanOut.poke()
         return applied
@@ -54,7 +52,7 @@ final class RelayDesk: RelayControl {
         guard let required = try bump.required ?? store.version(of: bump.app)?.required else {
             throw ControlError(.unknownApp, context: "no required version is given and none is stored")
         }
-        guard let route = routes[bump.app] else {
+        guard let route = book.current.routes[bump.app] else {
             throw ControlError(
                 .unknownApp, context: "\(bump.app.app) has no push service on \(bump.app.platform.rawValue)",
                 hint: "add `apns` to the app's configuration")
@@ -67,11 +65,12 @@ final class RelayDesk: RelayControl {
     }
 
     private func configured(_ app: AppKey) throws -> AppConfiguration {
-        guard let configuration = configurations[app] else {
+        let apps = book.current.apps
+        guard let configuration = apps[app] else {
             throw ControlError(
                 .unknownApp, context: "\(app.app) is not configured for \(app.platform.rawValue)",
                 hint: "the configuration knows "
-                    + configurations.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
+                    + apps.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
                     .joined(separator: ", "))
         }
         return configuration

@@ -31,9 +31,10 @@ struct ServeCommand: Command {
 
     func run(_ context: CommandContext) async throws -> ExitCode {
         let file = ConfigurationFile.located(option: configPath, environment: context.environment)
-        try Daemon.run(
-            file.load(), environment: context.environment,
-            log: StandardErrorLog.make(minimum: logLevel, environment: context.environment))
+        try Daemon(
+            file: file, environment: context.environment,
+            log: StandardErrorLog.make(minimum: logLevel, environment: context.environment)
+        ).run()
         return .done
     }
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import FanOut
+import RelayStore
+import Synchronization
+import VersionSources
+
+/// What the configuration of this moment says, ready to use; a reload exchanges all of it at once.
+struct DaemonBook: Sendable {
+    var apps: [AppKey: AppConfiguration]
+    var routes: [AppKey: AppRoute]
+    var webhookSecrets: [WebhookSecret]
+
+    /// Reads every key and secret that the configuration names.
+    ///
+    /// - Throws: `CommandFailure` (78) with the field that is at fault.
+    init(_ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String]) throws {
+        let routes = try RouteBuilder(store: store, environment: environment).routes(for: configuration)
+        self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
+        apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })
+        webhookSecrets = try configuration.webhooks.secrets.map { source in
+            do {
+                return try WebhookSecret(String(decoding: source.read(environment: environment), as: UTF8.self))
+            } catch {
+                throw CommandFailure(.configuration, "webhooks.secrets: \(error)")
+            }
+        }
+    }
+
+    /// The book behind its lock: read from the API's threads, exchanged by the main one.
+    final class Shared: Sendable {
+        private let book: Mutex<DaemonBook>
+
+        init(_ book: DaemonBook) {
+            self.book = Mutex(book)
+        }
+
+        var current: DaemonBook { book.withLock { $0 } }
+
+        func exchange(for new: DaemonBook) {
+            book.withLock { $0 = new }
+        }
+    }
+}

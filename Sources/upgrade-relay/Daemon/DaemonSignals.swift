@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import Synchronization
+
+/// What an operator tells the daemon by signal: SIGHUP reloads, SIGTERM and SIGINT stop it in order, and a second one of
+/// those ends the process at once.
+final class DaemonSignals: Sendable {
+    enum Order: Sendable {
+        case reload
+        case stop
+    }
+
+    private let orders = Mutex<[Order]>([])
+    private let arrived = DispatchSemaphore(value: 0)
+    private let stops = Atomic<Int>(0)
+
+    init() {
+        // A peer that closes its socket is an error of that write, not the end of the process (libcurl, threadsafe(3)).
+        _ = signal(SIGPIPE, SIG_IGN)
+        let queue = DispatchQueue(label: "signals")
+        for number in [SIGHUP, SIGTERM, SIGINT] {
+            // Dispatch sees the signal only where its default action is off.
+            _ = signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler {
+                // The handler holds its source, so that both live as long as the process.
+                self.received(number, times: Int(source.data))
+            }
+            source.activate()
+        }
+    }
+
+    private func received(_ number: Int32, times: Int) {
+        if number != SIGHUP, stops.add(times, ordering: .relaxed).newValue > 1 { _exit(128 + number) }
+        orders.withLock { $0.append(number == SIGHUP ? .reload : .stop) }
+        arrived.signal()
+    }
+
+    /// Blocks until the next order; orders come in the order of their signals.
+    func next() -> Order {
+        while true {
+            arrived.wait()
+            if let order = orders.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return order }
+        }
+    }
+}

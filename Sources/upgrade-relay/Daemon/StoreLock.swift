@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Keeps a second daemon off the same store: two would send every campaign twice.
+///
+/// An flock(2) on a file beside the database, so that it goes with the process however that ends. Not on the database
+/// itself: closing a descriptor of it would drop SQLite's own locks (sqlite.org/howtocorrupt.html, 2.2).
+final class StoreLock {
+    private let descriptor: Int32
+
+    /// - Throws: `CommandFailure` where another daemon holds the lock or the file cannot be made.
+    init(store: String) throws {
+        let path = store + ".lock"
+        descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure(
+                .failed, "\(path) cannot be made: \(unsafe String(cString: strerror(errno)))",
+                hint: "does the directory exist, and may this user write to it?")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw CommandFailure(
+                .failed, "another daemon works on \(store)",
+                hint: "one store has one daemon; stop the other, or give this one a store of its own")
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}

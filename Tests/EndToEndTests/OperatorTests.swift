@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import Signing
+import Testing
+
+/// What the people who run it do to it: reload, start twice, fill the disk.
+@Suite(.serialized) struct OperatorTests {
+    @Test func sighupTakesTheRepairedKeyAndTheCampaignGoesOn() throws {
+        let bench = try Workbench(relayKey: try ES256PrivateKey.generate())
+        try bench.start()
+        try bench.register(Fleet(count: 1_000))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        try bench.follow(id) { $0.state == "suspended" && $0.counts["inFlight"] == 0 }
+        try bench.write(bench.key)
+        let relay = try #require(bench.relay)
+        relay.send(SIGHUP)
+        #expect(relay.waitForLine(" reloaded", within: .seconds(10)) != nil)
+        #expect(try bench.api("POST", "/v1/campaigns/\(id)/resume").status == 200)
+        let end = try bench.follow(id) { $0.isFinal }
+        #expect(end.counts["accepted"] == 1_000)
+    }
+
+    @Test func aReloadInMidCampaignLosesNothing() throws {
+        let bench = try Workbench { $0.latency = .milliseconds(50) }
+        try bench.start()
+        let fleet = Fleet(count: 10_000)
+        try bench.register(fleet)
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        try #require(bench.simulator.wait(forRequests: 3_000, deadline: .seconds(30)))
+        let relay = try #require(bench.relay)
+        relay.send(SIGHUP)
+        #expect(relay.waitForLine(" reloaded", within: .seconds(10)) != nil)
+        let end = try bench.follow(id) { $0.isFinal }
+        #expect(end.counts["accepted"] == 10_000)
+        #expect(bench.simulator.figures.duplicates == 0)
+    }
+
+    @Test func aConfigurationThatDoesNotValidateChangesNothing() throws {
+        let bench = try Workbench()
+        try bench.start()
+        try bench.register(Fleet(count: 10))
+        try Data("{ apps: { x: 1 } }".utf8).write(to: bench.folder.appending(path: "config.json5"))
+        let relay = try #require(bench.relay)
+        relay.send(SIGHUP)
+        let line = try #require(relay.waitForLine(" not reloaded", within: .seconds(10)))
+        #expect(line.contains(#"apps[\"x\"]"#))
+        let end = try bench.follow(try bench.campaign(of: bench.bump("2.0.0"))) { $0.isFinal }
+        #expect(end.counts["accepted"] == 10)
+    }
+
+    @Test func aSecondDaemonOnTheSameStoreIsRefused() throws {
+        let bench = try Workbench()
+        try bench.start()
+        let second = try CommandResult.of(["serve", "--config", bench.path("config.json5")])
+        #expect(second.status == 1)
+        #expect(second.errors.contains("another daemon works on \(bench.path("relay.db"))"))
+        #expect(try bench.api("GET", "/healthz").status == 200, "the first goes on")
+    }
+
+    /// Needs a file system of its own, so root.
+    @Test(.enabled(if: getuid() == 0, "mounts a small tmpfs, which only root may"))
+    func aFullDiskStopsTheSendingAndSpaceLetsItGoOn() throws {
+        let bench = try Workbench()
+        let disk = bench.folder.appending(path: "disk")
+        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+        let mounted = try CommandResult.of(
+            ["-t", "tmpfs", "-o", "size=16m", "tmpfs", disk.path], program: URL(filePath: "/bin/mount"))
+        // A container may forbid it even to root.
+        guard mounted.status == 0 else { return print("not tested here: \(mounted.errors)") }
+        defer { _ = try? CommandResult.of(["-l", disk.path], program: URL(filePath: "/bin/umount")) }
+        try bench.keepStore(in: disk)
+        try bench.start()
+        let fleet = Fleet(count: 20_000)
+        try bench.register(fleet)
+        let ballast = disk.appending(path: "ballast")
+        let free = try #require(
+            try FileManager.default.attributesOfFileSystem(forPath: disk.path)[.systemFreeSize] as? Int)
+        try Data(count: max(0, free - 300_000)).write(to: ballast)
+
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        let relay = try #require(bench.relay)
+        let line = try #require(relay.waitForLine(" the store refuses", within: .seconds(20)))
+        #expect(line.contains("full"))
+        let ready = try bench.api("GET", "/readyz")
+        #expect(ready.status == 503)
+        let sent = bench.simulator.figures.requests
+        #expect(sent < 20_000, "what cannot be recorded is not sent")
+
+        try FileManager.default.removeItem(at: ballast)
+        let end = try bench.follow(id) { $0.isFinal }
+        #expect(end.counts["accepted"] == 20_000)
+        #expect(end.addsUp)
+        #expect(bench.simulator.figures.distinctTokens == 20_000)
+        #expect(bench.simulator.figures.duplicates == 0, "what was sent is recorded from memory, not sent again")
+        bench.kill()
+    }
+}
