@@ -22,6 +22,10 @@ extension Conductor {
                 run.lookAgainAt = nil
                 run.machine.shardsMayBeFree()
             }
+            if now >= nextSweep {
+                try store.forgetWebhooks(before: now - configuration.webhookMemory)
+                nextSweep = now + .seconds(3600)
+            }
             noteLook(nil)
         } catch {
             noteLook(error)

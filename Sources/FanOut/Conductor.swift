@@ -32,6 +32,8 @@ struct Conductor {
     /// The store's change mark when the campaigns were last looked at; nil makes the next look unconditional.
     var seenMark: Int64?
     var nextLook = Timestamp(milliseconds: 0)
+    /// When old webhook ids are forgotten next.
+    var nextSweep = Timestamp(milliseconds: 0)
     /// After a failed commit nothing is read before this moment: what cannot be recorded is not sent.
     var storeRestsUntil: Timestamp?
     private var stopBy: Timestamp?
