@@ -19,8 +19,6 @@ final class CampaignRun {
     var devices = RateMeter()
     /// Nothing is sent before this moment (TooManyProviderTokenUpdates).
     var pausedUntil: Timestamp?
-    /// When shards that another relay held are looked for again.
-    var lookAgainAt: Timestamp?
     /// Requests on their way, from shards and from retries.
     var shardRequestsOut = 0
     var retryRequestsOut = 0

@@ -7,9 +7,10 @@ import UpgradeRules
 extension Conductor {
     /// Reconciles requirements with campaigns, and campaigns with runs, when the store has changed (DESIGN, rule 2).
     mutating func lookAround() {
+        let tick = ContinuousClock.now
+        guard tick >= nextLook, !isClosing else { return }
+        nextLook = tick + configuration.watchInterval
         let now = clock()
-        guard now >= nextLook, !isClosing else { return }
-        nextLook = now + configuration.watchInterval
         do {
             let mark = try store.changeMark()
             if mark != seenMark {
@@ -18,13 +19,9 @@ extension Conductor {
                 seenMark = mark
             }
             for run in runs.values where now >= run.record.expiresAt { try expire(run, at: now) }
-            for run in runs.values where run.lookAgainAt.map({ $0 <= now }) == true {
-                run.lookAgainAt = nil
-                run.machine.shardsMayBeFree()
-            }
-            if now >= nextSweep {
+            if tick >= nextSweep {
                 try store.forgetWebhooks(before: now - configuration.webhookMemory)
-                nextSweep = now + .seconds(3600)
+                nextSweep = tick + .seconds(3600)
             }
             noteLook(nil)
         } catch {
@@ -74,7 +71,7 @@ extension Conductor {
         for record in open where record.state == .running && runs[record.key] == nil {
             guard let route = routes[record.app] else { continue }
             if now >= record.expiresAt {
-                try store.expireCampaign(record.key, at: now)
+                try expire(record, at: now)
             } else {
                 try begin(record, route, at: now)
             }
@@ -101,12 +98,17 @@ extension Conductor {
         log(.info, "sending", [("campaign", record.id), ("app", record.app.app)])
     }
 
+    /// What is still on its way comes in first: the campaign then has no run any more and is expired by `matchRuns`.
     private mutating func expire(_ run: CampaignRun, at now: Timestamp) throws {
         halt(run)
         guard run.machine.isStopped else { return }
-        try store.expireCampaign(run.record.key, at: now)
         runs[run.record.key] = nil
-        log(.notice, "the campaign's time to live ran out", [("campaign", run.record.id)])
+        try expire(run.record, at: now)
+    }
+
+    private func expire(_ record: CampaignRecord, at now: Timestamp) throws {
+        try store.expireCampaign(record.key, at: now)
+        log(.notice, "the campaign's time to live ran out", [("campaign", record.id)])
     }
 
     /// Stops a campaign that cannot succeed, with the reason that its status shows.

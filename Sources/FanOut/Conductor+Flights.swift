@@ -9,8 +9,8 @@ extension Conductor {
 
     /// Lets every campaign do what its machine says, until each waits.
     mutating func proceed() {
+        guard !storeRests, !isClosing else { return }
         let now = clock()
-        guard storeRestsUntil.map({ now >= $0 }) ?? true, !isClosing else { return }
         for run in runs.values.sorted(by: { $0.record.key < $1.record.key }) {
             if let pause = run.pausedUntil {
                 guard now >= pause else { continue }
@@ -20,7 +20,7 @@ extension Conductor {
                 while try step(run, at: now) {}
             } catch let error as StoreError {
                 noteStore(error)
-                storeRestsUntil = now + .seconds(1)
+                letStoreRest()
                 return
             } catch {
                 // The provider token cannot be signed: nothing can be sent with this credential.
@@ -79,7 +79,6 @@ extension Conductor {
             } else {
                 // Another relay holds shards, or the campaign's state has just been changed.
                 run.machine.halt()
-                run.lookAgainAt = nil
                 seenMark = nil
             }
             return false
@@ -104,8 +103,8 @@ extension Conductor {
     /// Records all batches that are back, in one transaction.
     mutating func record() {
         while !landed.isEmpty {
+            if storeRests { return }
             let now = clock()
-            if let storeRestsUntil, now < storeRestsUntil { return }
             let flights = landed
             var commits: [LedgerCommit] = []
             commits.reserveCapacity(flights.count)
@@ -118,7 +117,7 @@ extension Conductor {
                 storeAnswers()
             } catch {
                 noteStore(error)
-                storeRestsUntil = now + .seconds(1)
+                letStoreRest()
                 return
             }
             landed.removeAll(keepingCapacity: true)

@@ -31,12 +31,11 @@ struct Conductor {
 
     /// The store's change mark when the campaigns were last looked at; nil makes the next look unconditional.
     var seenMark: Int64?
-    var nextLook = Timestamp(milliseconds: 0)
+    var nextLook = ContinuousClock.now
     /// When old webhook ids are forgotten next.
-    var nextSweep = Timestamp(milliseconds: 0)
-    /// After a failed commit nothing is read before this moment: what cannot be recorded is not sent.
-    var storeRestsUntil: Timestamp?
-    private var stopBy: Timestamp?
+    var nextSweep = ContinuousClock.now
+    private var storeRestsUntil: ContinuousClock.Instant?
+    private var stopBy: ContinuousClock.Instant?
     /// Routes that take over when nothing is on its way any more.
     private var newRoutes: [AppRoute]?
 
@@ -65,9 +64,8 @@ struct Conductor {
     /// Runs until it is told to stop and all that was on its way is recorded.
     mutating func run() {
         while true {
-            let now = clock()
-            if let stopBy, flights.isEmpty && landed.isEmpty || now >= stopBy { break }
-            for event in mailbox.take(timeout: pause(at: now)) { handle(event) }
+            if let stopBy, flights.isEmpty && landed.isEmpty || ContinuousClock.now >= stopBy { break }
+            for event in mailbox.take(timeout: pause()) { handle(event) }
             takeNewRoutes()
             lookAround()
             record()
@@ -81,7 +79,7 @@ struct Conductor {
         switch event {
         case .poke:
             seenMark = nil
-            nextLook = clock()
+            nextLook = .now
         case .returned(let batch):
             guard let flight = flights[batch.tag], flight.batchReturned() else { return }
             flights[batch.tag] = nil
@@ -92,7 +90,7 @@ struct Conductor {
             newRoutes = routes
             for run in runs.values { halt(run) }
         case .stop(let deadline):
-            stopBy = clock() + deadline
+            stopBy = .now + deadline
             for run in runs.values { halt(run) }
         }
     }
@@ -108,12 +106,12 @@ struct Conductor {
         pools.removeAll()
         for app in faults.texts.keys where app.hasPrefix("apns:") { _ = faults.clear(app) }
         seenMark = nil
-        nextLook = clock()
+        nextLook = .now
     }
 
     /// Stops the lanes and records what they hand back: the last act.
     private mutating func ground() {
-        let rest = max(stopBy.map { $0 - clock() } ?? .zero, .zero)
+        let rest = max(stopBy.map { $0 - .now } ?? .zero, .zero)
         for lane in lanes { lane.stop(deadline: rest) }
         for event in mailbox.take(timeout: .zero) { handle(event) }
         storeRestsUntil = nil
@@ -128,15 +126,26 @@ struct Conductor {
         do { try store.releaseShards(owner: configuration.owner) } catch { noteStore(error) }
     }
 
-    /// How long the thread may sleep when no event comes.
-    private func pause(at now: Timestamp) -> Duration {
+    /// How long the thread may sleep when no event comes. Ticks are counted on a clock that never goes back, so that a
+    /// wall clock that is set right does not stop the watcher; only retries are due by the wall.
+    private func pause() -> Duration {
+        let tick = ContinuousClock.now
         var wake = nextLook
         if let storeRestsUntil { wake = min(wake, storeRestsUntil) }
         if let stopBy { wake = min(wake, stopBy) }
+        var pause = wake - tick
+        let now = clock()
         for run in runs.values {
-            if case .wait(let until?) = run.machine.next(at: now) { wake = min(wake, until) }
+            if case .wait(let until?) = run.machine.next(at: now) { pause = min(pause, until - now) }
         }
-        return max(wake - now, .zero)
+        return max(pause, .zero)
+    }
+
+    /// After a failed commit nothing is read for a second: what cannot be recorded is not sent.
+    var storeRests: Bool { storeRestsUntil.map { ContinuousClock.now < $0 } ?? false }
+
+    mutating func letStoreRest() {
+        storeRestsUntil = .now + .seconds(1)
     }
 
     private mutating func publish() {

@@ -104,11 +104,6 @@ package struct CampaignMachine: Sendable {
         idle.append(contentsOf: fresh.sorted { $0.number > $1.number })
     }
 
-    /// A shard that another owner held may be free now.
-    package mutating func shardsMayBeFree() {
-        allLeased = false
-    }
-
     /// A batch of the shard was read and is on its way.
     package mutating func shardBatchLeft(_ number: Int) {
         guard let index = idle.lastIndex(where: { $0.number == number }) else { return }

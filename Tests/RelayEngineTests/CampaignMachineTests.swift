@@ -113,11 +113,4 @@ import Testing
         #expect(machine.isStopped)
         #expect(machine.next(at: start) == .wait(until: nil))
     }
-
-    @Test func shardsThatAnotherRelayHeldAreAskedForAgain() {
-        var machine = machine()
-        machine.leased([])
-        machine.shardsMayBeFree()
-        #expect(machine.next(at: start) == .leaseShards(limit: 4))
-    }
 }

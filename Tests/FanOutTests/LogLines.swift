@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+
+/// Log messages as they come, for tests that wait for one.
+final class LogLines: Sendable {
+    private let messages = Mutex<[String]>([])
+    private let news = NSCondition()
+
+    func add(_ message: String) {
+        news.lock()
+        messages.withLock { $0.append(message) }
+        news.broadcast()
+        news.unlock()
+    }
+
+    /// False when `deadline` passes first.
+    func wait(for message: String, deadline: Duration) -> Bool {
+        let end = Date(timeIntervalSinceNow: Double(deadline.components.seconds))
+        news.lock()
+        defer { news.unlock() }
+        while !messages.withLock({ $0.contains(message) }) {
+            guard news.wait(until: end) else { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+import Signing
+import Testing
+import UpgradeRules
+
+@testable import FanOut
+
+/// What an answer makes of a ledger row, and of the campaign.
+@Suite struct SettlementTests {
+    private let now = Timestamp(seconds: 1_800_000_000)
+    private let provider: APNsProvider
+    private let batch: RequestBatch
+
+    init() throws {
+        let key = try ES256PrivateKey.generate()
+        provider = APNsProvider(
+            settings: .init(topic: "com.example.app", priority: 10),
+            tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: nil, save: { _ in }))
+        let template = try provider.template(
+            payload: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), authority: "a", expiresAt: now, at: now)
+        batch = RequestBatch(template: template.request, tag: 0, capacity: 1, bytesPerRequest: 1)
+    }
+
+    private func answer(_ status: UInt16, _ reason: String? = nil, timestamp: Int64? = nil, retryAfter: Int32 = -1)
+        -> Answer
+    {
+        var answer = Answer()
+        answer.kind = .answered
+        answer.sends = 1
+        answer.status = status
+        answer.retryAfter = retryAfter
+        if let reason {
+            let time = timestamp.map { #","timestamp":\#($0)"# } ?? ""
+            answer.body = Int32(batch.bodies.count)
+            batch.bodies.append(Array(#"{"reason":"\#(reason)"\#(time)}"#.utf8))
+        }
+        return answer
+    }
+
+    private func settle(
+        _ answer: Answer, attempts: UInt16 = 0, timeToLive: Duration = .seconds(86_400)
+    ) -> (row: LedgerRow, settlement: Settlement) {
+        var settlement = Settlement(provider: provider, expiresAt: now + timeToLive, now: now)
+        var row = LedgerRow(device: 7, state: .inFlight, attempts: attempts)
+        let device = DeviceRow(
+            id: 7, token: .absent, telephone: .absent, version: .absent, environment: .production, isDead: false,
+            registeredAt: 0, attempts: attempts)
+        settlement.settle(&row, device: device, answer: answer, in: batch)
+        return (row, settlement)
+    }
+
+    @Test func acceptedIsFinalAndCountsTheAttempt() {
+        let (row, settlement) = settle(answer(200), attempts: 2)
+        #expect(row.state == .accepted)
+        #expect(row.attempts == 3)
+        #expect(row.reason == nil)
+        #expect(settlement.proven == 1)
+    }
+
+    @Test func aTimestampIn410RetiresTheTokenAndItsAbsenceDoesNot() {
+        let told = settle(answer(410, "Unregistered", timestamp: 1_700_000_000_123))
+        #expect(told.row.state == .unregistered)
+        #expect(
+            told.settlement.retirements
+                == [TokenRetirement(device: 7, deadSince: Timestamp(milliseconds: 1_700_000_000_123))])
+        let silent = settle(answer(410, "Unregistered"))
+        #expect(silent.row.state == .unregistered)
+        #expect(silent.settlement.retirements.isEmpty, "only a 410 with a timestamp speaks about the token")
+    }
+
+    @Test(
+        arguments: [
+            (status: 429, reason: "TooManyRequests", retryAfter: -1, attempts: 0, earliest: 2, latest: 2.5),
+            (429, "TooManyRequests", -1, 3, 16, 20),
+            (503, "ServiceUnavailable", -1, 0, 60, 75),
+            (503, "ServiceUnavailable", 7, 5, 7, 8.75),
+            (500, "InternalServerError", -1, 9, 900, 1125),
+        ] as [(UInt16, String, Int32, UInt16, Double, Double)])
+    func aRetryWaitsAsLongAsItsScheduleSays(
+        status: UInt16, reason: String, retryAfter: Int32, attempts: UInt16, earliest: Double, latest: Double
+    ) throws {
+        let row = settle(answer(status, reason, retryAfter: retryAfter), attempts: attempts).row
+        #expect(row.state == .retrying)
+        #expect(row.reason == reason)
+        let wait = try #require(row.nextAttemptAt) - now
+        #expect(wait >= .seconds(earliest) && wait <= .seconds(latest))
+    }
+
+    @Test func nothingIsTriedAgainAfterTheTimeToLive() {
+        let row = settle(answer(503, "ServiceUnavailable"), timeToLive: .seconds(59)).row
+        #expect(row.state == .expired)
+        #expect(row.nextAttemptAt == nil)
+        #expect(row.reason == "ServiceUnavailable")
+    }
+
+    @Test func aLostPushCountsEverySendingAndAnUnsentOneNone() throws {
+        var lost = Answer()
+        lost.kind = .lost
+        lost.sends = 2
+        let gone = settle(lost).row
+        #expect(gone.attempts == 2)
+        #expect(gone.state == .retrying)
+        #expect(try #require(gone.nextAttemptAt) >= now + .seconds(1))
+        var unsent = Answer()
+        unsent.kind = .unsent
+        let held = settle(unsent).row
+        #expect(held.attempts == 0)
+        #expect(held.nextAttemptAt == now, "nothing is wrong with it")
+    }
+
+    @Test func aBadCredentialStopsTheCampaignAndKeepsThePush() {
+        let (row, settlement) = settle(answer(403, "InvalidProviderToken"))
+        #expect(row.state == .retrying)
+        #expect(row.nextAttemptAt == now)
+        #expect(settlement.stop?.reason == "InvalidProviderToken")
+        #expect(settlement.stop?.hint.contains("apns.keyId") == true)
+        #expect(settlement.retirements.isEmpty)
+    }
+
+    @Test func anExpiredProviderTokenAsksForANewOneAndTooManyForAPause() throws {
+        let expired = settle(answer(403, "ExpiredProviderToken")).settlement
+        #expect(expired.needsNewCredential)
+        #expect(expired.stop == nil)
+        let (row, settlement) = settle(answer(429, "TooManyProviderTokenUpdates"))
+        #expect(!settlement.needsNewCredential, "another token would make it worse")
+        let pause = try #require(settlement.pauseUntil) - now
+        #expect(pause >= .seconds(300) && pause <= .seconds(20 * 60))
+        #expect(row.nextAttemptAt == settlement.pauseUntil)
+    }
+
+    @Test func aBadTokenIsRejectedAndRememberedForTheBreaker() {
+        let (row, settlement) = settle(answer(400, "BadDeviceToken"))
+        #expect(row.state == .rejected)
+        #expect(settlement.badTokens == 1)
+        #expect(settlement.badTokenReasons == ["BadDeviceToken"])
+        #expect(settlement.proven == 0)
+        #expect(settlement.retirements.isEmpty)
+    }
+}
