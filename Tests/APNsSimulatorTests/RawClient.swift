@@ -41,7 +41,8 @@ final class RawClient {
         process.executableURL = URL(filePath: "/usr/bin/openssl")
         process.arguments = [
             "s_client", "-quiet", "-alpn", "h2", "-CAfile", server.authority, "-verify_return_error", "-connect",
-            "localhost:\(server.simulator.port)",
+            // Not localhost: openssl asks /etc/hosts, which a container may not have.
+            "127.0.0.1:\(server.simulator.port)",
         ]
         process.standardInput = input
         process.standardOutput = output

@@ -68,7 +68,7 @@ import Testing
             try run(
                 "/usr/bin/openssl",
                 [
-                    "s_client", "-connect", "localhost:\(server.simulator.port)", version, "-cipher",
+                    "s_client", "-connect", "127.0.0.1:\(server.simulator.port)", version, "-cipher",
                     "ALL:@SECLEVEL=0", "-alpn", "h2", "-CAfile", server.authority, "-verify_return_error",
                 ])
         }

@@ -108,6 +108,25 @@ import Testing
         #expect(ProgressBar.plain("reading", progress) == "reading: 500  100/s")
     }
 
+    @Test func `Bytes are told as bytes`() {
+        let progress = Progress(done: 512, total: 20 << 20, ratePerSecond: 1536, secondsLeft: nil, unit: .bytes)
+        #expect(ProgressBar.plain("importing", progress) == "importing:   0%  512 B/20 MiB  1.5 KiB/s")
+    }
+
+    @Test func `The end has no rate where nobody measured one`() {
+        let progress = Progress(done: 10, total: 10, ratePerSecond: 0, secondsLeft: 0)
+        #expect(ProgressBar.plain("pushing", progress) == "pushing: 100%  10/10")
+    }
+
+    @Test func `What was measured last is shown at the end`() {
+        let transcript = Transcript()
+        let display = ProgressDisplay(transcript.console, label: "work", total: 1000)
+        display.update(done: 999)
+        display.finish(done: 1000)
+        #expect(transcript.err.hasPrefix("work:  99%  999/1,000"))
+        #expect(transcript.err.contains("\nwork: 100%  1,000/1,000"))
+    }
+
     @Test func `Nothing to do is done`() {
         let progress = Progress(done: 0, total: 0, ratePerSecond: 0, secondsLeft: nil)
         #expect(progress.share == 1)
@@ -117,12 +136,21 @@ import Testing
     @Test func `The rate follows the work and forgets an old stall`() {
         var meter = ProgressMeter(total: 10_000, start: .zero)
         var progress = meter.update(done: 100, at: .seconds(1))
-        #expect(progress.ratePerSecond == 100)
+        #expect(abs(progress.ratePerSecond - 100) < 0.001)
         #expect(progress.secondsLeft == 99)
         for second in 2...60 { progress = meter.update(done: 100, at: .seconds(second)) }
         #expect(progress.ratePerSecond < 1)
         for second in 61...90 { progress = meter.update(done: Int64(100 + 200 * (second - 60)), at: .seconds(second)) }
         #expect(abs(progress.ratePerSecond - 200) < 2)
+    }
+
+    @Test func `A first look before anything is done does not hold the rate down`() {
+        var meter = ProgressMeter(total: 10_100, start: .zero)
+        #expect(meter.update(done: 0, at: .microseconds(20)).ratePerSecond == 0)
+        for step in 1...9 {
+            let progress = meter.update(done: Int64(step * 1000), at: .milliseconds(step * 50))
+            #expect(abs(progress.ratePerSecond - 20_000) < 100)
+        }
     }
 
     @Test func `A clock that stands still divides by nothing`() {

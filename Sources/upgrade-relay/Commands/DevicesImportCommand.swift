@@ -44,7 +44,8 @@ struct DevicesImportCommand: Command {
         let input = try InputFile(file)
         let client = try connection.client(context)
         let display = ProgressDisplay(
-            context.console, label: "importing", total: input.size, isQuiet: connection.isQuiet || connection.isJSON)
+            context.console, label: "importing", total: input.size, unit: .bytes,
+            isQuiet: connection.isQuiet || connection.isJSON)
         var reader = DeviceReader(app: app, platform: platform?.rawValue)
         var upload = DeviceUpload(client)
         do {
@@ -61,6 +62,7 @@ struct DevicesImportCommand: Command {
                 display.update(done: input.consumed, note: "\(Quantity.count(upload.tally.stored)) devices stored")
             }
             try await upload.finish()
+            display.finish(done: input.consumed, note: "\(Quantity.count(upload.tally.stored)) devices stored")
         } catch var failure as CommandFailure {
             display.finish()
             if upload.tally.stored > 0 {
@@ -68,7 +70,6 @@ struct DevicesImportCommand: Command {
             }
             throw failure
         }
-        display.finish()
         try report(upload.tally, context.console)
         return upload.tally.refusedCount == 0 ? .done : .failed
     }

@@ -124,7 +124,7 @@ struct DemoStage: Sendable {
             try await upload.add(.device(line: population.count + number, line))
         }
         try await upload.finish()
-        display.finish()
+        display.finish(done: Int64(total))
         if let refused = upload.tally.refused.first {
             throw CommandFailure(.failed, "the API refused device \(refused.line): \(refused.reason)")
         }

@@ -2,6 +2,9 @@
 
 /// How far a long work is, at one moment.
 struct Progress: Sendable, Equatable {
+    /// What is counted.
+    enum Unit: Sendable { case items, bytes }
+
     var done: Int64
     /// nil: nobody knows how much there is.
     var total: Int64?
@@ -10,10 +13,19 @@ struct Progress: Sendable, Equatable {
     var secondsLeft: Int64?
     /// What follows the bar, for example the counts.
     var note: String = ""
+    var unit = Unit.items
 
     /// The share done from 0 to 1; nil without a total. Nothing to do is all done.
     var share: Double? {
         total.map { $0 > 0 ? min(1, max(0, Double(done) / Double($0))) : 1 }
+    }
+
+    fileprivate func text(_ amount: Int64) -> String {
+        unit == .bytes ? Quantity.bytes(amount) : Quantity.count(amount)
+    }
+
+    fileprivate var rateText: String {
+        unit == .bytes ? "\(Quantity.bytes(Int64(min(ratePerSecond.rounded(), 1e15))))/s" : Quantity.rate(ratePerSecond)
     }
 }
 
@@ -55,11 +67,12 @@ enum ProgressBar {
         if let total = progress.total {
             let percent = total > 0 ? Quantity.percent(progress.done, of: total) : "100%"
             parts.append("\(String(repeating: " ", count: max(0, 4 - percent.count)))\(percent)")
-            parts.append("\(Quantity.count(progress.done))/\(Quantity.count(total))")
+            parts.append("\(progress.text(progress.done))/\(progress.text(total))")
         } else {
-            parts.append(Quantity.count(progress.done))
+            parts.append(progress.text(progress.done))
         }
-        parts.append(Quantity.rate(progress.ratePerSecond))
+        // Of what has ended, 0/s would say nothing.
+        if progress.ratePerSecond > 0 || progress.share != 1 { parts.append(progress.rateText) }
         if let seconds = progress.secondsLeft, progress.share.map({ $0 < 1 }) ?? true {
             parts.append("\(DurationText.rough(seconds: seconds)) left")
         }

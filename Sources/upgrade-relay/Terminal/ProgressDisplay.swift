@@ -16,13 +16,17 @@ final class ProgressDisplay: Sendable {
 
     private let console: Console
     private let label: String
+    private let unit: Progress.Unit
     private let isQuiet: Bool
     private let start = ContinuousClock.now
     private let state: Mutex<State>
 
-    init(_ console: Console, label: String, total: Int64?, isQuiet: Bool = false) {
+    init(
+        _ console: Console, label: String, total: Int64?, unit: Progress.Unit = .items, isQuiet: Bool = false
+    ) {
         self.console = console
         self.label = label
+        self.unit = unit
         self.isQuiet = isQuiet
         state = Mutex(State(meter: ProgressMeter(total: total, start: .zero)))
     }
@@ -33,7 +37,7 @@ final class ProgressDisplay: Sendable {
         let now = ContinuousClock.now
         state.withLock { state in
             if console.isTerminal, let last = state.lastDrawn, now - last < .milliseconds(100) { return }
-            show(state.meter.update(done: done, at: now - start, note: note), at: now, in: &state)
+            show(measured(done, note, at: now, in: &state), at: now, in: &state)
         }
     }
 
@@ -41,6 +45,12 @@ final class ProgressDisplay: Sendable {
     func update(_ progress: Progress) {
         guard !isQuiet else { return }
         state.withLock { state in show(progress, at: .now, in: &state) }
+    }
+
+    /// Measures and draws the last state, and ends the line.
+    func finish(done: Int64, note: String = "") {
+        guard !isQuiet else { return }
+        finish(state.withLock { state in measured(done, note, at: .now, in: &state) })
     }
 
     /// Draws the last state, whenever the one before was drawn, and ends the line.
@@ -55,6 +65,14 @@ final class ProgressDisplay: Sendable {
             if console.isTerminal, state.isDrawn { console.writeError("\n") }
             state.isDrawn = false
         }
+    }
+
+    private func measured(
+        _ done: Int64, _ note: String, at now: ContinuousClock.Instant, in state: inout State
+    ) -> Progress {
+        var progress = state.meter.update(done: done, at: now - start, note: note)
+        progress.unit = unit
+        return progress
     }
 
     private func show(_ progress: Progress, at now: ContinuousClock.Instant, in state: inout State) {
