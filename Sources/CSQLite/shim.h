@@ -29,3 +29,9 @@ static inline int relay_sqlite3_bind_empty_blob(sqlite3_stmt *_Nonnull statement
 static inline int relay_sqlite3_keep_log_on_close(sqlite3 *_Nonnull database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }
+
+/// sqlite3_config is variadic. "When memory allocation statistics are disabled, [...] sqlite3_memory_used()" and the like do
+/// not work (sqlite.org/c3ref/c_config_covering_index_scan.html); nobody here asks for them.
+static inline int relay_sqlite3_config_memory_statistics(int isOn) {
+    return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, isOn);
+}

@@ -2,11 +2,12 @@
 import RelayEngine
 import RelayStore
 
-/// Writes batches of outcomes within one transaction: rows one by one, counts once for each campaign at the end.
+/// Writes batches of outcomes within one transaction: new rows many at a time, counts once for each campaign at the end.
 struct OutcomeRecorder {
     private let connection: Connection
     private let now: Timestamp
     private let insert: Statement
+    private let insertMany: Statement
     private let replace: Statement
     private var tallies: [CampaignKey: Tally] = [:]
 
@@ -31,16 +32,26 @@ struct OutcomeRecorder {
     init(_ connection: Connection, at now: Timestamp) throws {
         self.connection = connection
         self.now = now
-        insert = try connection.prepared(
-            """
-            INSERT INTO delivery (state, attempts, reason, telephone, next_attempt_at, updated_at, campaign_id, device_id)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """)
+        insert = try connection.prepared(Self.insertOne)
+        insertMany = try connection.prepared(Self.insertMany)
         replace = try connection.prepared(
             """
-            UPDATE delivery SET state = ?, attempts = ?, reason = ?, telephone = ?, next_attempt_at = ?, updated_at = ?
-            WHERE campaign_id = ? AND device_id = ?
+            UPDATE delivery SET state = ?4, attempts = ?5, reason = ?6, telephone = ?7, next_attempt_at = ?8, updated_at = ?2
+            WHERE campaign_id = ?1 AND device_id = ?3
             """)
+    }
+
+    /// Rows that one run of a statement inserts. A run opens and closes the table and its indexes, which costs more than
+    /// inserting a row does; beyond some dozens there is nothing left to gain.
+    private static let rowsAtOnce = 50
+    private static let insertOne = insertion(rows: 1)
+    private static let insertMany = insertion(rows: rowsAtOnce)
+
+    private static func insertion(rows: Int) -> String {
+        """
+        INSERT INTO delivery (campaign_id, updated_at, device_id, state, attempts, reason, telephone, next_attempt_at)
+        VALUES 
+        """ + repeatElement("(?1, ?2, ?, ?, ?, ?, ?, ?)", count: rows).joined(separator: ", ")
     }
 
     mutating func record(_ batch: LedgerCommit) throws {
@@ -88,27 +99,21 @@ struct OutcomeRecorder {
         let isRetry = batch.shard == nil
         // A shard's rows are new, but after a crash between two owners. One look at the range tells.
         let older = isRetry ? [:] : try oldRows(in: batch)
+        if !isRetry && older.isEmpty {
+            try insertAll(batch, into: &tally)
+            return Int64(batch.rows.count)
+        }
         defer {
             insert.clear()
             replace.clear()
         }
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
             for row in batch.rows {
-                let old = isRetry ? try oldRow(row.device, batch.campaign) : older.isEmpty ? nil : older[row.device]
-                var (state, next) = (row.state, row.nextAttemptAt)
-                if state == .retrying, let rest = tally.rest {
-                    // Sent and failed for now, but its campaign is over: it is not tried again.
-                    (state, next) = (rest, nil)
-                }
+                let old = isRetry ? try oldRow(row.device, batch.campaign) : older[row.device]
                 let statement = old == nil ? insert : replace
-                statement.bind(1, Int64(state.rawValue))
-                statement.bind(2, Int64(row.attempts))
-                statement.bind(3, row.reason)
-                unsafe statement.bind(4, row.telephone, of: arena)
-                statement.bind(5, next?.milliseconds)
-                statement.bind(6, now.milliseconds)
-                statement.bind(7, batch.campaign.row)
-                statement.bind(8, row.device)
+                statement.bind(1, batch.campaign.row)
+                statement.bind(2, now.milliseconds)
+                let state = unsafe bind(row, from: 3, to: statement, arena, tally.rest)
                 try statement.run()
                 if let old {
                     Self.count(old.state, old.reason, -1, &tally)
@@ -119,6 +124,54 @@ struct OutcomeRecorder {
             }
         }
         return inserted
+    }
+
+    private func insertAll(_ batch: LedgerCommit, into tally: inout Tally) throws {
+        defer {
+            insert.clear()
+            insertMany.clear()
+        }
+        for statement in [insert, insertMany] {
+            statement.bind(1, batch.campaign.row)
+            statement.bind(2, now.milliseconds)
+        }
+        try unsafe batch.devices.bytes.withUnsafeBytes { arena in
+            var rest = batch.rows[...]
+            while !rest.isEmpty {
+                let isMany = rest.count >= Self.rowsAtOnce
+                let statement = isMany ? insertMany : insert
+                var index: Int32 = 3
+                for row in rest.prefix(isMany ? Self.rowsAtOnce : 1) {
+                    let state = unsafe bind(row, from: index, to: statement, arena, tally.rest)
+                    Self.count(state, row.reason, 1, &tally)
+                    index += 6
+                }
+                try statement.run()
+                rest = rest.dropFirst(isMany ? Self.rowsAtOnce : 1)
+            }
+        }
+    }
+
+    /// Binds a row's own six values. The arena is borrowed until the statement is cleared or bound anew.
+    /// - Parameter rest: what a retry becomes where its campaign is over.
+    /// - Returns: the state that is written.
+    @inline(__always)
+    private func bind(
+        _ row: LedgerRow, from index: Int32, to statement: Statement, _ arena: UnsafeRawBufferPointer,
+        _ rest: DeliveryState?
+    ) -> DeliveryState {
+        var (state, next) = (row.state, row.nextAttemptAt)
+        if state == .retrying, let rest {
+            // Sent and failed for now, but its campaign is over: it is not tried again.
+            (state, next) = (rest, nil)
+        }
+        statement.bind(index, row.device)
+        statement.bind(index + 1, Int64(state.rawValue))
+        statement.bind(index + 2, Int64(row.attempts))
+        statement.bind(index + 3, row.reason)
+        unsafe statement.bind(index + 4, row.telephone, of: arena)
+        statement.bind(index + 5, next?.milliseconds)
+        return state
     }
 
     @inline(__always)
