@@ -81,7 +81,7 @@ final class DeviceImport: BodyConsumer {
             try api.store.register(waiting, at: api.now())
             stored += Int64(waiting.count)
         } catch {
-            failure = Problem.of(error)
+            failure = api.problem(error, at: .importDevices(app))
         }
         waiting.removeAll(keepingCapacity: true)
     }

@@ -197,8 +197,9 @@ struct ResourceLiveTests {
         let bench = try Bench()
         #expect(try bench.askNetwork("GET", "/healthz").text("status") == "ok")
         #expect(try bench.askNetwork("GET", "/readyz").status == 200)
-        bench.control.faultsNow.withLock { $0 = [ReadinessFault(part: "apns:com.example.app", reason: "bad key")] }
-        let answer = try bench.askNetwork("GET", "/readyz")
+        let other = try Bench()
+        other.control.faultsNow.withLock { $0 = [ReadinessFault(part: "apns:com.example.app", reason: "bad key")] }
+        let answer = try other.askNetwork("GET", "/readyz")
         #expect(answer.status == 503)
         #expect(answer.text("faults", "0", "reason") == "bad key")
     }
