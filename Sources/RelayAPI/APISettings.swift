@@ -40,6 +40,8 @@ package struct APILimits: Sendable {
     package var body = 1024 * 1024
     /// Bytes of one line of an NDJSON import.
     package var line = 16 * 1024
+    /// Refused lines of one import that are answered with their reasons; all are counted.
+    package var refusedLines = 10_000
     /// Connections at a time, on each listening socket. The next ones wait in the backlog.
     package var connections: UInt32 = 256
     /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.

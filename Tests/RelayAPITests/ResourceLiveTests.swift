@@ -91,8 +91,10 @@ struct ResourceLiveTests {
         #expect(answer.status == 200)
         #expect(answer.number("stored") == String(good))
         #expect(answer.number("refusedCount") == "201")
-        #expect(answer.count("refused") == 100)
+        #expect(answer.count("refused") == 201)
         #expect(answer.number("refused", "0", "line") == "50")
+        #expect(answer.number("refused", "100", "line") == "5001")
+        #expect(answer.number("refused", "200", "line") == "10000")
         #expect(
             answer.text("refused", "0", "reason") == "token: only hex digits are allowed; position 1 holds another")
 
@@ -106,6 +108,21 @@ struct ResourceLiveTests {
         #expect(plan.number("audience") == String(good))
         #expect(plan.text("samplePayload", "aps", "alert") == "Upgrade")
         #expect(plan.number("samplePayloadSize") == "27")
+    }
+
+    @Test("refused lines are answered up to the limit, and counted behind it")
+    func refusedLines() throws {
+        var limits = APILimits()
+        limits.refusedLines = 3
+        let bench = try Bench(limits: limits)
+        let faulty = "{" + (1...100).map { "\"field\($0)\":1" }.joined(separator: ",") + "}\n"
+        let answer = try bench.ask("POST", Self.devices, String(repeating: faulty, count: 5))
+        #expect(answer.number("refusedCount") == "5")
+        #expect(answer.count("refused") == 3)
+        let reason = try #require(answer.text("refused", "2", "reason"))
+        #expect(reason.hasPrefix("token: is missing"))
+        #expect(reason.hasSuffix("…"))
+        #expect(reason.count == 401)
     }
 
     @Test("campaigns: paged, paused, resumed, cancelled")
