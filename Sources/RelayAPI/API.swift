@@ -12,42 +12,52 @@ struct API: Sendable {
     /// The server is stopping.
     let stop: Signal
     let streams: StreamSlots
+    let readinessCheck: ReadinessCheck
 
     /// Decides by the head alone; whoever may not ask is turned away before the body is read.
     func begin(_ head: RequestHead) -> Admission {
+        let (route, query): (Route, [RequestTarget.QueryItem])
         do {
-            return try admit(head)
+            (route, query) = try Self.find(head)
         } catch {
             return .answer(Problem.of(error).response)
         }
+        do {
+            return try admit(head, route, query)
+        } catch {
+            return .answer(problem(error, at: route).response)
+        }
     }
 
-    private func admit(_ head: RequestHead) throws -> Admission {
-        let (route, query) = try Self.find(head)
+    private func admit(_ head: RequestHead, _ route: Route, _ query: [RequestTarget.QueryItem]) throws -> Admission {
         let caller = try Rights.caller(
             for: route.right, door: head.door, authorization: head.headers["authorization"], look: store.token(hash:))
         switch route {
         case .versionWebhook:
             try Self.refuseParameters(query)
-            return collect(limit: settings.limits.webhookBody) { try versionWebhook(head, body: $0) }
+            return collect(route, limit: settings.limits.webhookBody) { try versionWebhook(head, body: $0) }
         case .bump(let app):
             try Self.refuseParameters(query)
-            return collect { try bump(app, body: $0, by: caller) }
+            return collect(route) { try bump(app, body: $0, by: caller) }
         case .plan(let app):
             try Self.refuseParameters(query)
-            return collect { try plan(app, body: $0) }
+            return collect(route) { try plan(app, body: $0) }
         case .registerDevice(let app, let token):
             try Self.refuseParameters(query)
-            return collect { try registerDevice(app, token: token, body: $0) }
+            return collect(route) { try registerDevice(app, token: token, body: $0) }
         case .importDevices(let app):
             try Self.refuseParameters(query)
             try require(app)
             return .stream(DeviceImport(api: self, app: app))
         case .createToken:
             try Self.refuseParameters(query)
-            return collect { try createToken(body: $0) }
+            return collect(route) { try createToken(body: $0) }
         default:
-            return .answer(try answer(route, query))
+            var response = try answer(route, query)
+            if case .stream(let source) = response.body {
+                response.body = .stream(WatchedSource(source) { _ = problem($0, at: route) })
+            }
+            return .answer(response)
         }
     }
 
@@ -75,9 +85,12 @@ struct API: Sendable {
         case .revokeToken(let name): return try revokeToken(name)
         case .versionWebhook, .version, .bump, .plan, .registerDevice, .importDevices, .campaigns, .campaignDeliveries,
             .deliveries, .createToken:
-            throw Problem(500, "the relay failed at this; its log says more")
+            throw Misrouted()
         }
     }
+
+    /// A route with a body that was answered as one without: a fault of this program.
+    private struct Misrouted: Error {}
 
     // MARK: Steps that routes share
 
@@ -105,15 +118,26 @@ struct API: Sendable {
     }
 
     private func collect(
-        limit: Int? = nil, _ finish: @escaping @Sendable ([UInt8]) throws -> Response
+        _ route: Route, limit: Int? = nil, _ finish: @escaping @Sendable ([UInt8]) throws -> Response
     ) -> Admission {
         .collect(limit: limit ?? settings.limits.body) { body in
             do {
                 return try finish(body)
             } catch {
-                return Problem.of(error).response
+                return problem(error, at: route).response
             }
         }
+    }
+
+    /// What the client is told of an error. What is not the client's doing is told to the log too, with its internals.
+    func problem(_ error: any Error, at route: Route) -> Problem {
+        let problem = Problem.of(error)
+        if problem.status >= 500, !(error is Problem) {
+            settings.log(
+                problem.status == 500 ? .error : .warning, "a request failed",
+                [("route", route.pattern.description), ("status", String(problem.status)), ("error", "\(error)")])
+        }
+        return problem
     }
 
     static func tooLarge(limit: Int) -> Response {

@@ -43,7 +43,7 @@ package final class APIServer: Sendable {
                 state.stop = stop
                 let api = API(
                     store: store, control: control, settings: settings, stop: stop,
-                    streams: StreamSlots(limit: settings.limits.eventStreams))
+                    streams: StreamSlots(limit: settings.limits.eventStreams), readinessCheck: ReadinessCheck())
                 // The control socket first: it finds out whether another daemon is running, which says more than
                 // "address in use".
                 if let path = settings.controlSocket {

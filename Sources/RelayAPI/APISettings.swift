@@ -15,11 +15,13 @@ package struct APISettings: Sendable {
     package var limits = APILimits()
     /// The wall clock.
     package var clock: @Sendable () -> Timestamp
+    /// Told of what failed on the relay's own side, by route. Never of bodies, queries, tokens or telephones.
+    package var log: Log
 
     package init(
         listen: ListenAddress?, controlSocket: String?, controlSocketMode: UInt32 = 0o600,
         webhookSecrets: @escaping @Sendable () -> [WebhookSecret], limits: APILimits = APILimits(),
-        clock: @escaping @Sendable () -> Timestamp
+        clock: @escaping @Sendable () -> Timestamp, log: Log = .discarding
     ) {
         self.listen = listen
         self.controlSocket = controlSocket
@@ -27,6 +29,7 @@ package struct APISettings: Sendable {
         self.webhookSecrets = webhookSecrets
         self.limits = limits
         self.clock = clock
+        self.log = log
     }
 }
 
@@ -37,6 +40,8 @@ package struct APILimits: Sendable {
     package var body = 1024 * 1024
     /// Bytes of one line of an NDJSON import.
     package var line = 16 * 1024
+    /// Refused lines of one import that are answered with their reasons; all are counted.
+    package var refusedLines = 10_000
     /// Connections at a time, on each listening socket. The next ones wait in the backlog.
     package var connections: UInt32 = 256
     /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import Signing
 
 /// Where a list goes on, in a form that tells clients nothing to rely on.
@@ -6,16 +7,32 @@ enum Cursor {
     enum Kind: Character {
         case campaigns = "c"
         case deliveries = "d"
+        case ledger = "l"
     }
 
     static func text(_ kind: Kind, _ position: Int64) -> String {
         Base64URL.encode(Array("\(kind.rawValue)\(position)".utf8))
     }
 
+    static func text(_ position: DeliveryPosition) -> String {
+        Base64URL.encode(Array("\(Kind.ledger.rawValue)\(position.device).\(position.campaign)".utf8))
+    }
+
+    static func deliveryPosition(_ text: String) -> DeliveryPosition? {
+        guard let plain = plain(text, .ledger) else { return nil }
+        let parts = plain.split(separator: ".", maxSplits: 1)
+        guard parts.count == 2, let device = Int64(parts[0]), device >= 0 else { return nil }
+        return DeliveryPosition(campaign: String(parts[1]), device: device)
+    }
+
     static func position(_ text: String, _ kind: Kind) -> Int64? {
+        guard let plain = plain(text, kind), let position = Int64(plain), position >= 0 else { return nil }
+        return position
+    }
+
+    private static func plain(_ text: String, _ kind: Kind) -> Substring? {
         guard let bytes = Base64URL.decode(text) else { return nil }
         let plain = String(decoding: bytes, as: UTF8.self)
-        guard plain.first == kind.rawValue, let position = Int64(plain.dropFirst()), position >= 0 else { return nil }
-        return position
+        return plain.first == kind.rawValue ? plain.dropFirst() : nil
     }
 }

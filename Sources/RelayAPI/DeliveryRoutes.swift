@@ -29,6 +29,7 @@ extension API {
 
     func deliveries(_ query: inout Query) throws -> Response {
         let limit = query.limit(default: 100)
+        let cursor = query.deliveryCursor()
         let telephone = query.text("telephone")
         let token = query.text("token")
         if telephone == "" { query.refuse("telephone", "must not be empty") }
@@ -37,8 +38,12 @@ extension API {
             query.refuse("telephone", "exactly one of telephone and token is needed")
         }
         try query.finish()
-        let items = try store.deliveries(telephone: telephone, token: token.map(Self.stored), limit: limit)
-        return .json { $0.page(items, next: nil) { $0.delivery($1) } }
+        var items = try store.deliveries(
+            telephone: telephone, token: token.map(Self.stored), after: cursor, limit: limit + 1)
+        let hasMore = items.count > limit
+        if hasMore { items.removeLast(items.count - limit) }
+        let next = hasMore ? items.last.map { Cursor.text($0.position) } : nil
+        return .json { $0.page(items, next: next) { $0.delivery($1) } }
     }
 
     /// iOS tokens are stored in lower case; an Android token is never all hex digits.

@@ -3,11 +3,11 @@ import RelayStore
 import VersionSources
 
 /// Many devices as NDJSON: stored a thousand at a time while the rest is still on its way. A line that is refused keeps no
-/// other line out.
+/// other line out, and is answered with its number and reason.
 final class DeviceImport: BodyConsumer {
     private static let batch = 1000
-    /// So many refused lines are told one by one.
-    private static let told = 100
+    /// Characters of one reason: a line of many faults must not make a thousand lines of the answer.
+    private static let longestReason = 400
 
     private let api: API
     private let app: AppKey
@@ -72,7 +72,9 @@ final class DeviceImport: BodyConsumer {
 
     private func refuse(_ number: Int, _ reason: String) {
         refusedCount += 1
-        if refused.count < Self.told { refused.append((number, reason)) }
+        guard refused.count < api.settings.limits.refusedLines else { return }
+        let isLong = reason.count > Self.longestReason
+        refused.append((number, isLong ? reason.prefix(Self.longestReason) + "…" : reason))
     }
 
     private func store() {
@@ -81,7 +83,7 @@ final class DeviceImport: BodyConsumer {
             try api.store.register(waiting, at: api.now())
             stored += Int64(waiting.count)
         } catch {
-            failure = Problem.of(error)
+            failure = api.problem(error, at: .importDevices(app))
         }
         waiting.removeAll(keepingCapacity: true)
     }

@@ -7,17 +7,9 @@ extension API {
         .json { $0.object { $0.member("status", "ok") } }
     }
 
-    /// Whether the daemon can do its work: 503 with everything that keeps it from it.
+    /// Whether the daemon can do its work: 503 with everything that keeps it from it. Up to a second old.
     func readiness() -> Response {
-        var faults = control.faults()
-        if !faults.contains(where: { $0.part == "store" }) {
-            do {
-                try store.checkWritable()
-            } catch {
-                let reason = (error as? StoreError).map { Problem.of($0).detail } ?? "the store cannot be written to"
-                faults.append(ReadinessFault(part: "store", reason: reason))
-            }
-        }
+        let faults = readinessCheck.faults(at: MonotonicClock.milliseconds, look: lookForFaults)
         return .json(faults.isEmpty ? 200 : 503) { writer in
             writer.object { writer in
                 writer.member("status", faults.isEmpty ? "ready" : "notReady")
@@ -30,5 +22,17 @@ extension API {
                 }
             }
         }
+    }
+
+    private func lookForFaults() -> [ReadinessFault] {
+        var faults = control.faults()
+        if !faults.contains(where: { $0.part == "store" }) {
+            do {
+                try store.checkWritable()
+            } catch {
+                faults.append(ReadinessFault(part: "store", reason: problem(error, at: .readiness).detail))
+            }
+        }
+        return faults
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import VersionSources
 
 /// Reads a query's parameters one by one and refuses what was never asked for.
@@ -30,8 +31,16 @@ struct Query {
     }
 
     mutating func cursor(_ kind: Cursor.Kind) -> Int64? {
+        cursor { Cursor.position($0, kind) }
+    }
+
+    mutating func deliveryCursor() -> DeliveryPosition? {
+        cursor(Cursor.deliveryPosition)
+    }
+
+    private mutating func cursor<Position>(_ read: (String) -> Position?) -> Position? {
         guard let text = text("cursor") else { return nil }
-        guard let position = Cursor.position(text, kind) else {
+        guard let position = read(text) else {
             refuse("cursor", "is not one that this list has given; take \"next\" from the answer before")
             return nil
         }

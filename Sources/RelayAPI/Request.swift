@@ -66,3 +66,23 @@ protocol ByteSource: AnyObject {
     /// - Throws: when the rest cannot be made: the connection is cut, so that the client does not take a part for the whole.
     func next() throws -> [UInt8]?
 }
+
+/// Tells somebody why a source failed: who reads it only sees the connection cut.
+final class WatchedSource: ByteSource {
+    private let source: any ByteSource
+    private let failed: (any Error) -> Void
+
+    init(_ source: any ByteSource, failed: @escaping (any Error) -> Void) {
+        self.source = source
+        self.failed = failed
+    }
+
+    func next() throws -> [UInt8]? {
+        do {
+            return try source.next()
+        } catch {
+            failed(error)
+            throw error
+        }
+    }
+}

@@ -30,6 +30,37 @@ enum Route: Hashable, Sendable {
     case revokeToken(name: String)
 }
 
+extension Route {
+    /// Method and path as CONTRACT writes them, with nothing that a client sent: for the log.
+    var pattern: StaticString {
+        switch self {
+        case .health: "GET /healthz"
+        case .readiness: "GET /readyz"
+        case .versionWebhook: "POST /v1/webhooks/version"
+        case .apps: "GET /v1/apps"
+        case .version: "GET /v1/apps/{app}/{platform}/version"
+        case .bump: "PUT /v1/apps/{app}/{platform}/version"
+        case .plan: "POST /v1/apps/{app}/{platform}/plan"
+        case .device: "GET /v1/apps/{app}/{platform}/devices/{token}"
+        case .registerDevice: "PUT /v1/apps/{app}/{platform}/devices/{token}"
+        case .removeDevice: "DELETE /v1/apps/{app}/{platform}/devices/{token}"
+        case .exportDevices: "GET /v1/apps/{app}/{platform}/devices"
+        case .importDevices: "POST /v1/apps/{app}/{platform}/devices"
+        case .campaigns: "GET /v1/campaigns"
+        case .campaign: "GET /v1/campaigns/{id}"
+        case .campaignDeliveries: "GET /v1/campaigns/{id}/deliveries"
+        case .campaignEvents: "GET /v1/campaigns/{id}/events"
+        case .moveCampaign(_, .pause): "POST /v1/campaigns/{id}/pause"
+        case .moveCampaign(_, .resume): "POST /v1/campaigns/{id}/resume"
+        case .moveCampaign(_, .cancel): "POST /v1/campaigns/{id}/cancel"
+        case .deliveries: "GET /v1/deliveries"
+        case .tokens: "GET /v1/tokens"
+        case .createToken: "POST /v1/tokens"
+        case .revokeToken: "DELETE /v1/tokens/{name}"
+        }
+    }
+}
+
 enum CampaignMove: String, Hashable, Sendable, CaseIterable {
     case pause
     case resume

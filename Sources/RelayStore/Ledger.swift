@@ -100,6 +100,22 @@ package struct Delivery: Hashable, Sendable {
     }
 }
 
+/// Where a list of deliveries over several campaigns goes on.
+package struct DeliveryPosition: Hashable, Sendable {
+    /// The campaign's public id.
+    package var campaign: String
+    package var device: Int64
+
+    package init(campaign: String, device: Int64) {
+        self.campaign = campaign
+        self.device = device
+    }
+}
+
+extension Delivery {
+    package var position: DeliveryPosition { DeliveryPosition(campaign: campaign, device: device) }
+}
+
 package protocol Ledger: Sendable {
     /// Reads up to `limit` devices of a shard behind `after` into `rows` (emptied first), in ascending id, removed ones
     /// left out, dead ones included. An empty result means that the shard has no more.
@@ -127,6 +143,10 @@ package protocol Ledger: Sendable {
     ) throws -> [Delivery]
 
     /// Every campaign of one user (by the telephone that was pushed to) or one device, newest campaign first; also what
-    /// is still pending, or was cancelled before its turn.
-    func deliveries(telephone: String?, token: String?, limit: Int) throws -> [Delivery]
+    /// is still pending, or was cancelled before its turn. Within a campaign ascending by device, from `after` (exclusive;
+    /// nil: from the newest campaign on). Campaigns that began since do not move what comes behind `after`; nothing comes
+    /// behind a campaign that there is not.
+    func deliveries(
+        telephone: String?, token: String?, after: DeliveryPosition?, limit: Int
+    ) throws -> [Delivery]
 }

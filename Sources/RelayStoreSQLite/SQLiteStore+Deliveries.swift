@@ -17,7 +17,9 @@ extension SQLiteStore {
         }
     }
 
-    package func deliveries(telephone: String?, token: String?, limit: Int) throws -> [Delivery] {
+    package func deliveries(
+        telephone: String?, token: String?, after: DeliveryPosition?, limit: Int
+    ) throws -> [Delivery] {
         try read("listing deliveries") { connection in
             var devices: [DeliveryList.Device]
             switch (telephone, token) {
@@ -28,16 +30,25 @@ extension SQLiteStore {
                 let ids = Set(try DeliveryList.devices(token: token, connection).map(\.id))
                 devices = try DeliveryList.devices(ofUser: telephone, connection).filter { ids.contains($0.id) }
             }
+            var start = CampaignKey(row: .max)
+            if let after {
+                let row = try connection.first("SELECT id FROM campaign WHERE public_id = ?", .text(after.campaign)) {
+                    $0.integer(0)
+                }
+                guard let row else { return [] }
+                start = CampaignKey(row: row)
+            }
             let apps = Set(devices.map(\.app))
             let campaigns = try apps.flatMap { app in
-                try connection.all("SELECT id FROM campaign WHERE app_id = ?", .integer(app)) {
-                    CampaignKey(row: $0.integer(0))
-                }
+                try connection.all(
+                    "SELECT id FROM campaign WHERE app_id = ? AND id <= ?", .integer(app), .integer(start.row)
+                ) { CampaignKey(row: $0.integer(0)) }
             }
             var found: [Delivery] = []
             for campaign in campaigns.sorted(by: >) where found.count < limit {
                 guard let list = try DeliveryList(of: campaign, connection) else { continue }
-                for device in devices where device.app == list.app {
+                let seen = campaign == start ? after?.device ?? 0 : 0
+                for device in devices where device.app == list.app && device.id > seen {
                     if let delivery = try list.delivery(to: device, telephone: telephone) { found.append(delivery) }
                 }
             }

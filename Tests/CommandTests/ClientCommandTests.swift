@@ -100,6 +100,25 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
+    @Test(arguments: [[], ["--json"]]) func `An import tells every refused line`(options: [String]) async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString).csv").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // More than one read of the file, more than one request's worth, and more than the API's own bound.
+        let count = 25_000
+        let text = "app,platform,token\n" + String(repeating: "a,windows,ff\n", count: count)
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let result = await run(["devices", "import", path] + options, ScriptedTransport([:]))
+        #expect(result.code == .failed)
+        if options.isEmpty {
+            let told = result.err.split(separator: "\n").filter { $0.hasPrefix("line ") }
+            #expect(told.count == count)
+            #expect(told.last?.hasPrefix("line \(count + 1): platform: ") == true)
+        } else {
+            #expect(result.out.components(separatedBy: #""line":"#).count - 1 == count)
+            #expect(result.out.contains("\"refusedCount\":\(count),"))
+        }
+    }
+
     @Test func `An unknown app keeps no other app's devices out`() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString).ndjson")
             .path

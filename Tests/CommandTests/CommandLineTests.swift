@@ -7,12 +7,17 @@ import Testing
 /// Keeps what a command writes.
 final class Transcript: Sendable {
     private let texts = Mutex<(out: String, err: String)>(("", ""))
+    private let isTerminal: Bool
+
+    init(isTerminal: Bool = false) {
+        self.isTerminal = isTerminal
+    }
 
     var out: String { texts.withLock { $0.out } }
     var err: String { texts.withLock { $0.err } }
 
     var console: Console {
-        Console(isTerminal: false) { [self] text, isError in
+        Console(isTerminal: isTerminal) { [self] text, isError in
             texts.withLock { texts in
                 if isError { texts.err += text } else { texts.out += text }
             }

@@ -158,6 +158,18 @@ import Testing
         #expect(meter.update(done: 5, at: .zero).ratePerSecond == 0)
     }
 
+    @Test func `A line that interrupts the bar takes its place`() {
+        let transcript = Transcript(isTerminal: true)
+        let display = ProgressDisplay(transcript.console, label: "work", total: 1000)
+        display.interrupt("line 1: a\n")
+        #expect(transcript.err == "line 1: a\n")
+        display.update(done: 1)
+        display.interrupt("line 2: b\n")
+        #expect(transcript.err.hasSuffix("\u{1B}[K\r\u{1B}[Kline 2: b\n"))
+        display.update(done: 2)
+        #expect(transcript.err.hasSuffix("\u{1B}[K"), "the bar is back at once")
+    }
+
     @Test func `Elsewhere than on a terminal lines come once a tenth`() {
         let transcript = Transcript()
         let display = ProgressDisplay(transcript.console, label: "work", total: 1000)

@@ -21,6 +21,8 @@ final class Bench: Sendable {
     let store: any RelayStore
     let control: ControlDouble
     let server: APIServer
+    /// What the server logged: level, message, and fields as "name=value".
+    let logged = LogLines()
 
     var socketPath: String { directory.appending(path: "control.sock").path }
 
@@ -33,7 +35,7 @@ final class Bench: Sendable {
         let settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0),
             controlSocket: directory.appending(path: "control.sock").path, webhookSecrets: { [secret] },
-            limits: limits, clock: { Self.now })
+            limits: limits, clock: { Self.now }, log: logged.log)
         server = APIServer(store: store, control: control, settings: settings)
         try server.start()
     }
@@ -91,6 +93,20 @@ final class Bench: Sendable {
         let answer = try ask(
             "PUT", "/v1/apps/com.example.app/ios/version", "{\"required\":\"\(required)\"}")
         return answer.text("campaign", "id") ?? ""
+    }
+}
+
+/// Keeps log lines.
+final class LogLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    var log: Log {
+        Log(minimum: .debug) { [self] level, message, fields in
+            let text = fields.map { " \($0.name)=\($0.value)" }.joined()
+            lines.withLock { $0.append("\(level) \(message)\(text)") }
+        }
     }
 }
 

@@ -9,6 +9,8 @@ import UpgradeRules
 final class ControlDouble: RelayControl {
     private let store: any RelayStore
     let faultsNow = Mutex<[ReadinessFault]>([])
+    /// How often `faults` was asked.
+    let faultLooks = Mutex(0)
     /// Thrown by the next bump.
     let failure = Mutex<StoreError?>(nil)
 
@@ -49,7 +51,10 @@ final class ControlDouble: RelayControl {
         try move(id, from: [.running, .paused, .waiting], to: .cancelled)
     }
 
-    func faults() -> [ReadinessFault] { faultsNow.withLock { $0 } }
+    func faults() -> [ReadinessFault] {
+        faultLooks.withLock { $0 += 1 }
+        return faultsNow.withLock { $0 }
+    }
 
     private func move(_ id: String, from: Set<CampaignState>, to: CampaignState) throws -> CampaignStatus {
         guard let record = try store.campaign(id: id) else {

@@ -91,8 +91,10 @@ struct ResourceLiveTests {
         #expect(answer.status == 200)
         #expect(answer.number("stored") == String(good))
         #expect(answer.number("refusedCount") == "201")
-        #expect(answer.count("refused") == 100)
+        #expect(answer.count("refused") == 201)
         #expect(answer.number("refused", "0", "line") == "50")
+        #expect(answer.number("refused", "100", "line") == "5001")
+        #expect(answer.number("refused", "200", "line") == "10000")
         #expect(
             answer.text("refused", "0", "reason") == "token: only hex digits are allowed; position 1 holds another")
 
@@ -106,6 +108,21 @@ struct ResourceLiveTests {
         #expect(plan.number("audience") == String(good))
         #expect(plan.text("samplePayload", "aps", "alert") == "Upgrade")
         #expect(plan.number("samplePayloadSize") == "27")
+    }
+
+    @Test("refused lines are answered up to the limit, and counted behind it")
+    func refusedLines() throws {
+        var limits = APILimits()
+        limits.refusedLines = 3
+        let bench = try Bench(limits: limits)
+        let faulty = "{" + (1...100).map { "\"field\($0)\":1" }.joined(separator: ",") + "}\n"
+        let answer = try bench.ask("POST", Self.devices, String(repeating: faulty, count: 5))
+        #expect(answer.number("refusedCount") == "5")
+        #expect(answer.count("refused") == 3)
+        let reason = try #require(answer.text("refused", "2", "reason"))
+        #expect(reason.hasPrefix("token: is missing"))
+        #expect(reason.hasSuffix("…"))
+        #expect(reason.count == 401)
     }
 
     @Test("campaigns: paged, paused, resumed, cancelled")
@@ -171,6 +188,15 @@ struct ResourceLiveTests {
         #expect(try bench.ask("GET", "/v1/deliveries?telephone=13").text("items", "0", "state") == "rejected")
         #expect(try bench.ask("GET", "/v1/deliveries?token=AB01").text("items", "0", "telephone") == "11")
         #expect(try bench.ask("GET", "/v1/deliveries?telephone=nobody").count("items") == 0)
+        let later = try bench.campaign(required: "3.0")
+        let newest = try bench.ask("GET", "/v1/deliveries?telephone=13&limit=1")
+        #expect(newest.count("items") == 1)
+        #expect(newest.text("items", "0", "campaign") == later)
+        let older = try bench.ask("GET", "/v1/deliveries?telephone=13&limit=1&cursor=\(newest.text("next") ?? "")")
+        #expect(older.text("items", "0", "campaign") == id)
+        #expect(older.value("next") == .null)
+        let foreign = try bench.ask("GET", "/v1/deliveries?telephone=13&cursor=\(page.text("next") ?? "")")
+        #expect(foreign.text("errors", "0", "field") == "cursor")
         let campaign = try bench.ask("GET", "/v1/campaigns/\(id)")
         #expect(campaign.number("counts", "accepted") == "2")
         #expect(campaign.number("rejectedBy", "BadDeviceToken") == "1")
@@ -197,8 +223,9 @@ struct ResourceLiveTests {
         let bench = try Bench()
         #expect(try bench.askNetwork("GET", "/healthz").text("status") == "ok")
         #expect(try bench.askNetwork("GET", "/readyz").status == 200)
-        bench.control.faultsNow.withLock { $0 = [ReadinessFault(part: "apns:com.example.app", reason: "bad key")] }
-        let answer = try bench.askNetwork("GET", "/readyz")
+        let other = try Bench()
+        other.control.faultsNow.withLock { $0 = [ReadinessFault(part: "apns:com.example.app", reason: "bad key")] }
+        let answer = try other.askNetwork("GET", "/readyz")
         #expect(answer.status == 503)
         #expect(answer.text("faults", "0", "reason") == "bad key")
     }

@@ -175,7 +175,7 @@ extension ConformanceCase {
             try subject.store.readDevices(subject.app, after: shard.cursor, through: shard.last, limit: 9, into: &rows)
             try same(rows.count, 3)
             try same(try subject.counts(campaign.key).audience, 3)
-            try same(try subject.store.deliveries(telephone: "1", token: nil, limit: 9), [])
+            try same(try subject.store.deliveries(telephone: "1", token: nil, after: nil, limit: 9), [])
         },
         ConformanceCase("a lease keeps others away until it runs out or is given back") { subject in
             try subject.registerDevices(30)

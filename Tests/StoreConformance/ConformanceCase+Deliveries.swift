@@ -56,7 +56,7 @@ extension ConformanceCase {
             let campaign = try subject.announce(state: .waiting)
             let list = try subject.store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 9)
             try same(list.map(\.state), [.pending, .pending, .pending])
-            try same(try subject.store.deliveries(telephone: "1381", token: nil, limit: 9), [list[1]])
+            try same(try subject.store.deliveries(telephone: "1381", token: nil, after: nil, limit: 9), [list[1]])
         },
         ConformanceCase("a user's deliveries are newest campaign first, by the telephone that was pushed to") {
             subject in
@@ -69,7 +69,7 @@ extension ConformanceCase {
             let second = try subject.announce("2")
             try subject.store.planShards(second.key, shardSize: 9, at: subject.now)
             func of(_ telephone: String) throws -> [String] {
-                try subject.store.deliveries(telephone: telephone, token: nil, limit: 9).map {
+                try subject.store.deliveries(telephone: telephone, token: nil, after: nil, limit: 9).map {
                     "\($0.campaign == first.id ? 1 : 2) \($0.state.name) \($0.telephone ?? "-")"
                 }
             }
@@ -78,16 +78,46 @@ extension ConformanceCase {
             try same(try of("1381"), ["2 pending 1381", "1 accepted 1381"])
             try same(try of("1382"), ["2 pending 1382", "1 cancelled 1382"])
             try same(try of("138"), [])
-            let byToken = try subject.store.deliveries(telephone: nil, token: subject.token(0).uppercased(), limit: 9)
+            let byToken = try subject.store.deliveries(
+                telephone: nil, token: subject.token(0).uppercased(), after: nil, limit: 9)
             try same(byToken.map(\.telephone), ["new", "1380"])
             try same(
-                try subject.store.deliveries(telephone: nil, token: subject.token(0), limit: 1).map(\.campaign),
+                try subject.store.deliveries(telephone: nil, token: subject.token(0), after: nil, limit: 1).map(
+                    \.campaign),
                 [second.id])
             try same(
-                try subject.store.deliveries(telephone: "1380", token: subject.token(0), limit: 9).map(\.campaign),
+                try subject.store.deliveries(telephone: "1380", token: subject.token(0), after: nil, limit: 9).map(
+                    \.campaign),
                 [first.id])
-            try same(try subject.store.deliveries(telephone: "1380", token: subject.token(1), limit: 9), [])
-            try same(try subject.store.deliveries(telephone: nil, token: nil, limit: 9), [])
+            try same(try subject.store.deliveries(telephone: "1380", token: subject.token(1), after: nil, limit: 9), [])
+            try same(try subject.store.deliveries(telephone: nil, token: nil, after: nil, limit: 9), [])
+        },
+        ConformanceCase("a user's deliveries are paged over campaigns, whatever begins meanwhile") { subject in
+            // Three devices of one user and one of another between them.
+            for number in 0..<4 {
+                let telephone = number == 1 ? "other" : "same"
+                try subject.store.register([subject.registration(number, telephone: telephone)], at: subject.now)
+            }
+            for version in ["1", "2", "3"] { _ = try subject.announce(version) }
+            func page(_ after: DeliveryPosition?, _ limit: Int) throws -> [Delivery] {
+                try subject.store.deliveries(telephone: "same", token: nil, after: after, limit: limit)
+            }
+            let all = try page(nil, 99)
+            try same(all.count, 9)
+            for limit in 1...4 {
+                var paged = try page(nil, limit)
+                while true {
+                    let next = try page(paged.last?.position, limit)
+                    if next.isEmpty { break }
+                    try check(next.count <= limit, "at most \(limit)")
+                    paged += next
+                }
+                try same(paged, all, "\(limit) at a time")
+            }
+            let fourth = try present(all.dropFirst(3).first, "a fourth")
+            _ = try subject.announce("4")
+            try same(try page(fourth.position, 99).map(\.position), all.dropFirst(4).map(\.position))
+            try same(try page(DeliveryPosition(campaign: "000000000000", device: 1), 9), [])
         },
         ConformanceCase("a user finds what was filtered, and what was sent to a device removed since") { subject in
             try subject.registerDevices(3)
@@ -104,14 +134,15 @@ extension ConformanceCase {
             try subject.store.commit([commit], at: subject.now)
             _ = try subject.store.removeDevice(subject.app, token: subject.token(0))
             try subject.store.register([subject.registration(2, telephone: "1382")], at: subject.now)
-            let removed = try subject.store.deliveries(telephone: "1380", token: nil, limit: 9)
+            let removed = try subject.store.deliveries(telephone: "1380", token: nil, after: nil, limit: 9)
             try same(removed.map(\.state), [.accepted])
             try same(removed.map(\.token), [subject.token(0)])
-            try same(try subject.store.deliveries(telephone: nil, token: subject.token(0), limit: 9), removed)
-            let filtered = try subject.store.deliveries(telephone: "1381", token: nil, limit: 9)
+            try same(
+                try subject.store.deliveries(telephone: nil, token: subject.token(0), after: nil, limit: 9), removed)
+            let filtered = try subject.store.deliveries(telephone: "1381", token: nil, after: nil, limit: 9)
             try same(filtered.map(\.reason), ["alreadyCurrent"])
             try same(
-                try subject.store.deliveries(telephone: "1382", token: nil, limit: 9), [],
+                try subject.store.deliveries(telephone: "1382", token: nil, after: nil, limit: 9), [],
                 "nobody was logged in when its turn came")
         },
     ]

@@ -25,9 +25,6 @@ struct DevicesImportCommand: Command {
         ],
         exitCodes: ConnectionOptions.exitCodes)
 
-    /// So many refused lines are shown to a person.
-    private static let shownRefusals = 20
-
     private let connection: ConnectionOptions
     private let file: String
     private let app: String?
@@ -48,6 +45,18 @@ struct DevicesImportCommand: Command {
             isQuiet: connection.isQuiet || connection.isJSON)
         var reader = DeviceReader(app: app, platform: platform?.rawValue)
         var upload = DeviceUpload(client)
+        // Told at once where a person reads, so that a file of nothing but faults fills no memory; an object has an end.
+        var refused: [JSONValue] = []
+        func tellRefused() {
+            let lines = upload.takeRefused()
+            if connection.isJSON {
+                refused += lines.map { line in
+                    .object(["line": .integer(Int64(line.line)), "reason": .string(line.reason)])
+                }
+            } else if !lines.isEmpty {
+                display.interrupt(lines.map { "line \($0.line): \(DisplayWidth.sanitised($0.reason))\n" }.joined())
+            }
+        }
         do {
             while true {
                 let bytes = try input.read()
@@ -58,39 +67,32 @@ struct DevicesImportCommand: Command {
                     try reader.feed(bytes) { items.append($0) }
                 }
                 for item in items { try await upload.add(item) }
+                tellRefused()
                 if bytes.isEmpty { break }
                 display.update(done: input.consumed, note: "\(Quantity.count(upload.tally.stored)) devices stored")
             }
             try await upload.finish()
+            tellRefused()
             display.finish(done: input.consumed, note: "\(Quantity.count(upload.tally.stored)) devices stored")
         } catch var failure as CommandFailure {
+            tellRefused()
             display.finish()
             if upload.tally.stored > 0 {
                 failure.message += "\n\(Quantity.count(upload.tally.stored)) devices were stored before that"
             }
             throw failure
         }
-        try report(upload.tally, context.console)
-        return upload.tally.refusedCount == 0 ? .done : .failed
-    }
-
-    private func report(_ tally: DeviceUpload.Tally, _ console: Console) throws {
+        let tally = upload.tally
         if connection.isJSON {
-            let refused = tally.refused.map { line in
-                JSONValue.object(["line": .integer(Int64(line.line)), "reason": .string(line.reason)])
-            }
             let said: [String: JSONValue] = [
                 "stored": .integer(tally.stored), "refusedCount": .integer(tally.refusedCount),
                 "refused": .array(refused),
             ]
-            console.writeLine(try RelayClient.text(.object(said)))
-            return
+            context.console.writeLine(try RelayClient.text(.object(said)))
+        } else {
+            context.console.writeLine(
+                "\(Quantity.count(tally.stored)) stored, \(Quantity.count(tally.refusedCount)) refused")
         }
-        for line in tally.refused.prefix(Self.shownRefusals) {
-            console.writeError("line \(line.line): \(DisplayWidth.sanitised(line.reason))\n")
-        }
-        let more = tally.refusedCount - Int64(min(tally.refused.count, Self.shownRefusals))
-        if more > 0 { console.writeError("… and \(Quantity.count(more)) more\n") }
-        console.writeLine("\(Quantity.count(tally.stored)) stored, \(Quantity.count(tally.refusedCount)) refused")
+        return tally.refusedCount == 0 ? .done : .failed
     }
 }

@@ -125,7 +125,7 @@ struct DemoStage: Sendable {
         }
         try await upload.finish()
         display.finish(done: Int64(total))
-        if let refused = upload.tally.refused.first {
+        if let refused = upload.takeRefused().first {
             throw CommandFailure(.failed, "the API refused device \(refused.line): \(refused.reason)")
         }
         guard upload.tally.stored == Int64(total) else {

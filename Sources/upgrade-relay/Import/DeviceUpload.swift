@@ -5,13 +5,10 @@ struct DeviceUpload: Sendable {
     /// Lines of one request, and bytes after which it is sent all the same.
     static let linesPerRequest = 2000
     static let bytesPerRequest = 1 << 20
-    /// So many refused lines are kept with their reasons; all are counted.
-    static let keptRefusals = 10_000
 
     struct Tally: Sendable, Equatable {
         var stored: Int64 = 0
         var refusedCount: Int64 = 0
-        var refused: [RefusedLine] = []
     }
 
     private struct Place: Hashable {
@@ -28,6 +25,8 @@ struct DeviceUpload: Sendable {
     private let client: RelayClient
     private var batches: [Place: Batch] = [:]
     private(set) var tally = Tally()
+    /// Not yet taken.
+    private var refused: [RefusedLine] = []
 
     init(_ client: RelayClient) {
         self.client = client
@@ -55,7 +54,12 @@ struct DeviceUpload: Sendable {
         let rest = batches.sorted { ($0.key.app, $0.key.platform) < ($1.key.app, $1.key.platform) }
         batches = [:]
         for (place, batch) in rest { try await send(batch, to: place) }
-        tally.refused.sort { $0.line < $1.line }
+    }
+
+    /// The lines that were refused since the last call, by their numbers: nothing of them is kept here.
+    mutating func takeRefused() -> [RefusedLine] {
+        defer { refused = [] }
+        return refused.sorted { $0.line < $1.line }
     }
 
     private mutating func send(_ batch: Batch, to place: Place) async throws {
@@ -71,17 +75,18 @@ struct DeviceUpload: Sendable {
         guard answer.isSuccess else { throw Problem(answer).failure }
         let reply = try RelayClient.reply(answer).tree
         tally.stored += reply.count("stored")
-        let refused = reply["refused"]?.array ?? []
-        for entry in refused {
+        let entries = reply["refused"]?.array ?? []
+        for entry in entries {
             let number = Int(entry.count("line"))
             let line = batch.lines.indices.contains(number - 1) ? batch.lines[number - 1] : number
             refuse(RefusedLine(line: line, reason: entry.shown("reason")))
         }
-        tally.refusedCount += max(0, (reply["refusedCount"]?.integer ?? 0) - Int64(refused.count))
+        // The relay answers each line of a request of this size; one that did not must not make the count wrong.
+        tally.refusedCount += max(0, (reply["refusedCount"]?.integer ?? 0) - Int64(entries.count))
     }
 
     private mutating func refuse(_ line: RefusedLine) {
         tally.refusedCount += 1
-        if tally.refused.count < Self.keptRefusals { tally.refused.append(line) }
+        refused.append(line)
     }
 }

@@ -53,6 +53,16 @@ final class ProgressDisplay: Sendable {
         finish(state.withLock { state in measured(done, note, at: .now, in: &state) })
     }
 
+    /// Writes lines above the bar, which the next update draws again. Also where no progress is shown.
+    func interrupt(_ lines: String) {
+        state.withLock { state in
+            // CR and EL: the bar's own line is the first to be written over.
+            console.writeError(state.isDrawn ? "\r\u{1B}[K" + lines : lines)
+            state.isDrawn = false
+            state.lastDrawn = console.isTerminal ? nil : state.lastDrawn
+        }
+    }
+
     /// Draws the last state, whenever the one before was drawn, and ends the line.
     func finish(_ progress: Progress? = nil) {
         guard !isQuiet else { return }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Testing
+
+@testable import RelayAPI
+
+@Suite("The relay's own failures")
+struct FailureTests {
+    @Test("a failure is logged with its route and its cause, and answered without them")
+    func logged() throws {
+        let bench = try Bench()
+        bench.control.failure.withLock {
+            $0 = StoreError(.failed, context: "raising a version failed: no such table (SQLite 1)")
+        }
+        let body = #"{"required":"2.0","telephones":["13800138000"]}"#
+        let answer = try bench.ask("PUT", "/v1/apps/com.example.app/ios/version", body)
+        #expect(answer.status == 500)
+        #expect(!answer.body.contains("SQLite"))
+        #expect(
+            bench.logged.all == [
+                "error a request failed route=PUT /v1/apps/{app}/{platform}/version status=500 "
+                    + "error=raising a version failed: no such table (SQLite 1)"
+            ])
+    }
+
+    @Test("a failing store is told of without the token and the telephone that were asked for")
+    func masked() throws {
+        let bench = try Bench()
+        try #require(bench.store as? SQLiteStore).close()
+        let paths = ["/v1/apps/com.example.app/ios/devices/abcd", "/v1/deliveries?telephone=13800138000"]
+        for path in paths { #expect(try bench.ask("GET", path).status == 500) }
+        let import500 = try bench.ask("POST", "/v1/apps/com.example.app/ios/devices", #"{"token":"abcd"}"#)
+        #expect(import500.status == 500)
+        let lines = bench.logged.all
+        #expect(lines.count == 3)
+        #expect(lines.allSatisfy { $0.hasPrefix("error a request failed route=") })
+        #expect(lines.allSatisfy { !$0.contains("abcd") && !$0.contains("1380013") }, "\(lines)")
+    }
+
+    @Test("what the client did wrong is not logged")
+    func clientErrors() throws {
+        let bench = try Bench()
+        #expect(try bench.ask("GET", "/v1/campaigns?limit=0").status == 422)
+        #expect(try bench.ask("GET", "/v1/campaigns/ffffffffffff").status == 404)
+        #expect(try bench.askNetwork("GET", "/v1/campaigns").status == 401)
+        #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/version", "{").status == 400)
+        #expect(bench.logged.all == [])
+    }
+
+    @Test("an export that breaks off is logged")
+    func brokenStream() throws {
+        struct Broken: Error {}
+        final class Source: ByteSource {
+            func next() throws -> [UInt8]? { throw Broken() }
+        }
+        var seen: [any Error] = []
+        let source = WatchedSource(Source()) { seen.append($0) }
+        #expect(throws: Broken.self) { try source.next() }
+        #expect(seen.count == 1)
+    }
+
+    @Test("readiness is looked for once in a second, counted from the answer")
+    func readiness() {
+        let check = ReadinessCheck()
+        var time: Int64 = 5000
+        var looks = 0
+        func ask(lasting: Int64 = 0) -> String? {
+            check.faults(at: { time }) {
+                looks += 1
+                time += lasting
+                return [ReadinessFault(part: "store", reason: "look \(looks)")]
+            }.first?.reason
+        }
+        #expect(ask(lasting: 3000) == "look 1")
+        time += 999
+        #expect(ask() == "look 1")
+        time += 1
+        #expect(ask() == "look 2")
+        #expect(ask() == "look 2")
+        #expect(looks == 2)
+    }
+
+    @Test("a full house asks the store once")
+    func manyAskers() throws {
+        let bench = try Bench()
+        let start = ContinuousClock.now
+        for _ in 0..<20 { #expect(try bench.askNetwork("GET", "/readyz").status == 200) }
+        let seconds = Int((ContinuousClock.now - start).components.seconds)
+        #expect(bench.control.faultLooks.withLock { $0 } <= seconds + 1)
+    }
+}
