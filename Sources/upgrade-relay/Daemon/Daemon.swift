@@ -40,7 +40,7 @@ struct Daemon {
             store: store, control: RelayDesk(store: store, book: book, fanOut: fanOut, clock: clock),
             settings: APISettings(
                 listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
-                webhookSecrets: { book.current.webhookSecrets }, clock: clock))
+                webhookSecrets: { book.current.webhookSecrets }, clock: clock, log: log))
         do {
             try api.start()
         } catch {
