@@ -49,6 +49,31 @@ import Testing
         #expect(end.counts["accepted"] == 10)
     }
 
+    @Test func aDirectoryOfItsOwnIsMadeForItsOwnerAlone() throws {
+        let bench = try Workbench()
+        let own = bench.folder.appending(path: "upgrade-relay")
+        try bench.keepStore(in: own)
+        let check = try CommandResult.of(["check-config", bench.path("config.json5")])
+        #expect(check.status == 0, "\(check.errors)")
+        #expect(!FileManager.default.fileExists(atPath: own.path), "a check makes nothing")
+        try bench.start()
+        let mode = try FileManager.default.attributesOfItem(atPath: own.path)[.posixPermissions] as? Int
+        #expect(mode == 0o700)
+    }
+
+    @Test func aPathThatIsMistypedIsNotMade() throws {
+        let bench = try Workbench()
+        let typo = bench.folder.appending(path: "vra/upgrade-relay")
+        try bench.keepStore(in: typo)
+        let check = try CommandResult.of(["check-config", bench.path("config.json5")])
+        #expect(check.status == 78)
+        #expect(check.errors.contains("store.sqlite.path: the directory \(typo.path) does not exist"))
+        let serve = try CommandResult.of(["serve", "--config", bench.path("config.json5")])
+        #expect(serve.status == 1)
+        #expect(serve.errors.contains("the directory \(typo.path) cannot be made: No such file or directory"))
+        #expect(serve.errors.contains("hint: make the directories above it first"))
+    }
+
     @Test func aSecondDaemonOnTheSameStoreIsRefused() throws {
         let bench = try Workbench()
         try bench.start()

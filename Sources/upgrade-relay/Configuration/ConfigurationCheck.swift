@@ -16,7 +16,9 @@ struct ConfigurationCheck: Sendable {
 
     func run() -> Report {
         var report = Report()
-        checkStore(&report)
+        // SQLite keeps its WAL beside the database, so the directory must be writable too (sqlite.org/wal.html).
+        checkDirectory(of: configuration.store.sqlitePath, "store.sqlite.path", &report)
+        checkDirectory(of: configuration.listen.controlSocket, "listen.controlSocket", &report)
         for (index, source) in configuration.webhooks.secrets.enumerated() {
             let field = "webhooks.secrets[\(index)]"
             guard let secret = read(source, field, &report) else { continue }
@@ -55,15 +57,11 @@ struct ConfigurationCheck: Sendable {
         }
     }
 
-    private func checkStore(_ report: inout Report) {
-        let path = configuration.store.sqlitePath
-        let directory = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
-        // SQLite keeps its WAL beside the database, so the directory must be writable too (sqlite.org/wal.html).
-        if let fault = FileProbe.directoryFault(directory.isEmpty ? "/" : String(directory)) {
-            let hint = fault.hint.map { "; \($0)" } ?? ""
-            report.faults.append(
-                ConfigurationFault("store.sqlite.path", "the directory \(directory)/ \(fault.problem)\(hint)"))
-        }
+    private func checkDirectory(of file: String, _ field: String, _ report: inout Report) {
+        let directory = FileProbe.directory(of: file)
+        guard let fault = FileProbe.directoryFault(directory) else { return }
+        let hint = fault.hint.map { "; \($0)" } ?? ""
+        report.faults.append(ConfigurationFault(field, "the directory \(directory) \(fault.problem)\(hint)"))
     }
 
     private func checkCertificates(_ path: String, _ field: String, _ report: inout Report) {

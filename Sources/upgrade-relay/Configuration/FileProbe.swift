@@ -37,10 +37,26 @@ enum FileProbe {
         return .success(bytes)
     }
 
-    /// nil where the process may create and write files in the directory.
+    static func directory(of file: String) -> String {
+        guard let slash = file.lastIndex(of: "/") else { return "." }
+        return slash == file.startIndex ? "/" : String(file[..<slash])
+    }
+
+    /// nil where the process may create and write files in the directory, or may make it in the one above.
     static func directoryFault(_ path: String) -> Failure? {
         var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return failure(errno) }
+        guard unsafe stat(path, &status) == 0 else {
+            let fault = failure(errno)
+            guard errno == ENOENT else { return fault }
+            let above = directory(of: path)
+            guard unsafe stat(above, &status) == 0 else { return fault }
+            guard unsafe access(above, W_OK | X_OK) == 0 else {
+                return Failure(
+                    problem: "does not exist, and \(above) is not writable for \(user)",
+                    hint: "make it for the user that the relay runs as")
+            }
+            return nil
+        }
         guard status.st_mode & S_IFMT == S_IFDIR else { return Failure(problem: "is not a directory") }
         guard unsafe access(path, W_OK | X_OK) == 0 else {
             return Failure(problem: "is not writable for \(user)", hint: "chown or chmod it, or choose another place")

@@ -28,6 +28,9 @@ struct Daemon {
     func run() throws {
         let signals = DaemonSignals()
         let configuration = try file.load()
+        // Telephones are in the one; the other's socket guards itself.
+        try OwnDirectory.make(for: configuration.store.sqlitePath, mode: 0o700)
+        try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755)
         let lock = try StoreLock(store: configuration.store.sqlitePath)
         defer { withExtendedLifetime(lock) {} }
         let store = try SQLiteStore(path: configuration.store.sqlitePath)
