@@ -36,8 +36,13 @@ bench: build ## rate, CPU per push and peak memory of the daemon at 100,000 and 
 	$(BINARY) demo --devices 100000
 	$(BINARY) demo --devices 1000000
 
-install: build ## into DESTDIR and PREFIX (default /usr/local)
+# Builds only where nothing was built: root, who installs, need not have the toolchain in the path.
+$(BINARY):
+	$(MAKE) build
+
+install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /usr/local)
 	install -D -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/upgrade-relay
+	strip --strip-debug $(DESTDIR)$(PREFIX)/bin/upgrade-relay
 	install -D -m 0644 etc/config.json5 $(DESTDIR)$(PREFIX)/share/upgrade-relay/config.json5
 	install -d $(DESTDIR)/usr/lib/systemd/system
 	sed 's|/usr/bin/upgrade-relay|$(PREFIX)/bin/upgrade-relay|' systemd/upgrade-relay.service \
