@@ -74,6 +74,15 @@ import Testing
         #expect(serve.errors.contains("hint: make the directories above it first"))
     }
 
+    @Test(.timeLimit(.minutes(1))) func aDaemonGoesWithTheProgramThatStartedIt() throws {
+        let bench = try Workbench()
+        // Its input is empty: it ends as soon as it runs, and in order.
+        let result = try CommandResult.of(["serve", "--config", bench.path("config.json5"), "--stop-at-eof"])
+        #expect(result.status == 0)
+        #expect(result.errors.contains(" ready "))
+        #expect(result.errors.contains(" stopped"))
+    }
+
     @Test func aSecondDaemonOnTheSameStoreIsRefused() throws {
         let bench = try Workbench()
         try bench.start()

@@ -25,8 +25,10 @@ struct Daemon {
     }
 
     /// Runs until SIGTERM or SIGINT.
-    func run() throws {
-        let signals = DaemonSignals()
+    ///
+    /// - Parameter stopsWithInput: whether the end of standard input is one more reason to stop.
+    func run(stopsWithInput: Bool = false) throws {
+        let signals = DaemonSignals(stopsWithInput: stopsWithInput)
         let configuration = try file.load()
         // Telephones are in the one; the other's socket guards itself.
         try OwnDirectory.make(for: configuration.store.sqlitePath, mode: 0o700)

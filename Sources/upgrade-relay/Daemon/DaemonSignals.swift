@@ -15,7 +15,8 @@ final class DaemonSignals: Sendable {
     private let arrived = DispatchSemaphore(value: 0)
     private let stops = Atomic<Int>(0)
 
-    init() {
+    /// - Parameter stopsWithInput: whether the end of standard input stops the daemon as SIGTERM does.
+    init(stopsWithInput: Bool = false) {
         // A peer that closes its socket is an error of that write, not the end of the process (libcurl, threadsafe(3)).
         _ = signal(SIGPIPE, SIG_IGN)
         let queue = DispatchQueue(label: "signals")
@@ -29,6 +30,20 @@ final class DaemonSignals: Sendable {
             }
             source.activate()
         }
+        if stopsWithInput { watchInput(on: queue) }
+    }
+
+    /// Not PR_SET_PDEATHSIG: that follows the thread that started the process (prctl(2)), and threads of a pool come and go.
+    private func watchInput(on queue: DispatchQueue) {
+        let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: queue)
+        source.setEventHandler {
+            var bytes = [UInt8](repeating: 0, count: 256)
+            let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(STDIN_FILENO, $0.baseAddress, $0.count) }
+            guard count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN) else { return }
+            source.cancel()
+            self.received(SIGTERM, times: 1)
+        }
+        source.activate()
     }
 
     private func received(_ number: Int32, times: Int) {

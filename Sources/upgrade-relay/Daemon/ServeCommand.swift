@@ -13,12 +13,14 @@ struct ServeCommand: Command {
         options: [
             configOption,
             .value("log-level", "LEVEL", "debug, info, notice, warning or error", default: "info"),
+            .flag("stop-at-eof", "stop when standard input ends: a program that starts the daemon takes it along"),
         ],
         examples: ["upgrade-relay serve --config /etc/upgrade-relay/config.json5"],
         exitCodes: [.done, .failed, .usage, .configuration])
 
     private let configPath: String?
     private let logLevel: LogLevel
+    private let stopsWithInput: Bool
 
     init(_ arguments: ParsedArguments) throws {
         configPath = arguments.value("config")
@@ -27,6 +29,7 @@ struct ServeCommand: Command {
             throw UsageError("--log-level: \"\(name)\" is not a level; debug, info, notice, warning or error")
         }
         logLevel = level
+        stopsWithInput = arguments.flag("stop-at-eof")
     }
 
     func run(_ context: CommandContext) async throws -> ExitCode {
@@ -34,7 +37,7 @@ struct ServeCommand: Command {
         try Daemon(
             file: file, environment: context.environment,
             log: StandardErrorLog.make(minimum: logLevel, environment: context.environment)
-        ).run()
+        ).run(stopsWithInput: stopsWithInput)
         return .done
     }
 }

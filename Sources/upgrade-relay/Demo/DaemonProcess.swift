@@ -4,6 +4,8 @@ import Foundation
 /// The real daemon as a child process of the same executable.
 final class DaemonProcess {
     private let process = Process()
+    /// Nothing is ever written. It ends with the demo, also by SIGKILL, and with it the daemon.
+    private let lifeline = Pipe()
 
     /// - Parameter log: where its standard error goes.
     init(configuration: String, log: String) throws {
@@ -12,8 +14,8 @@ final class DaemonProcess {
             throw CommandFailure(.failed, "\(log) cannot be written")
         }
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["serve", "--config", configuration]
-        process.standardInput = FileHandle.nullDevice
+        process.arguments = ["serve", "--config", configuration, "--stop-at-eof"]
+        process.standardInput = lifeline
         process.standardOutput = output
         process.standardError = output
         try process.run()
