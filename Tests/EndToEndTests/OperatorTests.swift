@@ -83,6 +83,19 @@ import Testing
         #expect(result.errors.contains(" stopped"))
     }
 
+    @Test func everyFileThatCannotBeUsedIsToldByItsField() throws {
+        let bench = try Workbench()
+        try Data("hello".utf8).write(to: bench.folder.appending(path: "key.p8"))
+        try FileManager.default.removeItem(atPath: bench.path("apns-simulator-ca.pem"))
+        let serve = try CommandResult.of(["serve", "--config", bench.path("config.json5")])
+        #expect(serve.status == 78)
+        let field = "apps[\"\(Workbench.app)\"].ios.apns"
+        #expect(serve.errors.contains("\(field).key: file \(bench.path("key.p8")): no private key found"))
+        #expect(serve.errors.contains("\(field).trustedCertificates: the file "))
+        let check = try CommandResult.of(["check-config", bench.path("config.json5")])
+        #expect(check.errors == serve.errors)
+    }
+
     @Test func aSecondDaemonOnTheSameStoreIsRefused() throws {
         let bench = try Workbench()
         try bench.start()

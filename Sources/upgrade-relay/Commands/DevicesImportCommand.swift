@@ -69,6 +69,8 @@ struct DevicesImportCommand: Command {
                 for item in items { try await upload.add(item) }
                 tellRefused()
                 if bytes.isEmpty { break }
+                // All read is not all stored: the end is told by `finish`.
+                if input.consumed == input.size { continue }
                 display.update(done: input.consumed, note: "\(Quantity.count(upload.tally.stored)) devices stored")
             }
             try await upload.finish()

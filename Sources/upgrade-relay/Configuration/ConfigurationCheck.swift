@@ -19,6 +19,18 @@ struct ConfigurationCheck: Sendable {
         // SQLite keeps its WAL beside the database, so the directory must be writable too (sqlite.org/wal.html).
         checkDirectory(of: configuration.store.sqlitePath, "store.sqlite.path", &report)
         checkDirectory(of: configuration.listen.controlSocket, "listen.controlSocket", &report)
+        checkFiles(&report)
+        return report
+    }
+
+    /// Looks at secrets, keys and certificates alone: what the daemon reads again at each reload.
+    func runFiles() -> Report {
+        var report = Report()
+        checkFiles(&report)
+        return report
+    }
+
+    private func checkFiles(_ report: inout Report) {
         for (index, source) in configuration.webhooks.secrets.enumerated() {
             let field = "webhooks.secrets[\(index)]"
             guard let secret = read(source, field, &report) else { continue }
@@ -34,16 +46,13 @@ struct ConfigurationCheck: Sendable {
                     _ = try ES256PrivateKey(pem: pem)
                 } catch {
                     report.faults.append(
-                        ConfigurationFault(
-                            "\(field).key",
-                            "\(apns.key.place) is not a key for ES256 (PEM, EC P-256, as Apple's .p8): \(error)"))
+                        ConfigurationFault("\(field).key", "\(apns.key.place): \(error)"))
                 }
             }
             if let path = apns.trustedCertificates {
                 checkCertificates(path, "\(field).trustedCertificates", &report)
             }
         }
-        return report
     }
 
     private func read(_ source: SecretSource, _ field: String, _ report: inout Report) -> [UInt8]? {

@@ -29,7 +29,7 @@ struct Daemon {
     /// - Parameter stopsWithInput: whether the end of standard input is one more reason to stop.
     func run(stopsWithInput: Bool = false) throws {
         let signals = DaemonSignals(stopsWithInput: stopsWithInput)
-        let configuration = try file.load()
+        let configuration = try load()
         // Telephones are in the one; the other's socket guards itself.
         try OwnDirectory.make(for: configuration.store.sqlitePath, mode: 0o700)
         try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755)
@@ -67,12 +67,20 @@ struct Daemon {
         log(.notice, "stopped")
     }
 
+    /// The configuration, with every file that it names looked at: all faults at once, as check-config tells them.
+    private func load() throws -> RelayConfiguration {
+        let configuration = try file.load()
+        let check = ConfigurationCheck(configuration: configuration, environment: environment).runFiles()
+        guard check.faults.isEmpty else { throw ConfigurationError(path: file.path, faults: check.faults) }
+        return configuration
+    }
+
     /// Takes the configuration file as it is now; one that does not validate changes nothing and is reported.
     private func reload(
         _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut
     ) {
         do {
-            let configuration = try file.load()
+            let configuration = try load()
             let new = try DaemonBook(configuration, store: store, environment: environment)
             book.exchange(for: new)
             fanOut.reroute(Array(new.routes.values))
