@@ -131,7 +131,8 @@ enum FirstSchema {
             PRIMARY KEY (campaign_id, device_id)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX delivery_retry ON delivery (campaign_id, next_attempt_at) WHERE state = 3;
-        CREATE INDEX delivery_rare ON delivery (campaign_id, state) WHERE state IN (3, 4, 5, 6, 8);
+        -- Not IN (...): SQLite would fill a temporary table with the list and look each new row up in it.
+        CREATE INDEX delivery_rare ON delivery (campaign_id, state) WHERE state > 2 AND state <> 7;
 
         """
 
