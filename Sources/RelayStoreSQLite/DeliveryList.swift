@@ -76,7 +76,7 @@ struct DeliveryList {
             // The repeated condition is what lets SQLite use the partial index (sqlite.org/partialindex.html, 3.1).
             source = """
                 delivery AS d INDEXED BY delivery_rare CROSS JOIN device AS v ON v.id = d.device_id
-                WHERE d.state = \(state?.rawValue ?? 0) AND d.state IN (3, 4, 5, 6, 8) AND
+                WHERE d.state = \(state?.rawValue ?? 0) AND d.state > 2 AND d.state <> 7 AND
                 """
         }
         return try connection.all(
