@@ -115,12 +115,10 @@ enum FirstSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX shard_open ON shard (campaign_id, number, remaining) WHERE done = 0;
 
-        -- The ledger: what became of each push. States 0 pending and 1 in flight are never written. No REFERENCES: they are
-        -- two look-ups for each row, and a third of what it costs; the relay looks the campaign up once for each batch, has
-        -- the devices from their own table, and deletes neither.
+        -- The ledger: what became of each push. States 0 pending and 1 in flight are never written.
         CREATE TABLE delivery (
-            campaign_id     INTEGER NOT NULL,  -- campaign.id
-            device_id       INTEGER NOT NULL,  -- device.id
+            campaign_id     INTEGER NOT NULL REFERENCES campaign (id),
+            device_id       INTEGER NOT NULL REFERENCES device (id),
             -- 2 accepted, 3 retrying, 4 rejected, 5 unregistered, 6 expired, 7 filtered, 8 cancelled
             state           INTEGER NOT NULL CHECK (state BETWEEN 2 AND 8),
             attempts        INTEGER NOT NULL CHECK (attempts >= 0),
