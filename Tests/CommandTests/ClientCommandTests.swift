@@ -47,6 +47,20 @@ import Testing
         #expect(result.err == "error: Unprocessable: 2 fields\n  required: bad\n  latest: worse\n")
     }
 
+    @Test(arguments: [
+        (["required: bad"], "Unprocessable: required: bad"),
+        (["required: bad", "latest: worse"], "Unprocessable\n  required: bad\n  latest: worse"),
+    ])
+    func `What the detail says is not said again`(faults: [String], message: String) {
+        let errors = faults.map { fault in
+            let parts = fault.components(separatedBy: ": ")
+            return #"{"field":"\#(parts[0])","reason":"\#(parts[1])"}"#
+        }
+        let body =
+            #"{"title":"Unprocessable","detail":"\#(faults.joined(separator: "; "))","errors":[\#(errors.joined(separator: ","))]}"#
+        #expect(Problem(APIAnswer(status: 422, body: Array(body.utf8))).message == message)
+    }
+
     @Test func `With --json the API's own words are printed`() async {
         let transport = ScriptedTransport(["GET /v1/campaigns?limit=50": (200, #"{"items":[],"next":null}"#)])
         let result = await run(["campaigns", "list", "--json"], transport)

@@ -18,12 +18,13 @@ struct Problem: Sendable, Equatable {
         }
     }
 
-    /// "title: detail", then each field on a line of its own.
+    /// "title: detail", then each field on a line of its own, unless the detail has said the same already.
     var message: String {
-        var text = DisplayWidth.sanitised(detail.map { "\(title): \($0)" } ?? title)
-        for (field, reason) in fields {
-            text += "\n  " + DisplayWidth.sanitised(field.isEmpty ? reason : "\(field): \(reason)")
-        }
+        let told = fields.map { $0.field.isEmpty ? $0.reason : "\($0.field): \($0.reason)" }
+        let isTwice = !fields.isEmpty && detail == told.joined(separator: "; ")
+        if isTwice, fields.count == 1 { return DisplayWidth.sanitised("\(title): \(told.joined())") }
+        var text = DisplayWidth.sanitised(isTwice ? title : detail.map { "\(title): \($0)" } ?? title)
+        for line in told { text += "\n  " + DisplayWidth.sanitised(line) }
         return text
     }
 
