@@ -59,6 +59,7 @@ enum FileProbe {
         }
         guard status.st_mode & S_IFMT == S_IFDIR else { return Failure(problem: "is not a directory") }
         guard unsafe access(path, W_OK | X_OK) == 0 else {
+            guard errno != EROFS else { return Failure(problem: "is on a read-only file system") }
             return Failure(problem: "is not writable for \(user)", hint: "chown or chmod it, or choose another place")
         }
         return nil

@@ -13,9 +13,17 @@ final class StoreLock {
         let path = store + ".lock"
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
+            let code = errno
+            let hint =
+                switch code {
+                case EROFS: "the file system is read-only; under systemd, set StateDirectory= or ReadWritePaths="
+                case ENOSPC, EDQUOT: "free space on its file system"
+                default: "does the directory exist, and may user id \(geteuid()) write to it?"
+                }
             throw CommandFailure(
-                .failed, "\(path) cannot be made: \(unsafe String(cString: strerror(errno)))",
-                hint: "does the directory exist, and may this user write to it?")
+                .failed,
+                "the store \(store) cannot be opened: \(path) beside it: \(unsafe String(cString: strerror(code)))",
+                hint: hint)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
