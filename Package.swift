@@ -69,19 +69,20 @@ let package = Package(
         .target(
             name: "StoreConformance", dependencies: ["RelayStore", "RelayEngine", "UpgradeRules"],
             path: "Tests/StoreConformance", swiftSettings: strict),
-        tests("UpgradeRulesTests", ["UpgradeRules"]),
+        .target(name: "SeedApps", path: "Tests/SeedApps", swiftSettings: strict),
+        tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps"]),
         tests("RelayEngineTests", ["RelayEngine", "UpgradeRules"]),
         tests(
             "RelayStoreSQLiteTests",
             ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance"]),
         tests("SigningTests", ["Signing"]),
         tests("HTTP2Tests", ["HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing"]),
-        tests("PushProvidersTests", ["PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules"]),
+        tests("PushProvidersTests", ["PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules", "SeedApps"]),
         tests(
             "FanOutTests",
             [
                 "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
-                "APNsSimulator", "Signing",
+                "APNsSimulator", "Signing", "SeedApps",
             ]),
         tests("VersionSourcesTests", ["VersionSources", "Signing", "RelayStore", "RelayEngine", "UpgradeRules"]),
         tests(
@@ -89,10 +90,11 @@ let package = Package(
             [
                 "RelayAPI", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
                 "UpgradeRules",
-                "CurlTransport",
+                "CurlTransport", "SeedApps",
             ]),
         tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "CurlTransport"]),
         tests("CommandTests", ["upgrade-relay", "RelayAPI", "RelayStore", "RelayEngine", "UpgradeRules"]),
-        tests("EndToEndTests", ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator"]),
+        tests(
+            "EndToEndTests", ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps"]),
     ],
 )

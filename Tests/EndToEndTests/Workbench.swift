@@ -2,7 +2,9 @@
 import APNsSimulator
 import CurlTransport
 import Foundation
+import SeedApps
 import Signing
+import Testing
 
 /// One relay on one bench: a folder of its own, a push service on loopback, a configuration, and the real binary.
 final class Workbench {
@@ -14,6 +16,8 @@ final class Workbench {
     let key: ES256PrivateKey
     private(set) var simulator: APNsSimulator
     private(set) var relay: RelayProcess?
+    /// Judges every push of every test, when the bench is taken down.
+    private var jury = PushJury(pushType: "mddy_needUpgrade")
 
     /// - Parameters:
     ///   - configure: changes what the push service does.
@@ -56,7 +60,18 @@ final class Workbench {
     deinit {
         relay?.kill()
         simulator.stop()
+        judge()
         try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// What the phones of the registered devices' users would say to all that was pushed.
+    private func judge() {
+        do {
+            let faults = try jury.verdict(onRecord: Data(contentsOf: folder.appending(path: "record.ndjson"))).faults
+            if let first = faults.first { Issue.record("\(faults.count) pushes were wrong, the first: \(first)") }
+        } catch {
+            Issue.record(error, "the record of pushes")
+        }
     }
 
     private static let secret = Array("a secret of thirty-two bytes, 32".utf8)
@@ -115,6 +130,9 @@ final class Workbench {
             let answer = try api(
                 "POST", "/v1/apps/\(Self.app)/ios/devices", body: Array(part.map(\.json).joined(separator: "\n").utf8))
             guard answer.json["stored"] as? Int == part.count else { throw Unexpected("import: \(answer)") }
+        }
+        for device in fleet.devices {
+            if let telephone = device.telephone { jury.telephones[device.token, default: []].insert(telephone) }
         }
     }
 

@@ -6,6 +6,7 @@ import PushProviders
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import SeedApps
 import Signing
 import Synchronization
 import Testing
@@ -111,5 +112,32 @@ import UpgradeRules
         #expect(end.state == .completed)
         #expect(end.counts.expired == 200)
         #expect(end.counts.audience == 200)
+    }
+
+    @Test func eachPushIsTakenByItsOwnUserWhateverTheTelephone() throws {
+        // Literal, by UTF-16 code units: none of these is another of them.
+        let telephones = [
+            "13800138000", "+8613800138000", " 13800138000", "13800138000 ", "１３８", "138\"00", "138\\00", "138/00",
+            "caf\u{e9}", "cafe\u{301}", "\u{1f695}", "\u{2028}", "\u{1}\u{7f}", "0", "00", "1.0",
+        ]
+        let key = try ES256PrivateKey.generate()
+        let record = folder.appending(path: "record.ndjson")
+        let simulator = try simulator(key) { $0.recordPath = record.path }
+        defer { simulator.stop() }
+        var jury = PushJury(pushType: "needUpgrade")
+        try store.register(
+            telephones.enumerated().map { number, telephone in
+                let token = String(format: "%064x", number + 1)
+                jury.telephones[token] = [telephone]
+                return DeviceRegistration(app: Self.app, token: token, telephone: telephone, version: nil)
+            }, at: clock.now)
+        let fanOut = try fanOut(simulator, key, timeToLive: .seconds(3_600))
+        defer { fanOut.stop(within: .seconds(5)) }
+        try raise("2.0")
+        fanOut.poke()
+        try #require(lines.wait(for: "the campaign is complete", deadline: .seconds(20)))
+        let verdict = try jury.verdict(onRecord: Data(contentsOf: record))
+        #expect(verdict.judged == telephones.count)
+        #expect(verdict.faults == [])
     }
 }

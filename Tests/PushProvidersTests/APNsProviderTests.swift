@@ -2,6 +2,7 @@
 import HTTP2
 import PushProviders
 import RelayEngine
+import SeedApps
 import Signing
 import Testing
 import UpgradeRules
@@ -68,6 +69,14 @@ import UpgradeRules
             to: batch)
         let slots = batch.slots.map { String(decoding: batch.arena[$0.range], as: UTF8.self) }
         #expect(slots == ["/3/device/00ff", "3f9c2ab8-1d04-8000-8000-000000000007", #"138\"00"#])
+        // The body, put together as the connection does it, is what that user's phone takes and no other.
+        let body = template.request.body.flatMap { piece in
+            switch piece {
+            case .constant(let bytes): bytes
+            case .slot(let slot): Array(slots[slot].utf8)
+            }
+        }
+        #expect(PushJury(pushType: "mddy_needUpgrade").fault(of: body, users: ["138\"00"]) == nil)
     }
 
     @Test func whatWasNotSentIsHeldAndWhatWasLostIsTriedAgain() throws {

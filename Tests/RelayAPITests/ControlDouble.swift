@@ -37,8 +37,9 @@ final class ControlDouble: RelayControl {
     }
 
     func plan(_ bump: VersionBump) throws -> PlanReport {
+        let payload = UpgradePayload(type: "needUpgrade", alert: "Upgrade", downloadURL: "https://example.com/app")
         let survey = try store.survey(bump.app) { row, _ in row.telephone.isAbsent ? .noTelephone : nil }
-        return PlanReport(survey: survey, samplePayload: Array(#"{"aps":{"alert":"Upgrade"}}"#.utf8))
+        return PlanReport(survey: survey, samplePayload: payload.render(userTelephone: "138"))
     }
 
     func status(_ record: CampaignRecord) -> CampaignStatus {

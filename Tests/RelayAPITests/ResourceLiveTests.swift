@@ -2,6 +2,7 @@
 import RelayAPI
 import RelayEngine
 import RelayStore
+import SeedApps
 import Synchronization
 import Testing
 import UpgradeRules
@@ -107,7 +108,11 @@ struct ResourceLiveTests {
         let plan = try bench.ask("POST", "/v1/apps/com.example.app/ios/plan", #"{"required":"2.0"}"#)
         #expect(plan.number("audience") == String(good))
         #expect(plan.text("samplePayload", "aps", "alert") == "Upgrade")
-        #expect(plan.number("samplePayloadSize") == "27")
+        let sample = try #require(plan.body.firstRange(of: #"{"aps":"#)).lowerBound
+        let end = try #require(plan.body.firstRange(of: #","samplePayloadSize":"#)).lowerBound
+        let payload = Array(plan.body[sample..<end].utf8)
+        #expect(plan.number("samplePayloadSize") == String(payload.count))
+        #expect(PushJury(pushType: "needUpgrade").fault(of: payload, users: ["138"]) == nil)
     }
 
     @Test("refused lines are answered up to the limit, and counted behind it")

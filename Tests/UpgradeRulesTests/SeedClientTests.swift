@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SeedApps
 import Testing
 
 /// The replica judges our payloads, so it is itself held against what SEEDS S2 says of the app.
@@ -34,5 +36,24 @@ import Testing
         client.receive(#"{"aps":{"alert":"a"},"page":{"type":"t","userTel":"1","downloadUrl":"u"}}"#.utf8)
         client.receive(#"{"aps":{"alert":"b"},"page":{"type":"t","userTel":"2","downloadUrl":"v"}}"#.utf8)
         #expect(client.coreAction() == .force(downloadURL: "u"))
+    }
+
+    @Test func theJuryFindsAPushThatItsUserWouldDropOrAnotherWouldTake() throws {
+        var jury = PushJury(pushType: "t")
+        jury.telephones = ["aa": ["1"], "bb": ["2", "1"]]
+        func record(_ token: String, user: String, type: String = "t") -> String {
+            #"{"at":"x","token":"\#(token)","payload":{"aps":{"alert":"a"},"page":{"type":"\#(type)","#
+                + #""userTel":"\#(user)","downloadUrl":"u"}}}"# + "\n"
+        }
+        func faults(_ lines: String...) throws -> Int {
+            let verdict = try jury.verdict(onRecord: Data(lines.joined().utf8))
+            #expect(verdict.judged == lines.count)
+            return verdict.faults.count
+        }
+        #expect(try faults(record("aa", user: "1"), record("bb", user: "1"), record("bb", user: "2")) == 0)
+        #expect(try faults(record("aa", user: "2")) == 1)
+        #expect(try faults(record("aa", user: "1", type: "T")) == 1)
+        #expect(try faults(record("cc", user: "1")) == 1)
+        #expect(try faults(#"{"token":"aa"}"# + "\n", record("aa", user: "1")) == 1)
     }
 }

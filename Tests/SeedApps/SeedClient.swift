@@ -5,9 +5,9 @@ import Foundation
 ///
 /// It is written from the app's own description and shares no code with `UpgradeRules`, so that a mistake there cannot
 /// hide here.
-struct SeedClient {
+package struct SeedClient: Sendable {
     /// What the app does after a login or at a core action.
-    enum Prompt: Hashable {
+    package enum Prompt: Hashable, Sendable {
         case none
         /// The user may decline.
         case remind(downloadURL: String)
@@ -16,13 +16,13 @@ struct SeedClient {
     }
 
     /// What became of a push. The app itself stays silent; the reason is for the tests.
-    enum Reaction: Hashable {
+    package enum Reaction: Hashable, Sendable {
         case accepted(alert: String, downloadURL: String)
         case dropped(Drop)
     }
 
     /// Why a push was dropped.
-    enum Drop: Hashable {
+    package enum Drop: Hashable, Sendable {
         case notJSON
         case noAlert
         case noPage
@@ -34,15 +34,15 @@ struct SeedClient {
     }
 
     /// The phone number of the logged-in user; nil when nobody is logged in.
-    var userTelephone: String?
+    package var userTelephone: String?
     /// What `page.type` must be: the name is per app.
-    var pushType = "mddy_needUpgrade"
+    package var pushType = "mddy_needUpgrade"
 
     /// `g_needUpgrade`: raised by a push, read at the next core action.
-    private(set) var needUpgrade = false
-    private(set) var downloadURL: String?
+    package private(set) var needUpgrade = false
+    package private(set) var downloadURL: String?
 
-    init(userTelephone: String?, pushType: String = "mddy_needUpgrade") {
+    package init(userTelephone: String?, pushType: String = "mddy_needUpgrade") {
         self.userTelephone = userTelephone
         self.pushType = pushType
     }
@@ -51,7 +51,7 @@ struct SeedClient {
 
     /// The app's receive handler.
     @discardableResult
-    mutating func receive(_ payload: some Sequence<UInt8>) -> Reaction {
+    package mutating func receive(_ payload: some Sequence<UInt8>) -> Reaction {
         let reaction = judge(payload)
         if case .accepted(_, let downloadURL) = reaction {
             self.downloadURL = downloadURL
@@ -61,7 +61,7 @@ struct SeedClient {
     }
 
     /// What pops up when the user sends an order. Nothing pops up before.
-    func coreAction() -> Prompt {
+    package func coreAction() -> Prompt {
         guard needUpgrade, let downloadURL else { return .none }
         return .force(downloadURL: downloadURL)
     }
@@ -83,7 +83,7 @@ struct SeedClient {
     // MARK: S1, the login
 
     /// Reads a login answer: the whole document, with the fields inside `body`.
-    func login(_ answer: some Sequence<UInt8>) -> Prompt {
+    package func login(_ answer: some Sequence<UInt8>) -> Prompt {
         guard let body = Self.object(answer)?["body"] as? [String: Any],
             let hasNewVersion = Self.string(body["hasNewVersion"]), !Self.isEqual(hasNewVersion, "0"),
             let url = Self.string(body["downloadUrl"]), !url.isEmpty
@@ -101,7 +101,7 @@ struct SeedClient {
     }
 
     /// The app's to-string conversion: a string is itself, a number its `stringValue`, everything else is nil.
-    static func string(_ value: Any?) -> String? {
+    package static func string(_ value: Any?) -> String? {
         switch value {
         case let text as String: text
         // Apple's gives "1" for 1.0, the one on Linux "1.0".
@@ -111,7 +111,7 @@ struct SeedClient {
     }
 
     /// `-[NSString isEqualToString:]`: literal, by UTF-16 code units.
-    static func isEqual(_ left: String, _ right: String) -> Bool {
+    package static func isEqual(_ left: String, _ right: String) -> Bool {
         Array(left.utf16) == Array(right.utf16)
     }
 }
