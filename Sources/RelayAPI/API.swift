@@ -81,6 +81,7 @@ struct API: Sendable {
         case .campaign(let id): return try campaign(id)
         case .campaignEvents(let id): return try campaignEvents(id)
         case .moveCampaign(let id, let move): return try moveCampaign(id, move)
+        case .store: return try storeStatus()
         case .tokens: return try tokens()
         case .revokeToken(let name): return try revokeToken(name)
         case .versionWebhook, .version, .bump, .plan, .registerDevice, .importDevices, .campaigns, .campaignDeliveries,

@@ -21,7 +21,7 @@ extension Route {
         case .bump, .plan: .scope(.versions)
         case .device, .registerDevice, .removeDevice, .exportDevices, .importDevices: .scope(.devices)
         case .moveCampaign: .scope(.campaigns)
-        case .tokens, .createToken, .revokeToken: .operatorOnly
+        case .tokens, .createToken, .revokeToken, .store: .operatorOnly
         }
     }
 }
@@ -67,7 +67,7 @@ enum Rights {
                     "this needs the scope \"\(scope.rawValue)\", which the token \"\(token.name)\" lacks", scope)
             }
         case .operatorOnly:
-            throw forbidden("API tokens are managed over the control socket only", nil)
+            throw forbidden("API tokens and the store are looked after over the control socket only", nil)
         }
         return Caller(actor: token.name, source: "api")
     }

@@ -25,6 +25,8 @@ enum Route: Hashable, Sendable {
     case moveCampaign(id: String, CampaignMove)
     case deliveries
 
+    case store
+
     case tokens
     case createToken
     case revokeToken(name: String)

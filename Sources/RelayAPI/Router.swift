@@ -40,6 +40,7 @@ enum Router {
         case "webhooks": methods = rest == ["version"] ? ["POST": .versionWebhook] : [:]
         case "campaigns": methods = campaigns(Array(rest))
         case "deliveries": methods = rest.isEmpty ? ["GET": .deliveries] : [:]
+        case "store": methods = rest.isEmpty ? ["GET": .store] : [:]
         case "tokens": methods = tokens(Array(rest))
         default: methods = [:]
         }

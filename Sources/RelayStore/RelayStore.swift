@@ -7,4 +7,7 @@
 package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger, AccessTokenStore, ProviderTokenStore {
     /// Throws when the store cannot be written to (read-only, full): what `readyz` asks.
     func checkWritable() throws
+
+    /// Where the store is and how far it has grown.
+    func status() throws -> StoreStatus
 }

@@ -25,11 +25,28 @@ import CSQLite
         _ = relay_sqlite3_config_memory_statistics(0)
     }()
 
-    init(path: String) throws(SQLiteFailure) {
+    convenience init(path: String) throws(SQLiteFailure) {
+        try self.init(name: path, flags: SQLITE_OPEN_READWRITE)
+    }
+
+    /// Opens a file that is only looked at.
+    ///
+    /// - Parameter isImmutable: nobody else writes to it, so that SQLite needs neither locks nor a log beside it: then it
+    ///   makes no -wal and -shm files either (sqlite.org/uri.html, "immutable").
+    convenience init(readOnly path: String, isImmutable: Bool) throws(SQLiteFailure) {
+        // "Convert all "?" characters into "%3f", all "#" characters into "%23"" (sqlite.org/uri.html, 3.1); "%" first.
+        let special: [Character: String] = ["%": "%25", "?": "%3f", "#": "%23"]
+        // Two slashes at the beginning would name a host.
+        var uri = "file:" + (path.hasPrefix("//") ? "//" : "") + path.map { special[$0] ?? String($0) }.joined()
+        if isImmutable { uri += "?immutable=1" }
+        try self.init(name: uri, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+    }
+
+    private init(name: String, flags: Int32) throws(SQLiteFailure) {
         Self.statistics
         var handle: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
+        let flags = flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = unsafe sqlite3_open_v2(name, &handle, flags, nil)
         guard code == SQLITE_OK, let handle = unsafe handle else {
             let failure = SQLiteFailure(code: code, of: handle)
             // "Whether or not an error occurs when it is opened, resources associated with the database connection handle

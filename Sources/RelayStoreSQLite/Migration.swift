@@ -2,6 +2,7 @@
 import CSQLite
 import RelayEngine
 import RelayStore
+import UpgradeRules
 
 /// One step of the store's own growth from release to release (SEEDS S6: a chain, in order, each step once, no way back).
 struct Migration {
@@ -15,35 +16,42 @@ struct Migration {
         Migration(name: "the first schema", toVersion: 1, sql: FirstSchema.sql)
     ]
 
-    static let newest = chain.map(\.toVersion).max() ?? 0
+    static let newest = newest(of: chain)
+
+    static func newest(of chain: [Migration]) -> Int { chain.map(\.toVersion).max() ?? 0 }
 
     /// "Upgr" in ASCII: tells `file(1)` and this program whose database it is (sqlite.org/pragma.html#pragma_application_id).
     static let applicationID: Int64 = 0x5570_6772
 }
 
 extension Migration {
-    /// Brings the database to the newest version, one transaction for each step.
+    /// Brings the database to the newest version, one transaction for each step, and notes which release did it.
     ///
+    /// - Parameters:
+    ///   - release: the release that is running, as it calls itself.
+    ///   - chain: every step; another one only in tests.
     /// - Throws: `StoreError.tooNew`, or `.failed` when the database is somebody else's; then nothing was written.
-    static func run(on connection: Connection, path: String, at now: Timestamp) throws {
-        try check(connection, path: path)
-        for step in chain {
-            // Two relays may start at once: who comes second looks again, inside the write lock.
-            try connection.transaction("BEGIN IMMEDIATE") { connection in
-                guard try version(of: connection) < step.toVersion else { return }
-                try connection.execute(step.sql)
-                try connection.execute("PRAGMA user_version = \(step.toVersion)")
-                try connection.execute("PRAGMA application_id = \(applicationID)")
-                try connection.run(
-                    "INSERT INTO migration (version, name, applied_at) VALUES (?, ?, ?)",
-                    .integer(step.toVersion), .text(step.name), .time(now))
-            }
+    static func run(
+        on connection: Connection, path: String, release: String, at now: Timestamp, chain: [Migration] = chain
+    ) throws {
+        try check(connection, path: path, newest: newest(of: chain))
+        let storage = DatabaseMigrationStorage(connection: connection, release: release, now: now)
+        let operations = chain.map { step in
+            MigrationOperation(step.name, toVersion: step.toVersion) { try storage.perform(step) }
         }
+        try storage.noteEarlierRelease()
+        let report = try MigrationChain(component: "store", storage: storage)
+            .run(operations, target: newest(of: chain))
+        // A step that failed has rolled back: the store is as the step before left it.
+        if let failure = report.failures.last { throw failure.error }
+        // A newer release may have opened the store since the check.
+        if report.outcome == .newerIsStored { try check(connection, path: path, newest: newest(of: chain)) }
+        try storage.noteRelease()
     }
 
     /// Refuses a database of a newer release or of another program. Reads only.
-    static func check(_ connection: Connection, path: String) throws {
-        let version = try version(of: connection)
+    static func check(_ connection: Connection, path: String, newest: Int = newest) throws {
+        let version = try DatabaseMigrationStorage.version(of: connection)
         let owner = try connection.first("PRAGMA application_id") { $0.integer(0) } ?? 0
         let tables = try connection.first("SELECT count(*) FROM sqlite_schema") { $0.integer(0) } ?? 0
         guard owner == applicationID || (owner == 0 && version == 0 && tables == 0) else {
@@ -57,9 +65,5 @@ extension Migration {
                 context: "the store \(path) has schema version \(version); this release knows versions up to \(newest)",
                 hint: "Install the release that wrote it, or a later one; the file was not changed")
         }
-    }
-
-    private static func version(of connection: Connection) throws -> Int {
-        Int(try connection.first("PRAGMA user_version") { $0.integer(0) } ?? 0)
     }
 }

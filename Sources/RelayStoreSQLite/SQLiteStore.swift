@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// Calls block and may be made from any thread. The closures that some of them take must not call the store again.
 package final class SQLiteStore: RelayStore {
-    private let path: String
+    let path: String
     private let writer: Mutex<Connection?>
     private let readers: ReaderPool
 
@@ -21,9 +21,10 @@ package final class SQLiteStore: RelayStore {
 
     /// Opens the store, creates it (mode 0600) where there is none, and brings it to the newest schema.
     ///
+    /// - Parameter release: what this release calls itself, for the store's own record of who worked on it.
     /// - Throws: `StoreError`: `.tooNew` when a newer release wrote it (the file stays as it is), `.readOnly`, `.full`,
     ///   `.busy`, or `.failed` with a hint.
-    package init(path: String) throws {
+    package init(path: String, release: String = "unknown") throws {
         self.path = path
         let doing = "opening the store \(path)"
         try StoreFile.create(path)
@@ -42,7 +43,7 @@ package final class SQLiteStore: RelayStore {
             var time = timespec()
             _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
             try Migration.run(
-                on: writer, path: path,
+                on: writer, path: path, release: release,
                 at: Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000))
             var connections: [Connection] = []
             for _ in 0..<Self.readerCount { connections.append(try Self.reader(path: path)) }

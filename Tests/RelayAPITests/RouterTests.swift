@@ -32,6 +32,7 @@ struct RouterTests {
         ("POST", "/v1/campaigns/0a/resume", .moveCampaign(id: "0a", .resume), .scope(.campaigns)),
         ("POST", "/v1/campaigns/0a/cancel", .moveCampaign(id: "0a", .cancel), .scope(.campaigns)),
         ("GET", "/v1/deliveries", .deliveries, .scope(.status)),
+        ("GET", "/v1/store", .store, .operatorOnly),
         ("GET", "/v1/tokens", .tokens, .operatorOnly),
         ("POST", "/v1/tokens", .createToken, .operatorOnly),
         ("DELETE", "/v1/tokens/ci", .revokeToken(name: "ci"), .operatorOnly),

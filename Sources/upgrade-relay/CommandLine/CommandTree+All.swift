@@ -24,5 +24,6 @@ extension CommandTree {
         TokensCreateCommand.self,
         TokensListCommand.self,
         TokensRevokeCommand.self,
+        StoreStatusCommand.self,
     ])
 }

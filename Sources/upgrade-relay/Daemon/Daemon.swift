@@ -35,7 +35,7 @@ struct Daemon {
         try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755)
         let lock = try StoreLock(store: configuration.store.sqlitePath)
         defer { withExtendedLifetime(lock) {} }
-        let store = try SQLiteStore(path: configuration.store.sqlitePath)
+        let store = try SQLiteStore(path: configuration.store.sqlitePath, release: CommandLineTool.version)
         defer { store.close() }
         let book = DaemonBook.Shared(try DaemonBook(configuration, store: store, environment: environment))
         let fanOut = try FanOut(

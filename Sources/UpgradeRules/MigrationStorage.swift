@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the versions of components are kept.
+///
+/// The default place is the platform's choice. In an app it is `UserDefaults`:
+/// ```swift
+/// struct DefaultsStorage: MigrationStorage {
+///     func record(of component: String) -> MigrationRecord? {
+///         UserDefaults.standard.string(forKey: "migration.\(component)").flatMap(MigrationRecord.init(rawValue:))
+///     }
+///     func save(_ record: MigrationRecord, of component: String) {
+///         UserDefaults.standard.set(record.rawValue, forKey: "migration.\(component)")
+///     }
+/// }
+/// ```
+/// A storage that has transactions runs each operation inside one, so that its work and its record are kept together or
+/// not at all.
+public protocol MigrationStorage {
+    /// What is stored of a component; nil when nothing is.
+    func record(of component: String) throws -> MigrationRecord?
+
+    /// Replaces what is stored of a component.
+    func save(_ record: MigrationRecord, of component: String) throws
+
+    /// Runs `body` so that all it changes is kept, or nothing where it throws, and nobody else writes in between.
+    /// Default: just runs it.
+    func atomically(_ component: String, _ body: () throws -> Void) throws
+}
+
+extension MigrationStorage {
+    /// Runs `body` without a transaction.
+    public func atomically(_ component: String, _ body: () throws -> Void) throws {
+        try body()
+    }
+}
+
+/// A storage that forgets with the process: for tests and previews.
+public final class InMemoryMigrationStorage: MigrationStorage {
+    private var records: [String: MigrationRecord]
+
+    /// Begins with these records, by component.
+    public init(_ records: [String: MigrationRecord] = [:]) {
+        self.records = records
+    }
+
+    /// What is stored of a component; nil when nothing is.
+    public func record(of component: String) -> MigrationRecord? {
+        records[component]
+    }
+
+    /// Replaces what is stored of a component.
+    public func save(_ record: MigrationRecord, of component: String) {
+        records[component] = record
+    }
+}
