@@ -46,7 +46,9 @@ let package = Package(
             "RelayAPI",
             ["CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"],
             touchesC: true),
-        room("VersionSources", ["CurlTransport", "Signing", "RelayStore", "RelayEngine", "UpgradeRules"]),
+        room(
+            "VersionSources", ["CurlTransport", "Signing", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"],
+            touchesC: true),
         room(
             "FanOut", ["PushProviders", "HTTP2", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"], touchesC: true),
         room("PushProviders", ["HTTP2", "Signing", "RelayEngine", "UpgradeRules"], touchesC: true),
@@ -83,7 +85,13 @@ let package = Package(
                 "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
                 "APNsSimulator", "Signing",
             ]),
-        tests("VersionSourcesTests", ["VersionSources", "Signing", "RelayStore", "RelayEngine", "UpgradeRules"]),
+        tests(
+            "VersionSourcesTests",
+            [
+                "VersionSources", "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
+                "UpgradeRules",
+            ]
+        ),
         tests(
             "RelayAPITests",
             [
@@ -92,7 +100,9 @@ let package = Package(
                 "CurlTransport",
             ]),
         tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "CurlTransport"]),
-        tests("CommandTests", ["upgrade-relay", "RelayAPI", "RelayStore", "RelayEngine", "UpgradeRules"]),
+        tests(
+            "CommandTests",
+            ["upgrade-relay", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"]),
         tests("EndToEndTests", ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator"]),
     ],
 )

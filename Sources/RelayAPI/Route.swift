@@ -65,4 +65,5 @@ enum CampaignMove: String, Hashable, Sendable, CaseIterable {
     case pause
     case resume
     case cancel
+    case release
 }
