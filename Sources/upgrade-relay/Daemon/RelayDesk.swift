@@ -3,6 +3,7 @@ import FanOut
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Synchronization
 import UpgradeRules
 import VersionSources
 
@@ -15,6 +16,8 @@ final class RelayDesk: RelayControl {
     private let fanOut: FanOut
     private let sources: SourceRunner
     private let clock: @Sendable () -> Timestamp
+    /// What a force policy derives hangs on what is stored: nothing may come between the two.
+    private let oneByOne = Mutex(())
 
     init(
         store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, sources: SourceRunner,
@@ -42,12 +45,14 @@ final class RelayDesk: RelayControl {
         render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         let app = try configured(bump.app)
-        let bump = try derived(bump, app)
-        if bump.required != nil, let route = book.current.routes[bump.app] { _ = try payload(bump, app, route) }
-        let applied = try store.apply(
-            bump, actor: actor, source: source, at: clock(), draft: book.current.routes[bump.app]?.draft,
-            receipt: receipt,
-            render: render)
+        let applied = try oneByOne.withLock { _ in
+            let bump = try derived(bump, app)
+            if bump.required != nil, let route = book.current.routes[bump.app] { _ = try payload(bump, app, route) }
+            return try store.apply(
+                bump, actor: actor, source: source, at: clock(), draft: book.current.routes[bump.app]?.draft,
+                receipt: receipt,
+                render: render)
+        }
         fanOut.poke()
         sources.poke()
         return applied
