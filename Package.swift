@@ -46,7 +46,9 @@ let package = Package(
             "RelayAPI",
             ["CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"],
             touchesC: true),
-        room("VersionSources", ["CurlTransport", "Signing", "RelayStore", "RelayEngine", "UpgradeRules"]),
+        room(
+            "VersionSources", ["CurlTransport", "Signing", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"],
+            touchesC: true),
         room(
             "FanOut", ["PushProviders", "HTTP2", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"], touchesC: true),
         room("PushProviders", ["HTTP2", "Signing", "RelayEngine", "UpgradeRules"], touchesC: true),
@@ -84,7 +86,13 @@ let package = Package(
                 "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
                 "APNsSimulator", "Signing", "SeedApps",
             ]),
-        tests("VersionSourcesTests", ["VersionSources", "Signing", "RelayStore", "RelayEngine", "UpgradeRules"]),
+        tests(
+            "VersionSourcesTests",
+            [
+                "VersionSources", "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
+                "UpgradeRules",
+            ]
+        ),
         tests(
             "RelayAPITests",
             [
@@ -93,8 +101,11 @@ let package = Package(
                 "CurlTransport", "SeedApps",
             ]),
         tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "CurlTransport"]),
-        tests("CommandTests", ["upgrade-relay", "RelayAPI", "RelayStore", "RelayEngine", "UpgradeRules"]),
         tests(
-            "EndToEndTests", ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps"]),
+            "CommandTests",
+            ["upgrade-relay", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"]),
+        tests(
+            "EndToEndTests",
+            ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps"]),
     ],
 )

@@ -32,6 +32,11 @@ package struct HTTPClient: Sendable {
         try perform(request, line: nil, isCancelled: { false })
     }
 
+    /// `send` that ends within about a second, with `.cancelled`, once `isCancelled` says so.
+    package func send(_ request: HTTPRequest, isCancelled: @escaping () -> Bool) throws -> HTTPResponse {
+        try perform(request, line: nil, isCancelled: isCancelled)
+    }
+
     /// Sends the request and hands over the answer line by line, without their ends (LF or CRLF), as they come: NDJSON,
     /// server-sent events. Only a 2xx answer is taken apart; the body of any other is in the response.
     /// - Parameter line: returns whether to go on; false ends the request, which then returns normally. Called on the

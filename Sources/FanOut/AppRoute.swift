@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP2
 package import PushProviders
+import RelayEngine
 package import RelayStore
 package import UpgradeRules
 
@@ -18,6 +19,8 @@ package struct AppRoute: Sendable {
     /// Used where the bump brings no URL.
     package var downloadURL: String?
     package var timeToLive: Duration
+    /// Why a new campaign first waits; nil: it begins at once.
+    package var waitingReason: String?
 
     package init(
         app: AppKey, provider: APNsProvider, production: PoolConfiguration, sandbox: PoolConfiguration,
@@ -36,7 +39,9 @@ package struct AppRoute: Sendable {
 
     /// What a campaign of this app inherits.
     package var draft: CampaignDraft {
-        CampaignDraft(downloadURL: downloadURL, timeToLive: timeToLive)
+        CampaignDraft(
+            downloadURL: downloadURL, timeToLive: timeToLive, initialState: waitingReason == nil ? .running : .waiting,
+            reason: waitingReason)
     }
 
     package func payload(message: String?, downloadURL: String) -> UpgradePayload {

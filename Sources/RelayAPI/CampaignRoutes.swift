@@ -27,6 +27,7 @@ extension API {
             case .pause: try control.pause(campaign: id)
             case .resume: try control.resume(campaign: id)
             case .cancel: try control.cancel(campaign: id)
+            case .release: try control.release(campaign: id)
             }
         return .json { $0.campaign(status) }
     }

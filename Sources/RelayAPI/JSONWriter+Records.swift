@@ -54,6 +54,7 @@ extension JSONWriter {
             writer.member("startedAt", record.startedAt)
             writer.member("finishedAt", record.finishedAt)
             writer.member("expiresAt", record.expiresAt)
+            writer.member("waitingUntil", status.waitingUntil)
             writer.name("counts")
             writer.counts(status.counts)
             writer.name("filteredBy")

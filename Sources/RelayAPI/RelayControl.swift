@@ -29,6 +29,8 @@ package protocol RelayControl: Sendable {
     func pause(campaign id: String) throws -> CampaignStatus
     func resume(campaign id: String) throws -> CampaignStatus
     func cancel(campaign id: String) throws -> CampaignStatus
+    /// Lets a waiting campaign begin, whatever the store offers.
+    func release(campaign id: String) throws -> CampaignStatus
 
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
@@ -55,9 +57,15 @@ package struct CampaignStatus: Sendable {
     package var counts: CampaignCounts
     package var ratePerSecond: Double
     package var secondsLeft: Int64?
+    /// When a waiting campaign is expected to begin; nil where nobody knows yet.
+    package var waitingUntil: Timestamp?
 
-    package init(record: CampaignRecord, counts: CampaignCounts, ratePerSecond: Double, secondsLeft: Int64?) {
+    package init(
+        record: CampaignRecord, counts: CampaignCounts, ratePerSecond: Double, secondsLeft: Int64?,
+        waitingUntil: Timestamp? = nil
+    ) {
         self.record = record
+        self.waitingUntil = waitingUntil
         self.counts = counts
         self.ratePerSecond = ratePerSecond
         self.secondsLeft = secondsLeft

@@ -67,4 +67,5 @@ enum CampaignMove: String, Hashable, Sendable, CaseIterable {
     case pause
     case resume
     case cancel
+    case release
 }

@@ -50,7 +50,7 @@ package struct CampaignRecord: Hashable, Sendable {
     package var createdAt: Timestamp
     package var startedAt: Timestamp?
     package var finishedAt: Timestamp?
-    /// When `timeToLive` runs out.
+    /// When `timeToLive` runs out; it counts from the start, so a campaign that waits moves this when it begins.
     package var expiresAt: Timestamp
     /// Whether the audience has been cut into shards; before that, `counts.pending` is the registry's own count.
     package var isPlanned: Bool
@@ -135,7 +135,7 @@ package protocol CampaignStore: Sendable {
 
     /// Moves a campaign from one of `from` to `to`, in one conditional statement; false when it was in none of them.
     ///
-    /// To `.running`: sets `startedAt` the first time. To `.cancelled` or `.superseded`: counts what is pending or
+    /// To `.running`: sets `startedAt` the first time, and puts `expiresAt` off by as long as the campaign had to wait. To `.cancelled` or `.superseded`: counts what is pending or
     /// retrying as cancelled. To any final state: sets `finishedAt`.
     func moveCampaign(
         _ campaign: CampaignKey, from: Set<CampaignState>, to: CampaignState, reason: String?, at now: Timestamp

@@ -36,6 +36,8 @@ extension SQLiteStore {
             let moved = try connection.run(
                 """
                 UPDATE campaign SET state = ?1, reason = ?2,
+                    expires_at = expires_at + CASE WHEN ?1 = 'running' AND started_at IS NULL THEN
+                        max(?3 - created_at, 0) ELSE 0 END,
                     started_at = CASE WHEN ?1 = 'running' THEN coalesce(started_at, ?3) ELSE started_at END,
                     finished_at = CASE WHEN ?1 IN \(CampaignTable.finalStates) THEN ?3 END
                 WHERE id = ?4 AND state IN (SELECT value FROM json_each(?5))

@@ -48,7 +48,8 @@ final class Transcript: Sendable {
         let names = [
             "serve", "demo", "check-config", "simulate-apns", "version set", "version show", "devices import",
             "devices export", "devices show", "devices remove", "campaigns list", "campaigns show", "campaigns watch",
-            "campaigns pause", "campaigns resume", "campaigns cancel", "deliveries", "plan", "tokens create",
+            "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel", "deliveries", "plan",
+            "tokens create",
             "tokens list",
             "tokens revoke", "store status",
         ]

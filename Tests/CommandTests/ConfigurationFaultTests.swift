@@ -3,6 +3,7 @@ import RelayAPI
 import RelayStore
 import Testing
 import UpgradeRules
+import VersionSources
 
 @testable import upgrade_relay
 
@@ -40,16 +41,44 @@ import UpgradeRules
         (ios("push: { alert: 5 }"), #"apps["com.example.app"].ios.push.alert: 5 is not text"#),
         (ios("push: []"), #"apps["com.example.app"].ios.push: a list is not an object { … }"#),
         (
-            ios("forcePolicy: \"major\""),
-            #"apps["com.example.app"].ios.forcePolicy: "major" is not available yet in this release; "manual" is"#
-        ),
-        (
             ios("forcePolicy: \"never\""),
             #"apps["com.example.app"].ios.forcePolicy: "never" is not a force policy; "manual", "major", "minor" or "patch""#
         ),
         (
             ios("sources: [{}]"),
-            #"apps["com.example.app"].ios.sources: not available yet in this release; leave it empty: []"#
+            #"apps["com.example.app"].ios.sources[0]: names no source; { appStore: { … } } or { launchGate: { … } }"#
+        ),
+        (
+            ios("sources: [{ appStore: {} }]"),
+            #"apps["com.example.app"].ios.sources[0].appStore: says neither id nor bundleId; one of them, best both"#
+        ),
+        (
+            ios("sources: [{ appStore: { id: 1, every: \"5m\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].appStore.every: "5m" is out of range; from 15m to 1d"#
+        ),
+        (
+            ios("sources: [{ appStore: { id: 1, country: \"china\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].appStore.country: "china" is not a country; two letters, such as "cn""#
+        ),
+        (
+            ios("sources: [{ appStore: { id: 1 } }, { appStore: { id: 2 } }]"),
+            #"apps["com.example.app"].ios.sources[1]: is a second App Store source; an app has one"#
+        ),
+        (
+            ios("sources: [{ launchGate: { url: \"http://example.com/gate.json\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].launchGate.url: "http://example.com/gate.json" is not an https address (http is taken for this machine only)"#
+        ),
+        (
+            ios("sources: [{ launchGate: { url: \"http://127.0.0.1:80@example.com/\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].launchGate.url: "http://127.0.0.1:80@example.com/" is not an https address (http is taken for this machine only)"#
+        ),
+        (
+            ios("sources: [{ launchGate: { file: \"gate.json\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].launchGate.file: "gate.json" is not an absolute path; one that begins with /"#
+        ),
+        (
+            ios("holdHours: -1"),
+            #"apps["com.example.app"].ios.holdHours: -1 is not a number of hours; a whole number from 0 to 720"#
         ),
         (
             ios("downloadUrl: \"no url\""),
@@ -159,6 +188,32 @@ import UpgradeRules
         #expect(apns.server == ServerAddress(host: "127.0.0.1", port: 2197))
         #expect(apns.sandboxServer == apns.server)
         #expect(apns.trustedCertificates == "/ca.pem")
+    }
+
+    @Test func `Sources, force policy and hold are read`() throws {
+        let text = """
+            { apps: { "com.example.app": { ios: {
+                forcePolicy: "minor",
+                holdHours: 0,
+                apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { credential: "apns-key" } },
+                sources: [
+                  { appStore: { id: 1173193999, bundleId: "com.example.app", country: "CN", every: "30m" } },
+                  { launchGate: { file: "/srv/gate.json" } },
+                  { launchGate: { url: "https://example.com/gate.json", every: "1m" } },
+                ],
+            } } } }
+            """
+        let app = try #require(try ConfigurationFile.parse(Array(text.utf8), path: "test").apps.first)
+        #expect(app.forcePolicy == .minor)
+        #expect(app.hold == .zero)
+        #expect(
+            app.sources == [
+                .appStore(
+                    AppStoreSource(
+                        trackID: 1_173_193_999, bundleID: "com.example.app", country: "cn", every: .seconds(1800))),
+                .launchGateFile(path: "/srv/gate.json"),
+                .launchGateURL(LaunchGateURLSource(url: "https://example.com/gate.json", every: .seconds(60))),
+            ])
     }
 
     @Test func `The contract's own example is read`() throws {

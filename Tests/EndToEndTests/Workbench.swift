@@ -21,10 +21,11 @@ final class Workbench {
 
     /// - Parameters:
     ///   - configure: changes what the push service does.
+    ///   - iosKeys: more of the app's configuration.
     ///   - relayKey: the key that the relay signs with; the push service's own unless a test wants a wrong one.
     init(
         relayKey: ES256PrivateKey? = nil, timeToLive: String = "7d",
-        configure: (inout SimulatorConfiguration) -> Void = { _ in }
+        iosKeys: String = "", configure: (inout SimulatorConfiguration) -> Void = { _ in }
     ) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -45,6 +46,7 @@ final class Workbench {
               webhooks: { secrets: [{ file: "\(path("webhook-secret"))" }] },
               apps: { "\(Self.app)": { ios: {
                 downloadUrl: "https://apps.apple.com/app/id1173193999",
+                \(iosKeys)
                 push: { type: "mddy_needUpgrade", alert: "Upgrade, please.", timeToLive: "\(timeToLive)" },
                 apns: {
                   teamId: "\(Self.teamID)", keyId: "\(Self.keyID)", key: { file: "\(path("key.p8"))" },

@@ -52,6 +52,8 @@ final class ControlDouble: RelayControl {
         try move(id, from: [.running, .paused, .waiting], to: .cancelled)
     }
 
+    func release(campaign id: String) throws -> CampaignStatus { try move(id, from: [.waiting], to: .running) }
+
     func faults() -> [ReadinessFault] {
         faultLooks.withLock { $0 += 1 }
         return faultsNow.withLock { $0 }

@@ -15,6 +15,21 @@ extension ConformanceCase {
             try same(try subject.store.campaign(id: "000000000000"), nil)
             try same(Set(try subject.store.openCampaigns().map(\.id)).count, 4)
         },
+        ConformanceCase("the time to live of a campaign that waits counts from its start") { subject in
+            let campaign = try subject.announce(state: .waiting)
+            func move(_ from: CampaignState, _ to: CampaignState, _ seconds: Int) throws {
+                try check(
+                    try subject.store.moveCampaign(
+                        campaign.key, from: [from], to: to, reason: nil, at: subject.now + .seconds(seconds)), "moved")
+            }
+            try move(.waiting, .paused, 10)
+            try same(try subject.record(campaign.key).expiresAt, campaign.expiresAt, "still waiting")
+            try move(.paused, .running, 100)
+            try same(try subject.record(campaign.key).expiresAt, campaign.expiresAt + .seconds(100))
+            try move(.running, .paused, 200)
+            try move(.paused, .running, 300)
+            try same(try subject.record(campaign.key).expiresAt, campaign.expiresAt + .seconds(100), "once")
+        },
         ConformanceCase("a campaign moves only from a state that was named") { subject in
             let key = try subject.announce(state: .waiting).key
             func move(_ from: Set<CampaignState>, _ to: CampaignState, _ reason: String?, _ seconds: Int) throws -> Bool

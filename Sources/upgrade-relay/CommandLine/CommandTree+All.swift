@@ -19,6 +19,7 @@ extension CommandTree {
         CampaignsWatchCommand.self,
         CampaignsPauseCommand.self,
         CampaignsResumeCommand.self,
+        CampaignsReleaseCommand.self,
         CampaignsCancelCommand.self,
         DeliveriesCommand.self,
         TokensCreateCommand.self,

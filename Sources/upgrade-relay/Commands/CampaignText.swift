@@ -55,6 +55,7 @@ struct CampaignText: Sendable {
             ("download URL", tree.shownOrDash("downloadUrl")), ("state", state),
         ]
         if !tree.shown("reason").isEmpty { fields.append(("reason", tree.shown("reason"))) }
+        if !tree.shown("waitingUntil").isEmpty { fields.append(("waiting until", tree.shown("waitingUntil"))) }
         for (title, name) in [("created", "createdAt"), ("started", "startedAt"), ("finished", "finishedAt")] {
             fields.append((title, tree.shownOrDash(name)))
         }

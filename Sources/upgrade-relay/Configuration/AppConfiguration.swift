@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
+import UpgradeRules
+import VersionSources
 
 /// One app on one platform.
 struct AppConfiguration: Sendable, Equatable {
@@ -7,18 +9,14 @@ struct AppConfiguration: Sendable, Equatable {
     /// Where users get the new version; nil: each bump must carry its own. Default none.
     var downloadURL: String?
     /// Which number's rise forces an upgrade. Default manual.
-    var forcePolicy = ForcePolicyName.manual
+    var forcePolicy = ForcePolicy.manual
+    /// Where versions are looked up. Default nowhere.
+    var sources: [VersionSource.Kind] = []
+    /// With an App Store source: from the release in the store until users are told. Default 24 hours.
+    var hold = SourceRunner.usualHold
     var push = PushConfiguration()
     /// nil where nothing can be pushed: only the version store and the login check work.
     var apns: APNsConfiguration?
-}
-
-/// By its name in the configuration. Only `manual` is at work in this release.
-enum ForcePolicyName: String, Sendable, Equatable, CaseIterable {
-    case manual
-    case major
-    case minor
-    case patch
 }
 
 /// What a push says and how it travels.
@@ -55,4 +53,10 @@ struct APNsConfiguration: Sendable, Equatable {
     var proxy: String?
     /// Connections at most, for each lane and server. Default 4.
     var connections = 4
+}
+
+extension AppConfiguration {
+    var hasAppStoreSource: Bool {
+        sources.contains { if case .appStore = $0 { true } else { false } }
+    }
 }

@@ -100,12 +100,8 @@ extension RelayConfiguration {
         var app = AppConfiguration(key: key)
         app.downloadURL = reader.string("downloadUrl", check: downloadURL)
         app.forcePolicy = reader.choice(
-            "forcePolicy", default: .manual, among: ForcePolicyName.allCases.map { ($0.rawValue, $0) }, "a force policy"
+            "forcePolicy", default: .manual, among: ForcePolicy.allCases.map { ($0.rawValue, $0) }, "a force policy"
         )
-        if app.forcePolicy != .manual {
-            reader.fault(
-                "forcePolicy", "\"\(app.forcePolicy.rawValue)\" is not available yet in this release; \"manual\" is")
-        }
         if let push = reader.object("push") { app.push = readPush(push) }
         switch key.platform {
         case .ios:
@@ -118,9 +114,7 @@ extension RelayConfiguration {
             if reader.raw("apns") != nil { reader.fault("apns", "is for ios; an Android app has none") }
             if reader.raw("fcm") != nil { reader.fault("fcm", "not available yet in this release") }
         }
-        if !reader.list("sources").isEmpty {
-            reader.fault("sources", "not available yet in this release; leave it empty: []")
-        }
+        readSources(reader, into: &app)
         reader.finish()
         return app
     }

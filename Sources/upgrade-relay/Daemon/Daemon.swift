@@ -5,6 +5,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import VersionSources
 
 /// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.
 struct Daemon {
@@ -41,14 +42,20 @@ struct Daemon {
         let fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
             log: log, clock: clock)
+        let sources = SourceRunner(store: store, log: log, clock: clock)
+        let desk = RelayDesk(store: store, book: book, fanOut: fanOut, sources: sources, clock: clock)
         let api = APIServer(
-            store: store, control: RelayDesk(store: store, book: book, fanOut: fanOut, clock: clock),
+            store: store, control: desk,
             settings: APISettings(
                 listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
                 webhookSecrets: { book.current.webhookSecrets }, clock: clock, log: log))
         do {
             try api.start()
+            try sources.start(
+                configuration.sourcePlan,
+                duties: .init(apply: { try desk.take($0, from: $1) }, released: { fanOut.poke() }))
         } catch {
+            api.stop()
             fanOut.stop(within: .zero)
             throw error
         }
@@ -60,8 +67,9 @@ struct Daemon {
                 ("apps", String(configuration.apps.count)),
             ])
 
-        while signals.next() == .reload { reload(book, over: configuration, store, fanOut) }
+        while signals.next() == .reload { reload(book, over: configuration, store, fanOut, sources) }
         log(.notice, "stopping: what is in flight is finished")
+        sources.stop()
         fanOut.stop(within: Self.timeToLand)
         api.stop()
         log(.notice, "stopped")
@@ -77,13 +85,15 @@ struct Daemon {
 
     /// Takes the configuration file as it is now; one that does not validate changes nothing and is reported.
     private func reload(
-        _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut
+        _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut,
+        _ sources: SourceRunner
     ) {
         do {
             let configuration = try load()
             let new = try DaemonBook(configuration, store: store, environment: environment)
             book.exchange(for: new)
             fanOut.reroute(Array(new.routes.values))
+            sources.reload(configuration.sourcePlan)
             if configuration.store != running.store || configuration.listen != running.listen
                 || configuration.fanOut != running.fanOut
             {

@@ -3,7 +3,9 @@ import FanOut
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Synchronization
 import UpgradeRules
+import VersionSources
 
 /// What the API asks of the running daemon: the store's answers with what configuration and fan-out add.
 ///
@@ -12,14 +14,19 @@ final class RelayDesk: RelayControl {
     private let store: any RelayStore
     private let book: DaemonBook.Shared
     private let fanOut: FanOut
+    private let sources: SourceRunner
     private let clock: @Sendable () -> Timestamp
+    /// What a force policy derives hangs on what is stored: nothing may come between the two.
+    private let oneByOne = Mutex(())
 
     init(
-        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, clock: @escaping @Sendable () -> Timestamp
+        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, sources: SourceRunner,
+        clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
         self.book = book
         self.fanOut = fanOut
+        self.sources = sources
         self.clock = clock
     }
 
@@ -38,17 +45,41 @@ final class RelayDesk: RelayControl {
         render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         let app = try configured(bump.app)
-        if bump.required != nil, let route = book.current.routes[bump.app] { _ = try payload(bump, app, route) }
-        let applied = try store.apply(
-            bump, actor: actor, source: source, at: clock(), draft: book.current.routes[bump.app]?.draft,
-            receipt: receipt,
-            render: render)
+        let applied = try oneByOne.withLock { _ in
+            let bump = try derived(bump, app)
+            if bump.required != nil, let route = book.current.routes[bump.app] { _ = try payload(bump, app, route) }
+            return try store.apply(
+                bump, actor: actor, source: source, at: clock(), draft: book.current.routes[bump.app]?.draft,
+                receipt: receipt,
+                render: render)
+        }
         fanOut.poke()
+        sources.poke()
         return applied
+    }
+
+    /// What a source found out: as any other bump, but for a URL that the configuration knows better.
+    func take(_ bump: VersionBump, from source: String) throws {
+        var bump = bump
+        if book.current.apps[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
+        _ = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
+            StoredAnswer(status: 200, body: [])
+        }
+    }
+
+    /// The bump with the requirement that the app's force policy derives, where it brings none of its own (SEEDS S4).
+    private func derived(_ bump: VersionBump, _ app: AppConfiguration) throws -> VersionBump {
+        guard bump.required == nil, let latest = bump.latest, app.forcePolicy != .manual else { return bump }
+        let stored = try store.version(of: bump.app)
+        var bump = bump
+        bump.required = app.forcePolicy.required(
+            latest: latest, previousLatest: stored?.latest, previousRequired: stored?.required)
+        return bump
     }
 
     func plan(_ bump: VersionBump) throws -> PlanReport {
         let app = try configured(bump.app)
+        let bump = try derived(bump, app)
         guard let required = try bump.required ?? store.version(of: bump.app)?.required else {
             throw ControlError(.unknownApp, context: "no required version is given and none is stored")
         }
@@ -103,9 +134,16 @@ final class RelayDesk: RelayControl {
         let counts = figures.counts(record.counts)
         var record = record
         if record.state == .running, record.reason == nil { record.reason = figures.trouble }
+        var waitingUntil: Timestamp?
+        if record.state == .waiting,
+            let wait = sources.wait(for: record.required, of: record.app, write: \.internetTime)
+        {
+            (record.reason, waitingUntil) = (wait.reason, wait.until)
+        }
         return CampaignStatus(
             record: record, counts: counts, ratePerSecond: record.state == .running ? figures.rate(at: now) : 0,
-            secondsLeft: record.state == .running ? figures.secondsLeft(counts, at: now) : nil)
+            secondsLeft: record.state == .running ? figures.secondsLeft(counts, at: now) : nil,
+            waitingUntil: waitingUntil)
     }
 
     func pause(campaign id: String) throws -> CampaignStatus {
@@ -113,7 +151,15 @@ final class RelayDesk: RelayControl {
     }
 
     func resume(campaign id: String) throws -> CampaignStatus {
-        try move(id, from: [.paused, .suspended], to: .running, verb: "resumed")
+        // What was paused before it ever began still has to wait for its store.
+        if let campaign = try store.campaign(id: id), campaign.startedAt == nil, sources.isGated(campaign.app) {
+            return try move(id, from: [.paused, .suspended], to: .waiting, verb: "resumed")
+        }
+        return try move(id, from: [.paused, .suspended], to: .running, verb: "resumed")
+    }
+
+    func release(campaign id: String) throws -> CampaignStatus {
+        try move(id, from: [.waiting], to: .running, verb: "released")
     }
 
     func cancel(campaign id: String) throws -> CampaignStatus {
@@ -136,13 +182,14 @@ final class RelayDesk: RelayControl {
                 hint: "only a campaign that is " + from.map(\.rawValue).sorted().joined(separator: " or ") + " can")
         }
         fanOut.poke()
+        sources.poke()
         return status(after)
     }
 
     // MARK: Readiness
 
     func faults() -> [ReadinessFault] {
-        var faults = fanOut.faults()
+        var faults = fanOut.faults().merging(sources.faults()) { first, _ in first }
         do { try store.checkWritable() } catch { faults["store"] = "\(error)" }
         return faults.map { ReadinessFault(part: $0.key, reason: $0.value) }.sorted { $0.part < $1.part }
     }

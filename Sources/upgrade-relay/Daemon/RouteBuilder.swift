@@ -53,13 +53,15 @@ struct RouteBuilder {
     }
 
     private func route(_ app: AppConfiguration, _ apns: APNsConfiguration, _ source: APNsTokenSource) -> AppRoute {
-        AppRoute(
+        var route = AppRoute(
             app: app.key,
             provider: APNsProvider(
                 settings: .init(topic: apns.topic, priority: app.push.priority), tokens: source),
             production: pool(apns.server, apns), sandbox: pool(apns.sandboxServer, apns),
             pushType: app.push.type, alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL,
             timeToLive: app.push.timeToLive)
+        if app.hasAppStoreSource { route.waitingReason = "waiting until the App Store offers the required version" }
+        return route
     }
 
     private func pool(_ server: ServerAddress, _ apns: APNsConfiguration) -> PoolConfiguration {

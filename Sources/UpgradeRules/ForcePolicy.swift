@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which number's rise forces an upgrade: derives the required version from a new latest one.
+///
+/// The rule of SEEDS S4: under `minor`, a rise of the first or the second number forces and one of the third does not
+/// (1.0.0 to 1.0.1 no, to 1.1.0 yes, to 2.0.0 yes). Numbers are compared as numbers, and only the first one that differs
+/// counts: what comes after a number that fell is never looked at.
+public enum ForcePolicy: String, Sendable, Hashable, CaseIterable, Codable {
+    /// Nothing is derived: `required` rises only where somebody says so.
+    case manual
+    /// A rise of the first number forces.
+    case major
+    /// A rise of the first or the second number forces.
+    case minor
+    /// A rise of the first, the second or the third number forces; one of a later number does not.
+    case patch
+
+    /// How many of the leading numbers force.
+    private var forcingSegments: Int {
+        switch self {
+        case .manual: 0
+        case .major: 1
+        case .minor: 2
+        case .patch: 3
+        }
+    }
+
+    /// Whether going from `old` to `new` is a forced upgrade. A step that is none, or that goes back, never is.
+    public func forces(from old: Version, to new: Version) -> Bool {
+        let length = max(old.segments.count, new.segments.count)
+        for index in 0..<length {
+            let (before, after) = (old.number(at: index), new.number(at: index))
+            if before != after { return after > before && index < forcingSegments }
+        }
+        return false
+    }
+
+    /// The required version that a new latest one brings with it; nil where the requirement stays as it is.
+    ///
+    /// Where nothing was known before, nothing has risen: the first version that is ever stored is where counting begins,
+    /// and forces nobody.
+    ///
+    /// - Parameters:
+    ///   - latest: the new latest version.
+    ///   - previousLatest: the latest one until now.
+    ///   - previousRequired: the required one until now; what is required is known to exist, so the newer of both counts.
+    public func required(latest: Version, previousLatest: Version?, previousRequired: Version?) -> Version? {
+        guard let previous = [previousLatest, previousRequired].compactMap({ $0 }).max() else { return nil }
+        return forces(from: previous, to: latest) ? latest : nil
+    }
+}
+
+extension Version {
+    /// The number at an index from 0; missing ones are 0.
+    fileprivate func number(at index: Int) -> UInt64 {
+        index < segments.count ? segments[index] : 0
+    }
+}

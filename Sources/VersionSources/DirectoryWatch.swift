@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+
+/// Tells when something happens in the directories of watched files, by inotify.
+///
+/// Directories, not files: "If a filename is renamed over, the watch stays with the old inode" is what a watch on the file
+/// would mean (inotify(7), "Limitations"), and every editor renames. Which name it was does not matter: what is read is
+/// always the file itself. Used by one thread.
+final class DirectoryWatch {
+    /// Readable when something happened; -1 where the system gave none (the files are polled then).
+    let descriptor: Int32
+    private var watches: [String: Int32] = [:]
+
+    init() {
+        descriptor = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// Watches exactly these directories, those that are there.
+    ///
+    /// To call it again for a directory that is watched does nothing; for one that was replaced it watches the new one.
+    func watch(_ directories: Set<String>) {
+        guard descriptor >= 0 else { return }
+        let mask =
+            UInt32(IN_CLOSE_WRITE) | UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM)
+            | UInt32(IN_MOVED_TO) | UInt32(IN_ATTRIB) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)
+            | UInt32(IN_ONLYDIR)
+        var present: [String: Int32] = [:]
+        for directory in directories {
+            let watch = unsafe inotify_add_watch(descriptor, directory, mask)
+            if watch >= 0 { present[directory] = watch }
+        }
+        for old in Set(watches.values).subtracting(present.values) { inotify_rm_watch(descriptor, old) }
+        watches = present
+    }
+
+    /// Takes all events that wait; whether there were any.
+    func drain() -> Bool {
+        guard descriptor >= 0 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 16 << 10)
+        var any = false
+        while unsafe read(descriptor, &buffer, buffer.count) > 0 { any = true }
+        return any
+    }
+}
+
+/// Reads a small file that anybody may be writing.
+enum SmallFile {
+    static func read(_ path: String, limit: Int) throws(SourceFault) -> [UInt8] {
+        // O_NONBLOCK: a FIFO in the file's place must not hold the thread (open(2)).
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw SourceFault("the file \(path): \(reason(errno))") }
+        defer { close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SourceFault("the file \(path): not a regular file")
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 32 << 10)
+        while true {
+            let count = unsafe Glibc.read(file, &buffer, buffer.count)
+            if count == 0 { return bytes }
+            guard count > 0 else { throw SourceFault("the file \(path): \(reason(errno))") }
+            bytes += buffer[0..<count]
+            guard bytes.count <= limit else {
+                throw SourceFault("the file \(path) has more than the \(limit) bytes that are read")
+            }
+        }
+    }
+
+    private static func reason(_ number: Int32) -> String {
+        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
+    }
+}

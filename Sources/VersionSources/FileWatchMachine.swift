@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// Decides when a watched file is read, and when what is wrong with it is worth a word. Pure.
+///
+/// Editors move the file away, write a new one and rename it: for a moment it is missing, or half written. So a fault
+/// counts only when it is still there a settling time later.
+package struct FileWatchMachine: Hashable, Sendable {
+    /// How long a file may be missing or half written. Default 1 s.
+    package static let settling = Duration.seconds(1)
+    /// Reading goes on without any event too: a network file system sends none. Default 1 min.
+    package static let polling = Duration.seconds(60)
+    /// A directory full of other files that change must not keep the reader busy.
+    package static let spacing = Duration.milliseconds(50)
+
+    /// When the file is read next.
+    package private(set) var next: Timestamp
+    private var lastRead: Timestamp?
+    private var badSince: Timestamp?
+
+    package init(start: Timestamp) {
+        next = start
+    }
+
+    /// Something happened in the file's directory.
+    package mutating func changed(at now: Timestamp) {
+        next = lastRead.map { min(max(now, $0 + Self.spacing), now + Self.spacing) } ?? now
+    }
+
+    /// The file was read and is right.
+    package mutating func good(at now: Timestamp) {
+        (lastRead, badSince, next) = (now, nil, now + Self.polling)
+    }
+
+    /// The file cannot be read, or says nothing that can be used.
+    ///
+    /// - Returns: whether the fault is to be reported.
+    package mutating func bad(at now: Timestamp) -> Bool {
+        lastRead = now
+        let since = badSince ?? now
+        badSince = since
+        guard now >= since + Self.settling else {
+            next = since + Self.settling
+            return false
+        }
+        next = now + Self.polling
+        return true
+    }
+}

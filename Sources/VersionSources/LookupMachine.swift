@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+
+/// Decides what one app's lookup does next: it asks by each key, believes the newer answer, and waits. Pure.
+package struct LookupMachine: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        case ask(LookupKey)
+        case wait(until: Timestamp)
+    }
+
+    /// What a round of questions came to.
+    package enum Conclusion: Hashable, Sendable {
+        case listing(StoreListing)
+        /// The store does not list the app in this storefront.
+        case notListed
+        case fault(SourceFault)
+    }
+
+    private let source: AppStoreSource
+    private var schedule: PollSchedule
+    /// Keys of this round that were answered.
+    private var asked = 0
+    private var best: StoreListing?
+    private var fault: SourceFault?
+
+    package init(source: AppStoreSource, start: Timestamp) {
+        self.source = source
+        schedule = PollSchedule(every: source.every, start: start)
+    }
+
+    package func next(at now: Timestamp) -> Action {
+        let keys = source.keys
+        guard now >= schedule.next, asked < keys.count else { return .wait(until: schedule.next) }
+        return .ask(keys[asked])
+    }
+
+    /// The store wants to be left alone, as another app's question was told.
+    package mutating func notBefore(_ time: Timestamp) {
+        schedule.notBefore(time)
+    }
+
+    /// What the key that was to be asked next was answered.
+    ///
+    /// - Parameter known: the newest version that the store has shown before: an older one is a stale copy.
+    /// - Returns: nil while keys of this round are still to be asked.
+    package mutating func answered(
+        _ answer: Result<AppStoreEntry?, SourceFault>, known: Version?, at now: Timestamp
+    ) -> Conclusion? {
+        let keys = source.keys
+        guard asked < keys.count else { return nil }
+        switch answer {
+        case .success(let entry?):
+            if let other = mismatch(entry) {
+                fault = fault ?? other
+            } else if best.map({ $0.version < entry.listing.version }) ?? true {
+                best = entry.listing
+            }
+        case .success(nil):
+            break
+        case .failure(let failure):
+            fault = fault ?? failure
+            // Who is asked too often is not asked once more.
+            if failure.isThrottled { asked = keys.count - 1 }
+        }
+        asked += 1
+        guard asked == keys.count else { return nil }
+        return conclude(known: known, at: now)
+    }
+
+    private mutating func conclude(known: Version?, at now: Timestamp) -> Conclusion {
+        defer { (asked, best, fault) = (0, nil, nil) }
+        if let best {
+            if let known, best.version < known {
+                let stale = SourceFault(
+                    "the App Store shows \(best.version), older than \(known), which it showed before")
+                schedule.failed(stale, at: now)
+                return .fault(stale)
+            }
+            // One key's answer is enough, but a throttled one still counts.
+            if let fault, fault.isThrottled { schedule.failed(fault, at: now) } else { schedule.succeeded(at: now) }
+            return .listing(best)
+        }
+        guard let fault else {
+            schedule.succeeded(at: now)
+            return .notListed
+        }
+        schedule.failed(fault, at: now)
+        return .fault(fault)
+    }
+
+    private func mismatch(_ entry: AppStoreEntry) -> SourceFault? {
+        if let wanted = source.bundleID, let bundleID = entry.bundleID, bundleID != wanted {
+            return SourceFault("the answer is for \"\(JSONValue.shortened(bundleID))\", not for \"\(wanted)\"")
+        }
+        if let wanted = source.trackID, let trackID = entry.trackID, trackID != wanted {
+            return SourceFault("the answer is for id \(trackID), not for \(wanted)")
+        }
+        return nil
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// Spaces the questions to one server, across all apps: "approximately 20 calls per minute" (PROTOCOLS 4). Pure.
+package struct LookupPace: Hashable, Sendable {
+    package let spacing: Duration
+    private var free: Timestamp?
+
+    package init(spacing: Duration) {
+        self.spacing = spacing
+    }
+
+    /// Takes the right to ask now; where it is too early, says when to come again.
+    package mutating func take(at now: Timestamp) -> Timestamp? {
+        // A wall clock that was set back must not make anybody wait longer than the spacing.
+        if !isBlocked, let time = free, time > now + spacing { free = nil }
+        if let free, free > now { return free }
+        isBlocked = false
+        free = now + spacing
+        return nil
+    }
+
+    /// The server wants to be left alone until `time`: it counts by address, so this holds for every app.
+    package mutating func block(until time: Timestamp) {
+        guard free.map({ $0 < time }) ?? true else { return }
+        free = time
+        isBlocked = true
+    }
+
+    private(set) package var isBlocked = false
+}

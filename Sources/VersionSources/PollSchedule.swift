@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// When a source is asked next. Pure.
+///
+/// | what happened | next question after |
+/// |---|---|
+/// | a good answer | `every` |
+/// | a fault | `every`, or the server's Retry-After where that is longer |
+/// | asked too often, with Retry-After | that; from the second time in a row at least `every`, doubled each time |
+/// | asked too often, without | `every`, doubled each time in a row |
+///
+/// Nothing is put off by more than six hours, but by a longer Retry-After (a day at most).
+package struct PollSchedule: Hashable, Sendable {
+    package static let longestBackOff = Duration.seconds(6 * 3600)
+    package static let longestRetryAfter = Duration.seconds(86_400)
+
+    package let every: Duration
+    package private(set) var next: Timestamp
+    /// How often in a row the source said that it was asked too often.
+    private var throttled = 0
+
+    /// - Parameter start: when the first question is due.
+    package init(every: Duration, start: Timestamp) {
+        self.every = every
+        next = start
+    }
+
+    package mutating func succeeded(at now: Timestamp) {
+        throttled = 0
+        next = now + every
+    }
+
+    package mutating func failed(_ fault: SourceFault, at now: Timestamp) {
+        let asked = fault.retryAfter.map { min(max($0, .seconds(1)), Self.longestRetryAfter) }
+        guard fault.isThrottled else {
+            throttled = 0
+            next = now + max(every, asked ?? .zero)
+            return
+        }
+        throttled += 1
+        if let asked {
+            next = now + (throttled == 1 ? asked : max(asked, backOff(doublings: throttled - 2)))
+        } else {
+            next = now + backOff(doublings: throttled)
+        }
+    }
+
+    /// Puts the next question off.
+    package mutating func notBefore(_ time: Timestamp) {
+        next = max(next, time)
+    }
+
+    private func backOff(doublings: Int) -> Duration {
+        min(every * (1 << min(doublings, 10)), max(Self.longestBackOff, every))
+    }
+}

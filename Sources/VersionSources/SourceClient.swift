@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import RelayEngine
+
+/// Asks the sources that are on the network. Each call blocks until the answer is there, 20 s at most.
+struct SourceClient: Sendable {
+    /// What a conditional request is answered.
+    enum Document: Sendable {
+        /// As it was: 304.
+        case unchanged
+        case body([UInt8], validators: Validators)
+    }
+
+    /// What names a version of a document (RFC 9110 section 8.8).
+    struct Validators: Hashable, Sendable {
+        var etag: String?
+        var lastModified: String?
+    }
+
+    private static let timeout = Duration.seconds(20)
+
+    let http = HTTPClient()
+    let clock: @Sendable () -> Timestamp
+    let isStopping: @Sendable () -> Bool
+
+    func lookup(_ key: LookupKey, in source: AppStoreSource) -> Result<AppStoreEntry?, SourceFault> {
+        do throws(SourceFault) {
+            let response = try get(Self.address(key, source, at: clock()), [], AppStoreAnswer.maximumSize)
+            return .success(try AppStoreAnswer.read(response.body))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func document(_ url: String, since validators: Validators) throws(SourceFault) -> Document {
+        var headers: [(name: String, value: String)] = [("Accept", "application/json")]
+        if let etag = validators.etag { headers.append(("If-None-Match", etag)) }
+        if let date = validators.lastModified { headers.append(("If-Modified-Since", date)) }
+        let response = try get(url, headers, LaunchGateReading.maximumSize)
+        if response.status == 304 {
+            guard validators != Validators() else {
+                throw SourceFault("HTTP 304 to a question that was not conditional")
+            }
+            return .unchanged
+        }
+        return .body(
+            response.body, validators: Validators(etag: response["etag"], lastModified: response["last-modified"]))
+    }
+
+    /// `country` changes the answer, and a parameter that changes gets past stale copies (PROTOCOLS 4).
+    static func address(_ key: LookupKey, _ source: AppStoreSource, at now: Timestamp) -> String {
+        let query =
+            switch key {
+            case .trackID(let id): "id=\(id)"
+            case .bundleID(let id): "bundleId=\(id)"
+            }
+        let country = source.country.map { "&country=\($0)" } ?? ""
+        return "\(source.server)/lookup?\(query)\(country)&_cb=\(now.milliseconds)"
+    }
+
+    private func get(
+        _ url: String, _ headers: [(name: String, value: String)], _ limit: Int
+    ) throws(SourceFault) -> HTTPResponse {
+        var request = HTTPRequest("GET", url)
+        request.headers = headers
+        request.timeout = Self.timeout
+        request.maximumResponse = limit
+        let response: HTTPResponse
+        do {
+            response = try http.send(request, isCancelled: isStopping)
+        } catch {
+            throw SourceFault("\(error)")
+        }
+        switch response.status {
+        case 200, 304:
+            return response
+        case 300...399:
+            let place = response["location"].map { " to \($0.prefix(100))" } ?? ""
+            throw SourceFault(
+                "HTTP \(response.status) redirects\(place); redirects are not followed, give the final address")
+        default:
+            let isThrottled = [403, 429, 503].contains(response.status)
+            let retryAfter = response["retry-after"].flatMap { WireTime.retryAfter($0, at: clock()) }
+            throw SourceFault(
+                "HTTP \(response.status)"
+                    + (retryAfter.map { ", to be asked again in \($0.components.seconds) s" } ?? ""),
+                isThrottled: isThrottled, retryAfter: retryAfter)
+        }
+    }
+}

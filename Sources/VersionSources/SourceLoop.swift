@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The thread "sources": feeds the machines with time, files and answers, and does what they say.
+struct SourceLoop {
+    /// How often the store is asked whether another program changed it, where a campaign may have to wait.
+    private static let watchInterval = Duration.seconds(1)
+    /// The wall clock may be set: nobody sleeps longer.
+    private static let longestSleep = Duration.seconds(60)
+
+    struct Watched {
+        enum Kind {
+            case appStore(AppStoreSource, LookupMachine)
+            case file(path: String, FileWatchMachine)
+            case url(LaunchGateURLSource, PollSchedule, SourceClient.Validators)
+        }
+
+        var source: VersionSource
+        /// Its name in `readyz` and in the log.
+        var part: String
+        var kind: Kind
+        /// What was applied last; the same again is no work.
+        var applied: [UInt8]?
+    }
+
+    let runner: SourceRunner
+    let duties: SourceRunner.Duties
+    private let directories = DirectoryWatch()
+    private var watched: [Watched] = []
+    private var gates = GateKeeper()
+
+    init(runner: SourceRunner, duties: SourceRunner.Duties, plan: SourceRunner.Plan) {
+        self.runner = runner
+        self.duties = duties
+        adopt(plan)
+    }
+
+    mutating func run() {
+        while true {
+            for event in runner.takeEvents() {
+                switch event {
+                case .stop: return
+                case .plan(let plan): adopt(plan)
+                case .poke: gates.mustLook = true
+                }
+            }
+            if directories.drain() { filesChanged() }
+            var due: [Timestamp] = []
+            for index in watched.indices {
+                var one = watched[index]
+                due.append(work(&one))
+                watched[index] = one
+            }
+            if gates.isNeeded { due.append(runner.clock() + Self.watchInterval) }
+            if let next = gates.tend(runner, duties) { due.append(next) }
+            sleep(until: due.min())
+        }
+    }
+
+    private func sleep(until time: Timestamp?) {
+        let rest = min(time.map { $0 - runner.clock() } ?? Self.longestSleep, Self.longestSleep)
+        var requests = [pollfd(fd: runner.wake, events: Int16(POLLIN), revents: 0)]
+        // poll(2) ignores negative descriptors.
+        requests.append(pollfd(fd: directories.descriptor, events: Int16(POLLIN), revents: 0))
+        _ = unsafe poll(&requests, 2, Int32(clamping: max(0, rest.milliseconds)))
+    }
+
+    // MARK: What is watched
+
+    private mutating func adopt(_ plan: SourceRunner.Plan) {
+        let now = runner.clock()
+        var counts: [String: Int] = [:]
+        var old = watched
+        watched = plan.sources.map { source in
+            let name = "source:\(source.app.app)/\(source.app.platform.rawValue):\(source.name)"
+            counts[name, default: 0] += 1
+            let part = counts[name] == 1 ? name : "\(name)#\(counts[name] ?? 0)"
+            if let index = old.firstIndex(where: { $0.source == source && $0.part == part }) {
+                return old.remove(at: index)
+            }
+            let kind: Watched.Kind =
+                switch source.kind {
+                case .appStore(let store): .appStore(store, LookupMachine(source: store, start: now))
+                case .launchGateFile(let path): .file(path: path, FileWatchMachine(start: now))
+                case .launchGateURL(let url):
+                    .url(url, PollSchedule(every: url.every, start: now), SourceClient.Validators())
+                }
+            return Watched(source: source, part: part, kind: kind)
+        }
+        let parts = Set(watched.map(\.part))
+        for gone in old where !parts.contains(gone.part) {
+            _ = runner.board.write { $0.faults.removeValue(forKey: gone.part) }
+        }
+        watchDirectories()
+        gates.mustLook = true
+    }
+
+    /// Before any read, so that a change between the two is not missed.
+    private func watchDirectories() {
+        var needed: Set<String> = []
+        for case .file(let path, _) in watched.map(\.kind) {
+            let end = path.lastIndex(of: "/") ?? path.startIndex
+            needed.insert(end == path.startIndex ? "/" : String(path[..<end]))
+        }
+        directories.watch(needed)
+    }
+
+    private mutating func filesChanged() {
+        watchDirectories()
+        let now = runner.clock()
+        for index in watched.indices {
+            guard case .file(let path, var machine) = watched[index].kind else { continue }
+            machine.changed(at: now)
+            watched[index].kind = .file(path: path, machine)
+        }
+    }
+
+    // MARK: One source
+
+    /// Does what is due; when to come again.
+    private mutating func work(_ watched: inout Watched) -> Timestamp {
+        switch watched.kind {
+        case .appStore(let source, var machine):
+            let next = ask(source, &machine, watched)
+            watched.kind = .appStore(source, machine)
+            return next
+        case .file(let path, var machine):
+            if machine.next <= runner.clock() {
+                // A directory that was missing, or that was replaced, is found again.
+                watchDirectories()
+                read(path, &machine, &watched)
+                watched.kind = .file(path: path, machine)
+            }
+            return machine.next
+        case .url(let source, var schedule, var validators):
+            if schedule.next <= runner.clock() {
+                fetch(source, &schedule, &validators, &watched)
+                watched.kind = .url(source, schedule, validators)
+            }
+            return schedule.next
+        }
+    }
+
+    /// One question at most, so that files are not kept waiting for a whole round.
+    private mutating func ask(
+        _ source: AppStoreSource, _ machine: inout LookupMachine, _ watched: Watched
+    ) -> Timestamp {
+        let app = watched.source.app
+        switch machine.next(at: runner.clock()) {
+        case .wait(let time): return time
+        case .ask(let key):
+            if let free = runner.board.pace(source, at: runner.clock()) { return free }
+            let answer = runner.client.lookup(key, in: source)
+            runner.blockIfThrottled(answer, source)
+            let known = runner.board.read { $0.evidence[app]?.version }
+            switch machine.answered(answer, known: known, at: runner.clock()) {
+            case nil: break
+            case .fault(let fault): report(fault, watched)
+            case .notListed:
+                runner.board.note(nil, of: app, at: runner.clock())
+                report(
+                    SourceFault(
+                        "the App Store lists no such app"
+                            + (source.country.map { " in \"\($0)\"" } ?? " in the United States; say which `country`")),
+                    watched)
+            case .listing(let listing):
+                runner.board.note(listing, of: app, at: runner.clock())
+                gates.mustLook = true
+                do throws(SourceFault) {
+                    try raiseLatest(listing, app)
+                    recovered(watched)
+                } catch {
+                    report(error, watched)
+                }
+            }
+            if case .wait(let time) = machine.next(at: runner.clock()) { return time }
+            return runner.clock()
+        }
+    }
+
+    /// The lookup raises `latest` and nothing else: what is required is for the force policy or a person to say.
+    private func raiseLatest(_ listing: StoreListing, _ app: AppKey) throws(SourceFault) {
+        do {
+            let stored = try runner.store.version(of: app)
+            guard stored?.latest.map({ $0 < listing.version }) ?? true else { return }
+            var bump = VersionBump(app: app, latest: listing.version)
+            if stored?.downloadURL == nil, let page = listing.trackViewURL, DownloadURL.fault(in: page) == nil {
+                bump.downloadURL = page
+            }
+            try duties.apply(bump, VersionSource.appStoreName)
+        } catch {
+            throw SourceFault("\(listing.version) cannot be stored: \(error)")
+        }
+    }
+
+    private func read(_ path: String, _ machine: inout FileWatchMachine, _ watched: inout Watched) {
+        do throws(SourceFault) {
+            let bytes = try SmallFile.read(path, limit: LaunchGateReading.maximumSize)
+            if bytes != watched.applied { try apply(bytes, &watched) }
+            machine.good(at: runner.clock())
+            recovered(watched)
+        } catch {
+            watched.applied = nil
+            if machine.bad(at: runner.clock()) { report(error, watched) }
+        }
+    }
+
+    private func fetch(
+        _ source: LaunchGateURLSource, _ schedule: inout PollSchedule, _ validators: inout SourceClient.Validators,
+        _ watched: inout Watched
+    ) {
+        do throws(SourceFault) {
+            switch try runner.client.document(source.url, since: validators) {
+            case .unchanged: break
+            case .body(let bytes, let new):
+                if bytes != watched.applied { try apply(bytes, &watched) }
+                // Only now: a document that could not be used must be sent again.
+                validators = new
+            }
+            schedule.succeeded(at: runner.clock())
+            recovered(watched)
+        } catch {
+            (validators, watched.applied) = (SourceClient.Validators(), nil)
+            schedule.failed(error, at: runner.clock())
+            report(error, watched)
+        }
+    }
+
+    private func apply(_ bytes: [UInt8], _ watched: inout Watched) throws(SourceFault) {
+        let reading = try LaunchGateReading(bytes)
+        let bump = VersionBump(
+            app: watched.source.app, latest: reading.latest, required: reading.required, message: reading.message)
+        if bump != VersionBump(app: watched.source.app) {
+            do {
+                try duties.apply(bump, watched.source.name)
+            } catch {
+                throw SourceFault("\(error)")
+            }
+        }
+        watched.applied = bytes
+    }
+
+    // MARK: Faults
+
+    /// Said once in the log, and shown by `readyz` for as long as it lasts.
+    private func report(_ fault: SourceFault, _ watched: Watched) {
+        if runner.client.isStopping() { return }
+        let isNews = runner.board.write { $0.faults.updateValue(fault.reason, forKey: watched.part) == nil }
+        if isNews {
+            runner.log(
+                .warning, "a source of versions fails; nothing changes",
+                [("source", watched.part), ("reason", fault.reason)])
+        }
+    }
+
+    private func recovered(_ watched: Watched) {
+        if runner.board.write({ $0.faults.removeValue(forKey: watched.part) }) != nil {
+            runner.log(.notice, "a source of versions is well again", [("source", watched.part)])
+        }
+    }
+}

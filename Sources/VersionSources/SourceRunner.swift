@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import CurlTransport
+import Glibc
+package import RelayEngine
+package import RelayStore
+import Synchronization
+package import UpgradeRules
+
+/// Watches every source on one thread of its own, and lets waiting campaigns go once the store offers their version.
+///
+/// This object is the door to the thread, usable from any other.
+package final class SourceRunner: VersionLookup {
+    /// What the runner asks of the daemon.
+    package struct Duties: Sendable {
+        /// Applies a bump; the second is the source's name for the history.
+        package var apply: @Sendable (VersionBump, String) throws -> Void
+        /// A campaign went from waiting to running.
+        package var released: @Sendable () -> Void
+
+        package init(
+            apply: @escaping @Sendable (VersionBump, String) throws -> Void, released: @escaping @Sendable () -> Void
+        ) {
+            self.apply = apply
+            self.released = released
+        }
+    }
+
+    /// What is watched: the configuration's say.
+    package struct Plan: Sendable, Equatable {
+        package var sources: [VersionSource]
+        /// How long after its release a version is announced, by app; only apps with an App Store source wait at all.
+        package var holds: [AppKey: Duration]
+
+        package init(sources: [VersionSource], holds: [AppKey: Duration] = [:]) {
+            self.sources = sources
+            self.holds = holds
+        }
+    }
+
+    enum Event: Sendable {
+        case poke
+        case plan(Plan)
+        case stop
+    }
+
+    private struct Life {
+        var events: [Event] = []
+        var thread: NativeThread?
+    }
+
+    let store: any RelayStore
+    let log: Log
+    let clock: @Sendable () -> Timestamp
+    let board = SourceBoard()
+    let client: SourceClient
+    private let life = Mutex(Life())
+    private let stopping: Stopping
+    /// Wakes the thread (eventfd(2)).
+    let wake: Int32
+
+    package init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) {
+        self.store = store
+        self.log = log
+        self.clock = clock
+        let stopping = Stopping()
+        self.stopping = stopping
+        client = SourceClient(clock: clock, isStopping: { stopping.isSet })
+        wake = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+    }
+
+    deinit {
+        if wake >= 0 { close(wake) }
+    }
+
+    /// Starts the thread. Call once.
+    package func start(_ plan: Plan, duties: Duties) throws {
+        adopt(plan)
+        let thread = try NativeThread(name: "sources") { [self] in
+            var loop = SourceLoop(runner: self, duties: duties, plan: plan)
+            loop.run()
+        }
+        life.withLock { $0.thread = thread }
+    }
+
+    /// Goes on with another configuration; what stays the same goes on as it was.
+    package func reload(_ plan: Plan) {
+        adopt(plan)
+        post(.plan(plan))
+    }
+
+    /// Says that a version or a campaign changed.
+    package func poke() {
+        post(.poke)
+    }
+
+    /// Ends the thread; a question that is on its way is given up within about a second.
+    package func stop() {
+        stopping.set()
+        post(.stop)
+        life.withLock { $0.thread.take() }?.join()
+    }
+
+    // MARK: What others ask
+
+    /// What is wrong with the sources just now, by part.
+    package func faults() -> [String: String] {
+        board.read { $0.faults }
+    }
+
+    /// Whether campaigns of the app wait for a store.
+    package func isGated(_ app: AppKey) -> Bool {
+        board.read { $0.stores[app] != nil }
+    }
+
+    /// Why a waiting campaign waits, and until when where that is known.
+    package func wait(
+        for required: Version, of app: AppKey, write: (Timestamp) -> String
+    ) -> (reason: String, until: Timestamp?)? {
+        guard let gate = gate(required, of: app) else { return nil }
+        let evidence = board.read { $0.evidence[app] }
+        let now = clock()
+        var until: Timestamp?
+        if case .held(_, let end) = gate.verdict(evidence, at: now) { until = end }
+        return (gate.reason(evidence, at: now, write: write), until)
+    }
+
+    func gate(_ required: Version, of app: AppKey) -> AvailabilityGate? {
+        board.read { state in
+            state.stores[app] == nil
+                ? nil : AvailabilityGate(required: required, hold: state.holds[app] ?? Self.usualHold)
+        }
+    }
+
+    /// Siren's default: the lookup shows a version up to a day before everybody can download it.
+    package static let usualHold = Duration.seconds(24 * 3600)
+
+    // MARK: VersionLookup
+
+    package func current(of app: AppKey) throws -> StoreListing? {
+        guard let source = board.read({ $0.stores[app] }) else { return nil }
+        var machine = LookupMachine(source: source, start: Timestamp(milliseconds: 0))
+        let deadline = clock() + .seconds(15)
+        while case .ask(let key) = machine.next(at: clock()) {
+            if let free = board.pace(source, at: clock()) {
+                guard free <= deadline, !stopping.isSet else {
+                    throw SourceFault("the App Store wants to be left alone for now; it is asked again later")
+                }
+                // A thread that may block, and at most the spacing of Apple's limit.
+                _ = poll(nil, 0, Int32(clamping: max(1, (free - clock()).milliseconds)))
+                continue
+            }
+            let answer = client.lookup(key, in: source)
+            blockIfThrottled(answer, source)
+            let known = board.read { $0.evidence[app]?.version }
+            guard let conclusion = machine.answered(answer, known: known, at: clock()) else { continue }
+            switch conclusion {
+            case .listing(let listing):
+                board.note(listing, of: app, at: clock())
+                poke()
+                return listing
+            case .notListed: return nil
+            case .fault(let fault): throw fault
+            }
+        }
+        return nil
+    }
+
+    func blockIfThrottled(_ answer: Result<AppStoreEntry?, SourceFault>, _ source: AppStoreSource) {
+        guard case .failure(let fault) = answer, fault.isThrottled else { return }
+        let pause = min(max(fault.retryAfter ?? .seconds(60), .seconds(1)), PollSchedule.longestRetryAfter)
+        board.block(source, until: clock() + pause)
+    }
+
+    // MARK: The thread
+
+    private func adopt(_ plan: Plan) {
+        board.write { state in
+            state.holds = plan.holds
+            state.stores = [:]
+            for source in plan.sources {
+                if case .appStore(let store) = source.kind { state.stores[source.app] = store }
+            }
+            for app in state.evidence.keys where state.stores[app] == nil { state.evidence[app] = nil }
+        }
+    }
+
+    private func post(_ event: Event) {
+        life.withLock { $0.events.append(event) }
+        eventfd_write(wake, 1)
+    }
+
+    /// All events since the last call.
+    func takeEvents() -> [Event] {
+        var count: eventfd_t = 0
+        _ = unsafe eventfd_read(wake, &count)
+        return life.withLock { life in
+            defer { life.events = [] }
+            return life.events
+        }
+    }
+}
+
+/// Set once, from any thread.
+private final class Stopping: Sendable {
+    private let flag = Atomic(false)
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+    func set() { flag.store(true, ordering: .relaxed) }
+}

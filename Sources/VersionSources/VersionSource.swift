@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+
+/// Where the versions of one app are looked up.
+package struct VersionSource: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        case appStore(AppStoreSource)
+        /// The absolute path of a LaunchGate file.
+        case launchGateFile(path: String)
+        case launchGateURL(LaunchGateURLSource)
+    }
+
+    package var app: AppKey
+    package var kind: Kind
+
+    package init(app: AppKey, kind: Kind) {
+        self.app = app
+        self.kind = kind
+    }
+
+    /// By which way a bump came, as the version's history names it.
+    package var name: String {
+        switch kind {
+        case .appStore: Self.appStoreName
+        case .launchGateFile, .launchGateURL: "launchGate"
+        }
+    }
+
+    package static let appStoreName = "appStore"
+}
+
+/// One app in the App Store's lookup.
+package struct AppStoreSource: Hashable, Sendable {
+    package static let apple = "https://itunes.apple.com"
+
+    /// The number in the app's address in the store.
+    package var trackID: Int64?
+    package var bundleID: String?
+    /// Two letters; nil means the United States to the store.
+    package var country: String?
+    /// Default 15 minutes.
+    package var every: Duration
+    /// Default Apple's; one of the owner's own for tests.
+    package var server: String
+
+    package init(
+        trackID: Int64?, bundleID: String?, country: String? = nil, every: Duration = .seconds(900),
+        server: String = AppStoreSource.apple
+    ) {
+        self.trackID = trackID
+        self.bundleID = bundleID
+        self.country = country
+        self.every = every
+        self.server = server
+    }
+
+    /// Between two questions: what Apple's limit asks for; none for a server of one's own.
+    package var spacing: Duration { server == Self.apple ? .seconds(3) : .zero }
+
+    package var keys: [LookupKey] {
+        (trackID.map { [.trackID($0)] } ?? []) + (bundleID.map { [.bundleID($0)] } ?? [])
+    }
+}
+
+/// What an app is looked up by. The two have disagreed for days (PROTOCOLS 4), so both are asked.
+package enum LookupKey: Hashable, Sendable {
+    case trackID(Int64)
+    case bundleID(String)
+}
+
+/// A LaunchGate file on a web server.
+package struct LaunchGateURLSource: Hashable, Sendable {
+    package var url: String
+    /// Default 5 minutes.
+    package var every: Duration
+
+    package init(url: String, every: Duration = .seconds(300)) {
+        self.url = url
+        self.every = every
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import Testing
+
+/// A force waits for the store (DESIGN, rule 8), with the real binary.
+@Suite(.serialized) struct AvailabilityTests {
+    private func keys(_ lookup: LookupStand, hold: Int = 0, policy: String = "manual") -> String {
+        """
+        holdHours: \(hold), forcePolicy: "\(policy)",
+        sources: [{ appStore: {
+          id: 1173193999, bundleId: "\(Workbench.app)", every: "1s", lookupServer: "http://127.0.0.1:\(lookup.port)",
+        } }],
+        """
+    }
+
+    private func json(_ bench: Workbench, _ id: String) throws -> [String: Any] {
+        try bench.api("GET", "/v1/campaigns/\(id)").json
+    }
+
+    @Test func aCampaignWaitsUntilTheStoreOffersItsVersionAcrossARestart() throws {
+        let lookup = try LookupStand()
+        defer { lookup.stop() }
+        lookup.list("1.9.0")
+        let fleet = Fleet(count: 50)
+        let bench = try Workbench(iosKeys: keys(lookup))
+        try bench.start()
+        try bench.register(fleet)
+        try lookup.wait(forQuestions: 3)
+        let campaign = try bench.campaign(of: bench.bump("2.0.0"))
+        try lookup.wait(forQuestions: 3)
+        let waiting = try json(bench, campaign)
+        #expect(waiting["state"] as? String == "waiting")
+        #expect(
+            (waiting["reason"] as? String)?.hasPrefix(
+                "waiting until the App Store offers 2.0.0; it shows 1.9.0, last asked at 20") == true, "\(waiting)")
+        #expect(waiting["waitingUntil"] is NSNull)
+        #expect(waiting["startedAt"] is NSNull)
+
+        bench.kill()
+        try bench.start()
+        try lookup.wait(forQuestions: 3)
+        #expect(try json(bench, campaign)["state"] as? String == "waiting")
+        #expect(bench.simulator.figures.accepted == 0)
+
+        // Paused and resumed, it still waits.
+        #expect(try bench.api("POST", "/v1/campaigns/\(campaign)/pause").json["state"] as? String == "paused")
+        #expect(try bench.api("POST", "/v1/campaigns/\(campaign)/resume").json["state"] as? String == "waiting")
+
+        lookup.list("2.0")
+        let end = try bench.follow(campaign) { $0.isFinal }
+        #expect(end.state == "completed")
+        #expect(end.counts["accepted"] == 50)
+        #expect(try bench.api("GET", "/v1/apps/\(Workbench.app)/ios/version").json["latest"] as? String == "2.0.0")
+    }
+
+    @Test func theHoldIsShownAndAnOperatorMayOverrideIt() throws {
+        let lookup = try LookupStand()
+        defer { lookup.stop() }
+        let released = Date.now.addingTimeInterval(-3600).formatted(.iso8601)
+        lookup.list("2.0.0", released: released)
+        let bench = try Workbench(iosKeys: keys(lookup, hold: 24))
+        try bench.start()
+        try bench.register(Fleet(count: 20))
+        try lookup.wait(forQuestions: 3)
+        let campaign = try bench.campaign(of: bench.bump("2.0.0"))
+        let held = try json(bench, campaign)
+        #expect(held["state"] as? String == "waiting")
+        #expect((held["reason"] as? String)?.contains("2.0.0 is in the App Store, released at") == true, "\(held)")
+        let until = try #require(held["waitingUntil"] as? String)
+        let end = try Date(released, strategy: .iso8601).addingTimeInterval(86_400)
+        #expect(until == end.formatted(.iso8601).replacing("Z", with: ".000Z"))
+
+        let answer = try bench.command("campaigns", "release", campaign)
+        #expect(answer.status == 0, "\(answer)")
+        #expect(try bench.follow(campaign) { $0.isFinal }.counts["accepted"] == 20)
+        #expect(try bench.api("POST", "/v1/campaigns/\(campaign)/release").status == 409)
+        #expect(try bench.api("POST", "/v1/campaigns/000000000000/release").status == 404)
+    }
+
+    @Test func aRiseInTheStoreForcesByThePolicyAndAFaultShowsInReadiness() throws {
+        let lookup = try LookupStand()
+        defer { lookup.stop() }
+        lookup.list("1.9.0")
+        let bench = try Workbench(iosKeys: keys(lookup, policy: "minor"))
+        try bench.start()
+        try bench.register(Fleet(count: 10))
+        let path = "/v1/apps/\(Workbench.app)/ios/version"
+        try lookup.wait(forQuestions: 3)
+        #expect(try bench.api("GET", path).json["latest"] as? String == "1.9.0")
+        lookup.list("1.9.1")
+        try lookup.wait(forQuestions: 3)
+        #expect(try bench.api("GET", path).json["latest"] as? String == "1.9.1")
+        #expect(try bench.api("GET", path).json["required"] is NSNull)
+        lookup.list("1.10.0")
+        let line = bench.relay?.waitForLine("a campaign begins", within: .seconds(20))
+        let record = try bench.api("GET", path).json
+        #expect(record["required"] as? String == "1.10.0", "\(line ?? "nothing was logged")")
+        let list = try bench.api("GET", "/v1/campaigns").json["items"] as? [[String: Any]]
+        let campaign = try #require(list?.first?["id"] as? String)
+        try bench.follow(campaign) { $0.isFinal }
+
+        lookup.list(nil)
+        #expect(bench.relay?.waitForLine("a source of versions fails", within: .seconds(20)) != nil)
+        let ready = try bench.api("GET", "/readyz")
+        #expect(ready.status == 503)
+        #expect("\(ready.json)".contains("source:\(Workbench.app)/ios:appStore"))
+        lookup.list("1.10.0")
+        #expect(bench.relay?.waitForLine("a source of versions is well again", within: .seconds(20)) != nil)
+        #expect(try bench.api("GET", "/readyz").status == 200)
+    }
+}

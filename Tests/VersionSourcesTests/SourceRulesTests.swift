@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Testing
+import UpgradeRules
+import VersionSources
+
+@Suite("Sources, as tables")
+struct SourceRulesTests {
+    static let start = Timestamp(seconds: 1_000_000)
+    static let source = AppStoreSource(trackID: 1_173_193_999, bundleID: "com.imlian.QZJapanese", country: "cn")
+
+    static func entry(_ version: String, bundleID: String = "com.imlian.QZJapanese") throws -> AppStoreEntry {
+        AppStoreEntry(
+            listing: StoreListing(version: try Version(version)), bundleID: bundleID, trackID: 1_173_193_999)
+    }
+
+    @Test("the store's real answer is read as it is sent")
+    func sample() throws {
+        let entry = try #require(try AppStoreAnswer.read(Array(LookupSample.body().utf8)))
+        #expect(entry.listing.version.text == "1.01")
+        #expect(entry.bundleID == "com.imlian.QZJapanese")
+        #expect(entry.trackID == 1_173_193_999)
+        #expect(
+            entry.listing.trackViewURL == "https://itunes.apple.com/us/app/%E6%97%A5%E8%AF%AD/id1173193999?mt=8&uo=4")
+        #expect(entry.listing.releaseNotes == "1. Erste Zeile\n2. Zweite \"Zeile\"\n3. 🚀")
+        #expect(entry.listing.releasedAt == Timestamp(seconds: 1_479_675_827))
+        // Numbers where strings were, and the other way round.
+        let odd = #"{"results":[{"version":2,"trackId":"7","bundleId":null,"currentVersionReleaseDate":5}]}"#
+        let other = try #require(try AppStoreAnswer.read(Array(odd.utf8)))
+        #expect(other == AppStoreEntry(listing: StoreListing(version: try Version("2")), bundleID: nil, trackID: 7))
+        #expect(try AppStoreAnswer.read(Array(LookupSample.empty.utf8)) == nil)
+    }
+
+    @Test(
+        "what is no answer is a fault",
+        arguments: [
+            "", "   ", "<!DOCTYPE html><html></html>", "[]", "{}", #"{"results":{}}"#, #"{"results":[1]}"#,
+            #"{"results":[{}]}"#, #"{"results":[{"version":"two"}]}"#, #"{"results":[{"version":"1.0"}"#,
+        ])
+    func lies(_ body: String) {
+        #expect(throws: SourceFault.self) { try AppStoreAnswer.read(Array(body.utf8)) }
+    }
+
+    @Test("both keys are asked and the newer answer is believed", arguments: [("1.9", "1.10"), ("1.10", "1.9")])
+    func newer(_ answers: (String, String)) throws {
+        var machine = LookupMachine(source: Self.source, start: Self.start)
+        #expect(machine.next(at: Self.start - .seconds(1)) == .wait(until: Self.start))
+        #expect(machine.next(at: Self.start) == .ask(.trackID(1_173_193_999)))
+        #expect(machine.answered(.success(try Self.entry(answers.0)), known: nil, at: Self.start) == nil)
+        #expect(machine.next(at: Self.start) == .ask(.bundleID("com.imlian.QZJapanese")))
+        let end = machine.answered(.success(try Self.entry(answers.1)), known: nil, at: Self.start)
+        #expect(end == .listing(StoreListing(version: try Version("1.10"))))
+        #expect(machine.next(at: Self.start) == .wait(until: Self.start + .seconds(900)))
+    }
+
+    @Test("one good answer is enough; an older version, another app and an empty list are not")
+    func faults() throws {
+        func round(
+            _ first: Result<AppStoreEntry?, SourceFault>, _ second: Result<AppStoreEntry?, SourceFault>,
+            known: String? = nil
+        ) throws -> LookupMachine.Conclusion? {
+            var machine = LookupMachine(source: Self.source, start: Self.start)
+            let known = try known.map { try Version($0) }
+            if let early = machine.answered(first, known: known, at: Self.start) { return early }
+            return machine.answered(second, known: known, at: Self.start)
+        }
+        let good = try Self.entry("2.0")
+        let broken = SourceFault("HTML")
+        #expect(try round(.failure(broken), .success(good)) == .listing(good.listing))
+        #expect(try round(.success(good), .success(nil)) == .listing(good.listing))
+        #expect(try round(.success(nil), .success(nil)) == .notListed)
+        #expect(try round(.failure(broken), .success(nil)) == .fault(broken))
+        guard case .fault(let stale)? = try round(.success(good), .success(nil), known: "2.0.1") else {
+            throw SourceFault("an older version was believed")
+        }
+        #expect(stale.reason == "the App Store shows 2.0, older than 2.0.1, which it showed before")
+        guard
+            case .fault(let other)? = try round(
+                .success(Self.entry("9.0", bundleID: "com.other")), .success(nil))
+        else { throw SourceFault("another app was believed") }
+        #expect(other.reason.contains("com.other"))
+        // Who is throttled is not asked by the other key too.
+        let throttled = SourceFault("HTTP 403", isThrottled: true)
+        #expect(try round(.failure(throttled), .success(good)) == .fault(throttled))
+    }
+
+    @Test("when a source is asked again")
+    func schedule() {
+        let every = Duration.seconds(900)
+        func after(_ faults: [SourceFault?]) -> Int64 {
+            var schedule = PollSchedule(every: every, start: Self.start)
+            for fault in faults {
+                if let fault { schedule.failed(fault, at: Self.start) } else { schedule.succeeded(at: Self.start) }
+            }
+            return (schedule.next - Self.start).components.seconds
+        }
+        let plain = SourceFault("no")
+        let busy = SourceFault("HTTP 429", isThrottled: true)
+        let told = SourceFault("HTTP 403", isThrottled: true, retryAfter: .seconds(29))
+        let week = SourceFault("HTTP 403", isThrottled: true, retryAfter: .seconds(7 * 86_400))
+        #expect(after([nil]) == 900)
+        #expect(after([plain]) == 900)
+        #expect(after([plain, plain, plain]) == 900)
+        #expect(after([SourceFault("HTTP 500", retryAfter: .seconds(3600))]) == 3600)
+        #expect(after([told]) == 29)
+        #expect(after([told, told]) == 900)
+        #expect(after([told, told, told]) == 1800)
+        #expect(after([told, nil, told]) == 29)
+        #expect(after([busy]) == 1800)
+        #expect(after([busy, busy]) == 3600)
+        #expect(after(Array(repeating: busy, count: 40)) == 6 * 3600)
+        #expect(after([week]) == 86_400)
+    }
+
+    @Test("questions are spaced across apps, and a block holds for all of them")
+    func pace() {
+        var pace = LookupPace(spacing: .seconds(3))
+        func take(_ time: Timestamp) -> Timestamp? { pace.take(at: time) }
+        #expect(take(Self.start) == nil)
+        #expect(take(Self.start + .seconds(1)) == Self.start + .seconds(3))
+        #expect(take(Self.start + .seconds(3)) == nil)
+        pace.block(until: Self.start + .seconds(100))
+        #expect(take(Self.start + .seconds(50)) == Self.start + .seconds(100))
+        #expect(take(Self.start + .seconds(100)) == nil)
+        // The clock was set back by an hour.
+        #expect(take(Self.start - .seconds(3600)) == nil)
+    }
+
+    @Test("a file that is missing for a moment is no fault")
+    func settling() {
+        var machine = FileWatchMachine(start: Self.start)
+        func isReported(_ time: Timestamp) -> Bool { machine.bad(at: time) }
+        #expect(machine.next == Self.start)
+        #expect(!isReported(Self.start))
+        #expect(machine.next == Self.start + .seconds(1))
+        machine.changed(at: Self.start + .milliseconds(500))
+        #expect(machine.next == Self.start + .milliseconds(500))
+        #expect(!isReported(Self.start + .milliseconds(500)))
+        #expect(machine.next == Self.start + .seconds(1))
+        machine.good(at: Self.start + .milliseconds(700))
+        #expect(!isReported(Self.start + .seconds(10)))
+        #expect(isReported(Self.start + .seconds(11)))
+        #expect(machine.next == Self.start + .seconds(71))
+        // Many events, one read for every fiftieth of a second.
+        machine.changed(at: Self.start + .seconds(11) + .milliseconds(10))
+        #expect(machine.next == Self.start + .seconds(11) + .milliseconds(50))
+    }
+
+    @Test("a LaunchGate file is read as the phones read it")
+    func launchGate() throws {
+        func read(_ text: String) throws -> LaunchGateReading { try LaunchGateReading(Array(text.utf8)) }
+        let whole = try read(
+            """
+            {"ios": {"requiredUpdate": {"minimumVersion": "1.1", "message": "Now."},
+                     "optionalUpdate": {"optionalVersion": "1.2", "message": "Soon.", "unknown": 1},
+                     "alert": {"message": "Tonight.", "blocking": true}},
+             "android": {"requiredUpdate": {"minimumVersion": "9", "message": "…"}}}
+            """)
+        #expect(
+            whole == LaunchGateReading(required: try Version("1.1"), message: "Now.", latest: try Version("1.2")))
+        #expect(try read(#"{"ios":{}}"#) == LaunchGateReading())
+        #expect(try read(#"{"ios":{"requiredUpdate":{"minimumVersion":"","message":"m"}}}"#) == LaunchGateReading())
+        #expect(try read(SourceBench.document(required: "2.0", latest: "1.0")).latest == nil)
+        for wrong in [
+            "{}", #"{"android":{}}"#, #"{"ios":[]}"#, #"{"ios":{"requiredUpdate":{"minimumVersion":"1"}}}"#,
+            #"{"ios":{"requiredUpdate":{"minimumVersion":1,"message":"m"}}}"#,
+            #"{"ios":{"optionalUpdate":{"optionalVersion":"1.x","message":"m"}}}"#,
+            #"{"ios":{"alert":{"message":"m"}}}"#, "<html>", "",
+        ] {
+            #expect(throws: SourceFault.self, "\(wrong)") { try read(wrong) }
+        }
+    }
+
+    @Test("moments as the sources write them")
+    func times() {
+        #expect(WireTime.internet("2016-11-20T21:03:47Z") == Timestamp(seconds: 1_479_675_827))
+        #expect(WireTime.internet("1970-01-01T00:00:00.250Z") == Timestamp(milliseconds: 250))
+        #expect(WireTime.internet("2024-02-29T23:59:59Z") == Timestamp(seconds: 1_709_251_199))
+        for wrong in ["", "2016-11-20", "2023-02-29T00:00:00Z", "2016-13-01T00:00:00Z", "2016-11-20T21:03:47+01:00"] {
+            #expect(WireTime.internet(wrong) == nil, "\(wrong)")
+        }
+        let now = Timestamp(seconds: 784_111_777)
+        #expect(WireTime.retryAfter("29", at: now) == .seconds(29))
+        #expect(WireTime.retryAfter(" Sun, 06 Nov 1994 08:50:37 GMT", at: now) == .seconds(60))
+        #expect(WireTime.retryAfter("Sun, 06 Nov 1994 08:00:00 GMT", at: now) == .zero)
+        #expect(WireTime.retryAfter("soon", at: now) == nil)
+        #expect(WireTime.retryAfter("-5", at: now) == nil)
+    }
+}
