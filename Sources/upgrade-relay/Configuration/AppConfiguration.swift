@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
+import VersionSources
 
 /// One app on one platform.
 struct AppConfiguration: Sendable, Equatable {
@@ -9,6 +10,8 @@ struct AppConfiguration: Sendable, Equatable {
     /// Which number's rise forces an upgrade. Default manual.
     var forcePolicy = ForcePolicyName.manual
     var push = PushConfiguration()
+    /// What becomes of releases that GitHub, GitLab or App Store Connect announce.
+    var webhooks = ReleaseRules()
     /// nil where nothing can be pushed: only the version store and the login check work.
     var apns: APNsConfiguration?
 }

@@ -107,6 +107,7 @@ extension RelayConfiguration {
                 "forcePolicy", "\"\(app.forcePolicy.rawValue)\" is not available yet in this release; \"manual\" is")
         }
         if let push = reader.object("push") { app.push = readPush(push) }
+        if let webhooks = reader.object("webhooks") { app.webhooks = readReleaseRules(webhooks) }
         switch key.platform {
         case .ios:
             if let apns = reader.optionalObject("apns") {

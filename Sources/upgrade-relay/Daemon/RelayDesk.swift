@@ -4,6 +4,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import UpgradeRules
+import VersionSources
 
 /// What the API asks of the running daemon: the store's answers with what configuration and fan-out add.
 ///
@@ -29,6 +30,10 @@ final class RelayDesk: RelayControl {
 
     func apps() -> [AppKey] {
         book.current.apps.keys.sorted { ($0.app, $0.platform.rawValue) < ($1.app, $1.platform.rawValue) }
+    }
+
+    func releaseRules(of app: AppKey) -> ReleaseRules {
+        book.current.apps[app]?.webhooks ?? ReleaseRules()
     }
 
     // MARK: Versions

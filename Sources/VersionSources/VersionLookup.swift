@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+package import UpgradeRules
+
+/// Asks a store which version of an app it offers.
+package protocol VersionLookup: Sendable {
+    /// Asks now and waits for the answer: seconds, because the store wants its questions spaced.
+    ///
+    /// Call it from a thread that may block.
+    /// - Returns: nil where no store is configured for the app, or where the store does not list it.
+    /// - Throws: when the store could not be asked, or gave an answer that cannot be believed.
+    func current(of app: AppKey) throws -> StoreListing?
+}
+
+/// What a store shows of an app: evidence that a build is available, never by itself a required version.
+package struct StoreListing: Hashable, Sendable {
+    package var version: Version
+    package var releaseNotes: String?
+    /// The app's page in the store.
+    package var trackViewURL: String?
+    /// When this version was released; nil where the store does not say.
+    package var releasedAt: Timestamp?
+
+    package init(
+        version: Version, releaseNotes: String? = nil, trackViewURL: String? = nil, releasedAt: Timestamp? = nil
+    ) {
+        self.version = version
+        self.releaseNotes = releaseNotes
+        self.trackViewURL = trackViewURL
+        self.releasedAt = releasedAt
+    }
+}
