@@ -2,7 +2,9 @@
 
 extension ResourceDescription {
     static let webhooks = ResourceDescription(
-        tag: "webhooks", purpose: "By which others announce versions. A replayed id answers as the first time.",
+        tag: "webhooks",
+        purpose: "By which others announce versions. A replayed id answers as the first time; a body has at most "
+            + "64 KiB.",
         operations: [
             Operation(
                 "POST", "/v1/webhooks/version", "receiveVersion", "The version-bump webhook", .signature,
