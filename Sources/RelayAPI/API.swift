@@ -36,6 +36,17 @@ struct API: Sendable {
         case .versionWebhook:
             try Self.refuseParameters(query)
             return collect(route, limit: settings.limits.webhookBody) { try versionWebhook(head, body: $0) }
+        case .gitHubWebhook(let app):
+            try Self.refuseParameters(query)
+            return collect(route, limit: settings.limits.webhookBody) { try gitHubWebhook(app, head, body: $0) }
+        case .gitLabWebhook(let app):
+            try Self.refuseParameters(query)
+            return collect(route, limit: settings.limits.webhookBody) { try gitLabWebhook(app, head, body: $0) }
+        case .appStoreConnectWebhook(let app):
+            try Self.refuseParameters(query)
+            return collect(route, limit: settings.limits.webhookBody) {
+                try appStoreConnectWebhook(app, head, body: $0)
+            }
         case .bump(let app):
             try Self.refuseParameters(query)
             return collect(route) { try bump(app, body: $0, by: caller) }
@@ -74,6 +85,7 @@ struct API: Sendable {
         switch route {
         case .health: return health()
         case .readiness: return readiness()
+        case .openAPI: return openAPI()
         case .apps: return try apps()
         case .device(let app, let token): return try device(app, token: token)
         case .removeDevice(let app, let token): return try removeDevice(app, token: token)
@@ -84,8 +96,8 @@ struct API: Sendable {
         case .store: return try storeStatus()
         case .tokens: return try tokens()
         case .revokeToken(let name): return try revokeToken(name)
-        case .versionWebhook, .version, .bump, .plan, .registerDevice, .importDevices, .campaigns, .campaignDeliveries,
-            .deliveries, .createToken:
+        case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook, .version, .bump, .plan,
+            .registerDevice, .importDevices, .campaigns, .campaignDeliveries, .deliveries, .createToken:
             throw Misrouted()
         }
     }

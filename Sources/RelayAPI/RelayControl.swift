@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import VersionSources
 
 /// What the API asks of the running daemon beyond the store: everything that configuration or the fan-out has a say in.
 /// Called on the HTTP server's threads.
@@ -10,6 +11,12 @@ package protocol RelayControl: Sendable {
 
     /// nil when the app is not configured for the platform.
     func profile(of app: AppKey) -> AppProfile?
+
+    /// What the owner wants done with a release that a release tool announces.
+    func releaseRules(of app: AppKey) -> ReleaseRules
+
+    /// Who can be asked which version the app's store offers; nil when no store is configured for the app.
+    func versionLookup(of app: AppKey) -> (any VersionLookup)?
 
     /// Applies a bump with what the configuration adds, and wakes the fan-out.
     ///
@@ -38,6 +45,8 @@ package protocol RelayControl: Sendable {
 
 extension RelayControl {
     package func apps() -> [AppKey] { [] }
+    package func releaseRules(of app: AppKey) -> ReleaseRules { ReleaseRules() }
+    package func versionLookup(of app: AppKey) -> (any VersionLookup)? { nil }
 }
 
 /// What the configuration says of one app, as far as answers to clients need it.

@@ -15,8 +15,8 @@ enum Right: Hashable, Sendable {
 extension Route {
     var right: Right {
         switch self {
-        case .health, .readiness: .nothing
-        case .versionWebhook: .signature
+        case .health, .readiness, .openAPI: .nothing
+        case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook: .signature
         case .apps, .version, .campaigns, .campaign, .campaignDeliveries, .campaignEvents, .deliveries: .scope(.status)
         case .bump, .plan: .scope(.versions)
         case .device, .registerDevice, .removeDevice, .exportDevices, .importDevices: .scope(.devices)

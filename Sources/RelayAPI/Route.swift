@@ -5,8 +5,12 @@ import RelayStore
 enum Route: Hashable, Sendable {
     case health
     case readiness
+    case openAPI
 
     case versionWebhook
+    case gitHubWebhook(AppKey)
+    case gitLabWebhook(AppKey)
+    case appStoreConnectWebhook(app: String)
     case apps
     case version(AppKey)
     case bump(AppKey)
@@ -38,7 +42,11 @@ extension Route {
         switch self {
         case .health: "GET /healthz"
         case .readiness: "GET /readyz"
+        case .openAPI: "GET /openapi.json"
         case .versionWebhook: "POST /v1/webhooks/version"
+        case .gitHubWebhook: "POST /v1/webhooks/github/{app}/{platform}"
+        case .gitLabWebhook: "POST /v1/webhooks/gitlab/{app}/{platform}"
+        case .appStoreConnectWebhook: "POST /v1/webhooks/app-store-connect/{app}"
         case .apps: "GET /v1/apps"
         case .version: "GET /v1/apps/{app}/{platform}/version"
         case .bump: "PUT /v1/apps/{app}/{platform}/version"

@@ -32,12 +32,13 @@ enum Router {
     private static func resource(_ segments: [String]) -> Swift.Result<[String: Route], Miss> {
         if segments == ["healthz"] { return .success(["GET": .health]) }
         if segments == ["readyz"] { return .success(["GET": .readiness]) }
+        if segments == ["openapi.json"] { return .success(["GET": .openAPI]) }
         guard segments.count >= 2, segments[0] == "v1", !segments.contains("") else { return .failure(.nothing) }
         let rest = segments.dropFirst(2)
         let methods: [String: Route]
         switch segments[1] {
         case "apps": return apps(Array(rest))
-        case "webhooks": methods = rest == ["version"] ? ["POST": .versionWebhook] : [:]
+        case "webhooks": return webhooks(Array(rest))
         case "campaigns": methods = campaigns(Array(rest))
         case "deliveries": methods = rest.isEmpty ? ["GET": .deliveries] : [:]
         case "store": methods = rest.isEmpty ? ["GET": .store] : [:]
@@ -45,6 +46,18 @@ enum Router {
         default: methods = [:]
         }
         return methods.isEmpty ? .failure(.nothing) : .success(methods)
+    }
+
+    private static func webhooks(_ path: [String]) -> Swift.Result<[String: Route], Miss> {
+        switch (path.first, path.count) {
+        case ("version", 1): return .success(["POST": .versionWebhook])
+        case ("app-store-connect", 2): return .success(["POST": .appStoreConnectWebhook(app: path[1])])
+        case ("github", 3), ("gitlab", 3):
+            guard let platform = Platform(rawValue: path[2]) else { return .failure(.platform(path[2])) }
+            let app = AppKey(app: path[1], platform: platform)
+            return .success(["POST": path[0] == "github" ? .gitHubWebhook(app) : .gitLabWebhook(app)])
+        default: return .failure(.nothing)
+        }
     }
 
     private static func apps(_ path: [String]) -> Swift.Result<[String: Route], Miss> {

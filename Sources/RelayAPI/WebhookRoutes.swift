@@ -6,16 +6,7 @@ import VersionSources
 extension API {
     /// Signature first: nobody without the secret learns what the body did wrong, or which apps there are.
     func versionWebhook(_ head: RequestHead, body: [UInt8]) throws -> Response {
-        let verifier = WebhookVerifier(secrets: settings.webhookSecrets())
-        let id: String
-        switch verifier.verify(WebhookHeaders(head.headers), body: body, at: now()) {
-        case .verified(let receiptID): id = receiptID
-        case .refused(let refusal):
-            // RFC 9110 section 15.5.2: a 401 always says how to prove oneself.
-            throw Problem(
-                401, refusal.description, headers: [("WWW-Authenticate", "Webhook-Signature realm=\"upgrade-relay\"")])
-        }
-        let receipt = WebhookReceipt(id: id, hook: "version")
+        let receipt = WebhookReceipt(id: try verified(head, body), hook: "version")
         // A replay is answered before its body is looked at, so that it is answered alike even if the app has been taken
         // out of the configuration since. Two at once are told apart inside the transaction.
         if let answer = try store.answer(to: receipt) { return .json(answer.status, answer.body) }

@@ -132,6 +132,11 @@ package protocol VersionStore: Sendable {
     /// The answer that was given to this webhook before, if it was.
     func answer(to receipt: WebhookReceipt) throws -> StoredAnswer?
 
+    /// Keeps the answer to a webhook that changes nothing, so that a replay answers alike.
+    ///
+    /// - Returns: the answer that counts: the one stored before, where there is one.
+    func keep(_ answer: StoredAnswer, to receipt: WebhookReceipt, at now: Timestamp) throws -> StoredAnswer
+
     /// Forgets webhook ids received before `time`; returns how many.
     @discardableResult
     func forgetWebhooks(before time: Timestamp) throws -> Int

@@ -9,7 +9,15 @@ package struct WebhookHeaders: Sendable {
     package static let signature = "webhook-signature"
     package static let hubSignature = "x-hub-signature-256"
     package static let hubDelivery = "x-github-delivery"
-    package static let all = [id, timestamp, signature, hubSignature, hubDelivery]
+    package static let hubEvent = "x-github-event"
+    package static let appleSignature = "x-apple-signature"
+    package static let gitLabToken = "x-gitlab-token"
+    package static let gitLabEventID = "x-gitlab-event-uuid"
+    package static let idempotencyKey = "idempotency-key"
+    package static let all = [
+        id, timestamp, signature, hubSignature, hubDelivery, hubEvent, appleSignature, gitLabToken, gitLabEventID,
+        idempotencyKey,
+    ]
 
     private var values: [String: String]
 
@@ -38,14 +46,15 @@ package enum WebhookRefusal: Hashable, Sendable, CustomStringConvertible {
     case tooOld(by: Duration)
     case tooNew(by: Duration)
     case noMatch(String)
+    case wrongToken
 
     package var description: String {
         switch self {
         case .noSecrets:
             "no webhook secret is configured on this server"
         case .noSignature:
-            "a signature is missing: send webhook-id, webhook-timestamp and webhook-signature (Standard Webhooks), or "
-                + "X-Hub-Signature-256"
+            "a signature is missing: send webhook-id, webhook-timestamp and webhook-signature (Standard Webhooks), "
+                + "X-Hub-Signature-256 or x-apple-signature; GitLab's own webhook also takes X-Gitlab-Token"
         case .missingHeader(let name):
             "the header \(name) is missing"
         case .malformedHeader(let name, let need):
@@ -58,6 +67,8 @@ package enum WebhookRefusal: Hashable, Sendable, CustomStringConvertible {
                 + "tolerated; check both clocks"
         case .noMatch(let name):
             "no signature in \(name) matches the body as it was received with any configured secret"
+        case .wrongToken:
+            "X-Gitlab-Token is none of the configured secrets"
         }
     }
 }
@@ -69,7 +80,7 @@ package struct WebhookVerifier: Sendable {
     /// The most characters of an event's id.
     static let maximumID = 256
 
-    private let secrets: [WebhookSecret]
+    let secrets: [WebhookSecret]
 
     /// - Parameter secrets: any of them may verify, so that one can be exchanged without a gap.
     package init(secrets: [WebhookSecret]) {
@@ -77,8 +88,17 @@ package struct WebhookVerifier: Sendable {
     }
 
     /// - Parameter body: the bytes as they were received; a signature is over them and nothing else.
-    package func verify(_ headers: WebhookHeaders, body: [UInt8], at now: Timestamp) -> WebhookVerdict {
+    /// - Parameter takesToken: whether a secret in clear (X-Gitlab-Token) will do where there is no signature.
+    package func verify(
+        _ headers: WebhookHeaders, body: [UInt8], at now: Timestamp, takesToken: Bool = false
+    ) -> WebhookVerdict {
         guard !secrets.isEmpty else { return .refused(.noSecrets) }
+        if headers[WebhookHeaders.signature] == nil {
+            if let signature = headers[WebhookHeaders.appleSignature] { return verifyApple(signature, body: body) }
+            if takesToken, let token = headers[WebhookHeaders.gitLabToken] {
+                return verifyToken(token, headers, body: body)
+            }
+        }
         if headers[WebhookHeaders.signature] == nil, let signature = headers[WebhookHeaders.hubSignature] {
             return verifyHub(signature, delivery: headers[WebhookHeaders.hubDelivery], body: body)
         }

@@ -56,7 +56,7 @@ final class Bench: Sendable {
         var request = HTTPRequest(method, "http://relay\(path)")
         request.headers = headers.map { (name: $0.0, value: $0.1) }
         if let body { request.body = .bytes(Array(body.utf8)) }
-        return Answer(try client.send(request))
+        return hold(method, path, sent: body.map { Array($0.utf8) }, try client.send(request))
     }
 
     /// Over TCP.
@@ -66,15 +66,17 @@ final class Bench: Sendable {
         var request = HTTPRequest(method, "http://127.0.0.1:\(server.port ?? 0)\(path)")
         request.headers = headers.map { (name: $0.0, value: $0.1) }
         if let body { request.body = .bytes(body) }
-        return Answer(try HTTPClient().send(request))
+        return hold(method, path, sent: body, try HTTPClient().send(request))
     }
 
-    func webhook(_ body: String, id: String = "msg_1", age: Int64 = 0) throws -> Answer {
+    func webhook(
+        _ body: String, id: String = "msg_1", age: Int64 = 0, path: String = "/v1/webhooks/version"
+    ) throws -> Answer {
         let time = Self.now.seconds - age
         let key = Base64.decode(String(Self.secret.dropFirst(6))) ?? []
         let code = HMACSHA256.code(Array("\(id).\(time).\(body)".utf8), key: key)
         return try askNetwork(
-            "POST", "/v1/webhooks/version", Array(body.utf8),
+            "POST", path, Array(body.utf8),
             headers: [
                 ("webhook-id", id), ("webhook-timestamp", String(time)),
                 ("webhook-signature", "v1,\(Base64.encode(code))"), ("content-type", "application/json"),

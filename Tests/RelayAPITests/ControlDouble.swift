@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import Synchronization
 import UpgradeRules
+import VersionSources
 
 /// What the daemon does beyond the API, without a fan-out.
 final class ControlDouble: RelayControl {
@@ -11,6 +12,8 @@ final class ControlDouble: RelayControl {
     let faultsNow = Mutex<[ReadinessFault]>([])
     /// How often `faults` was asked.
     let faultLooks = Mutex(0)
+    let rules = Mutex(ReleaseRules())
+    let lookup = Mutex<(any VersionLookup)?>(nil)
     /// Thrown by the next bump.
     let failure = Mutex<StoreError?>(nil)
 
@@ -23,6 +26,10 @@ final class ControlDouble: RelayControl {
     func profile(of app: AppKey) -> AppProfile? {
         app.app == "com.example.app" ? AppProfile(downloadURL: "https://example.com/app", alert: "Upgrade") : nil
     }
+
+    func releaseRules(of app: AppKey) -> ReleaseRules { rules.withLock { $0 } }
+
+    func versionLookup(of app: AppKey) -> (any VersionLookup)? { lookup.withLock { $0 } }
 
     func bump(
         _ bump: VersionBump, actor: String, source: String, receipt: WebhookReceipt?,

@@ -14,7 +14,14 @@ struct RouterTests {
     static let table: [(method: String, path: String, route: Route, right: Right)] = [
         ("GET", "/healthz", .health, .nothing),
         ("GET", "/readyz", .readiness, .nothing),
+        ("GET", "/openapi.json", .openAPI, .nothing),
         ("POST", "/v1/webhooks/version", .versionWebhook, .signature),
+        ("POST", "/v1/webhooks/github/com.example.app/ios", .gitHubWebhook(app), .signature),
+        ("POST", "/v1/webhooks/gitlab/com.example.app/ios", .gitLabWebhook(app), .signature),
+        (
+            "POST", "/v1/webhooks/app-store-connect/com.example.app",
+            .appStoreConnectWebhook(app: "com.example.app"), .signature
+        ),
         ("GET", "/v1/apps", .apps, .scope(.status)),
         ("GET", "/v1/apps/com.example.app/ios/version", .version(app), .scope(.status)),
         ("PUT", "/v1/apps/com.example.app/ios/version", .bump(app), .scope(.versions)),
@@ -54,6 +61,8 @@ struct RouterTests {
             "/", "/v1", "/v1/", "/v1/campaigns/", "/v1/campaigns//events", "/v1/campaigns/0a/explode", "/V1/campaigns",
             "/v1/apps/a", "/v1/apps/a/ios", "/v1/apps/a/ios/versions", "/v1/apps/a/ios/version/x", "/v2/apps",
             "/v1/apps/a/ios/devices/t/x", "/v1/deliveries/x", "/v1/tokens/a/b", "/healthz/", "/v1/webhooks",
+            "/v1/webhooks/github", "/v1/webhooks/github/a", "/v1/webhooks/app-store-connect/a/ios",
+            "/v1/webhooks/version/a",
         ])
     func notFound(path: String) throws {
         let target = try #require(RequestTarget(path))
@@ -70,6 +79,8 @@ struct RouterTests {
             allowed("POST", ["v1", "apps", "a", "ios", "version"]) == .wrongMethod(allowed: ["GET", "HEAD", "PUT"]))
         #expect(allowed("GET", ["v1", "webhooks", "version"]) == .wrongMethod(allowed: ["POST"]))
         #expect(allowed("HEAD", ["v1", "webhooks", "version"]) == .wrongMethod(allowed: ["POST"]))
+        #expect(allowed("GET", ["v1", "webhooks", "github", "a", "ios"]) == .wrongMethod(allowed: ["POST"]))
+        #expect(allowed("POST", ["v1", "webhooks", "gitlab", "a", "mac"]) == .unknownPlatform("mac"))
     }
 
     @Test("an unknown platform is named")

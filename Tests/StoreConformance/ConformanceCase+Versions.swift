@@ -213,6 +213,15 @@ extension ConformanceCase {
             try same(try subject.store.forgetWebhooks(before: subject.now + .seconds(1)), 2)
             try same(try subject.store.answer(to: receipt), nil)
         },
+        ConformanceCase("an answer to a webhook that changes nothing is kept, and the first one counts") { subject in
+            let receipt = WebhookReceipt(id: "msg_1", hook: "github")
+            let first = StoredAnswer(status: 200, body: [1])
+            try same(try subject.store.keep(first, to: receipt, at: subject.now), first)
+            try same(
+                try subject.store.keep(StoredAnswer(status: 200, body: [2]), to: receipt, at: subject.now), first)
+            try same(try subject.store.answer(to: receipt), first)
+            try same(try subject.store.versions(), [])
+        },
         ConformanceCase("the same webhook twelve times at once is applied once") { subject in
             let receipt = WebhookReceipt(id: "msg_1", hook: "version")
             let applied = try await withThrowingTaskGroup(of: Int.self) { group in

@@ -103,6 +103,7 @@ extension RelayConfiguration {
             "forcePolicy", default: .manual, among: ForcePolicy.allCases.map { ($0.rawValue, $0) }, "a force policy"
         )
         if let push = reader.object("push") { app.push = readPush(push) }
+        if let webhooks = reader.object("webhooks") { app.webhooks = readReleaseRules(webhooks) }
         switch key.platform {
         case .ios:
             if let apns = reader.optionalObject("apns") {

@@ -38,6 +38,10 @@ final class RelayDesk: RelayControl {
         book.current.apps.keys.sorted { ($0.app, $0.platform.rawValue) < ($1.app, $1.platform.rawValue) }
     }
 
+    func releaseRules(of app: AppKey) -> ReleaseRules {
+        book.current.apps[app]?.webhooks ?? ReleaseRules()
+    }
+
     // MARK: Versions
 
     func bump(

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import UpgradeRules
+import VersionSources
+
+/// Webhooks of the tools that releases are made with. Like the version webhook: the signature first, then the replay, then
+/// the body.
+extension API {
+    func gitHubWebhook(_ app: AppKey, _ head: RequestHead, body: [UInt8]) throws -> Response {
+        let receipt = WebhookReceipt(
+            id: try verified(head, body), hook: "github/\(app.app)/\(app.platform.rawValue)")
+        if let answer = try store.answer(to: receipt) { return .json(answer.status, answer.body) }
+        try require(app)
+        let rules = control.releaseRules(of: app)
+        let news = try GitHubEvent.read(body, name: head.headers[WebhookHeaders.hubEvent], rules: rules)
+        return try settle(news, app, rules, receipt, by: Caller(actor: "github", source: "webhook"))
+    }
+
+    func gitLabWebhook(_ app: AppKey, _ head: RequestHead, body: [UInt8]) throws -> Response {
+        let receipt = WebhookReceipt(
+            id: try verified(head, body, takesToken: true), hook: "gitlab/\(app.app)/\(app.platform.rawValue)")
+        if let answer = try store.answer(to: receipt) { return .json(answer.status, answer.body) }
+        try require(app)
+        let rules = control.releaseRules(of: app)
+        let news = try GitLabEvent.read(body, rules: rules, now: now().internetTime)
+        return try settle(news, app, rules, receipt, by: Caller(actor: "gitlab", source: "webhook"))
+    }
+
+    /// One webhook belongs to one app, and names neither it nor its version.
+    func appStoreConnectWebhook(_ name: String, _ head: RequestHead, body: [UInt8]) throws -> Response {
+        let app = AppKey(app: name, platform: .ios)
+        _ = try verified(head, body)
+        // "De-duplicate on data.id" (PROTOCOLS 3.3): nothing outside the body is an id.
+        let (id, news) = try AppStoreConnectEvent.read(body)
+        let receipt = WebhookReceipt(id: id, hook: "app-store-connect/\(name)")
+        if let answer = try store.answer(to: receipt) { return .json(answer.status, answer.body) }
+        try require(app)
+        return try settle(
+            news, app, control.releaseRules(of: app), receipt,
+            by: Caller(actor: "app-store-connect", source: "webhook"))
+    }
+
+    // MARK: Steps
+
+    /// - Returns: the event's id.
+    /// - Throws: a 401.
+    func verified(_ head: RequestHead, _ body: [UInt8], takesToken: Bool = false) throws -> String {
+        let verifier = WebhookVerifier(secrets: settings.webhookSecrets())
+        switch verifier.verify(WebhookHeaders(head.headers), body: body, at: now(), takesToken: takesToken) {
+        case .verified(let receiptID): return receiptID
+        case .refused(let refusal):
+            // RFC 9110 section 15.5.2: a 401 always says how to prove oneself.
+            throw Problem(
+                401, refusal.description, headers: [("WWW-Authenticate", "Webhook-Signature realm=\"upgrade-relay\"")])
+        }
+    }
+
+    private func settle(
+        _ news: ReleaseNews, _ app: AppKey, _ rules: ReleaseRules, _ receipt: WebhookReceipt, by caller: Caller
+    ) throws -> Response {
+        switch news {
+        case .version(let version): return try release(version, app, rules, receipt, by: caller)
+        case .askTheStore: return try release(try offered(app), app, rules, receipt, by: caller)
+        case .ignored(let reason): return try note("ignored", reason, receipt)
+        case .ping: return try note("pong", "the signature is right; releases may come", receipt)
+        }
+    }
+
+    private func release(
+        _ version: Version, _ app: AppKey, _ rules: ReleaseRules, _ receipt: WebhookReceipt, by caller: Caller
+    ) throws -> Response {
+        let bump = VersionBump(app: app, latest: version, required: rules.sets == .required ? version : nil)
+        return try apply(bump, by: caller, receipt: receipt)
+    }
+
+    /// The version that the App Store shows.
+    private func offered(_ app: AppKey) throws -> Version {
+        guard let lookup = control.versionLookup(of: app) else {
+            throw Problem(
+                422,
+                "App Store Connect does not say which version it is, so the App Store is asked: add "
+                    + "sources: [{ appStore: { … } }] to the configuration of \(app.app) for ios")
+        }
+        let listing: StoreListing?
+        do {
+            listing = try lookup.current(of: app)
+        } catch {
+            throw Problem(503, "the App Store could not be asked: \(error)", headers: [("Retry-After", "900")])
+        }
+        guard let listing else {
+            throw Problem(503, "the App Store does not list this app yet", headers: [("Retry-After", "900")])
+        }
+        return listing.version
+    }
+
+    /// An answer to an event that changes nothing, kept like any other: a replay is answered alike even after the rules
+    /// have changed.
+    private func note(_ status: String, _ reason: String, _ receipt: WebhookReceipt) throws -> Response {
+        var writer = JSONWriter()
+        writer.object { writer in
+            writer.member("status", status)
+            writer.member("reason", reason)
+        }
+        let answer = try store.keep(StoredAnswer(status: 200, body: writer.bytes), to: receipt, at: now())
+        return .json(answer.status, answer.body)
+    }
+}

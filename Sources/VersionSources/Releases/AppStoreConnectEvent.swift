@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// App Store Connect's webhook notifications (developer.apple.com, "Configuring and receiving webhook notifications";
+/// PROTOCOLS 3.3).
+package enum AppStoreConnectEvent {
+    /// Subscribed to by one spelling, received in the other.
+    private static let types = [
+        "appStoreVersionAppVersionStateUpdated", "APP_STORE_VERSION_APP_VERSION_STATE_UPDATED",
+    ]
+    /// Today's name, and the older API field's.
+    private static let live = ["READY_FOR_DISTRIBUTION", "READY_FOR_SALE"]
+
+    /// The event's id, which a redelivery keeps, and what it comes to.
+    package static func read(_ bytes: [UInt8]) throws(BodyError) -> (id: String, news: ReleaseNews) {
+        let body = try EventBody(bytes)
+        let id = try body.text("data", "id")
+        guard !id.isEmpty, id.utf8.count <= WebhookVerifier.maximumID else {
+            throw .fields([
+                FieldFault(field: "data.id", reason: "1 to \(WebhookVerifier.maximumID) characters are needed")
+            ])
+        }
+        return (id, try news(body))
+    }
+
+    private static func news(_ body: EventBody) throws(BodyError) -> ReleaseNews {
+        let type = try body.text("data", "type")
+        // Clients have seen both shapes of the test button's ping.
+        if type == "webhookPingCreated" || body.find("data", "attributes", "ping") == .bool(true) { return .ping }
+        guard types.contains(type) else {
+            return .ignored("the event is \(JSONValue.string(type).sight); only \"\(types[0])\" announces a version")
+        }
+        let state = try body.text("data", "attributes", "newValue")
+        guard live.contains(state) else {
+            return .ignored("the version's state is \(JSONValue.string(state).sight); only \"\(live[0])\" means out")
+        }
+        return .askTheStore
+    }
+}

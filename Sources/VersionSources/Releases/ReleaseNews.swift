@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// What the event of a release tool comes to.
+package enum ReleaseNews: Hashable, Sendable {
+    /// This version is out.
+    case version(Version)
+    /// Some version is out; the App Store's lookup knows which.
+    case askTheStore
+    /// Nothing that this relay acts on; why.
+    case ignored(String)
+    /// The tool asks whether anyone is there.
+    case ping
+}
+
+/// Reads single members of an event. Unlike the relay's own bodies, an event has fields that nobody here knows, and will
+/// have more.
+struct EventBody {
+    private let value: JSONValue
+
+    /// - Throws: `BodyError` when the body is not one JSON object.
+    init(_ bytes: [UInt8]) throws(BodyError) {
+        do throws(JSONSyntaxError) {
+            value = try JSONReader.read(bytes)
+        } catch {
+            // GitHub's default content type is a form, and its field is always this one.
+            if bytes.starts(with: Array("payload=".utf8)) {
+                throw .fields([
+                    FieldFault(
+                        field: "body", reason: "JSON is needed; set the webhook's content type to application/json")
+                ])
+            }
+            throw .notJSON(error)
+        }
+        guard case .object = value else {
+            throw .fields([FieldFault(field: "body", reason: "an object is needed; it was \(value.sight)")])
+        }
+    }
+
+    /// The value at a path of names; nil where there is none or it is null.
+    func find(_ path: String...) -> JSONValue? { find(path) }
+
+    /// - Throws: `BodyError` with the field's path where there is no string.
+    func text(_ path: String...) throws(BodyError) -> String {
+        if case .string(let text)? = find(path) { return text }
+        throw Self.fault(path, "a string", find(path))
+    }
+
+    func bool(_ path: String...) throws(BodyError) -> Bool {
+        if case .bool(let value)? = find(path) { return value }
+        throw Self.fault(path, "true or false", find(path))
+    }
+
+    private func find(_ path: [String]) -> JSONValue? {
+        var value = value
+        for name in path {
+            guard case .object(let members) = value, let member = members.first(where: { $0.name == name }) else {
+                return nil
+            }
+            value = member.value
+        }
+        return value == .null ? nil : value
+    }
+
+    private static func fault(_ path: [String], _ need: String, _ held: JSONValue?) -> BodyError {
+        let name = path.joined(separator: ".")
+        guard let held else { return .fields([FieldFault(field: name, reason: "is missing; \(need) is needed")]) }
+        return .fields([FieldFault(field: name, reason: "\(need) is needed; it was \(held.sight)")])
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the owner of an app wants done with a release that a release tool announces.
+package struct ReleaseRules: Hashable, Sendable {
+    /// What a release raises. The raw values are in the configuration.
+    package enum Target: String, Hashable, Sendable, CaseIterable {
+        /// The latest version; the required one follows by the force policy alone.
+        case latest
+        /// Both: every release forces.
+        case required
+    }
+
+    /// How a tag holds the version.
+    package var tagPattern = TagPattern.standard
+    /// Whether GitHub's prereleases count. Default: they are ignored.
+    package var prereleases = false
+    /// Default latest.
+    package var sets = Target.latest
+
+    package init() {}
+}

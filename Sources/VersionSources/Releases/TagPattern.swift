@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// How a release's tag holds a version: a regular expression with exactly one capture group, which is the version.
+///
+/// Kept as text and compiled for each event: `Regex` is not Sendable, and releases are rare.
+package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
+    /// "2.1.0" or "v2.1.0", and nothing else.
+    package static let standard = TagPattern(known: #"^v?(\d+(?:\.\d+)*)$"#)
+    /// The most characters of a pattern, and of a tag that is looked at: a regular expression may take long over more.
+    package static let maximumLength = 255
+
+    package let text: String
+
+    /// - Throws: `TagPatternError` when it does not compile or does not have exactly one capture group.
+    package init(_ text: String) throws(TagPatternError) {
+        guard !text.isEmpty, text.unicodeScalars.count <= Self.maximumLength else { throw .length }
+        guard (try? Regex(text)) != nil else { throw .invalid }
+        // An empty alternative before it matches everywhere, and a match has a place for every group of the whole.
+        let groups = (try? Regex("|" + text)).flatMap { "".prefixMatch(of: $0) }.map { $0.output.count - 1 }
+        guard groups == 1 else { throw .groups(groups ?? 0) }
+        self.text = text
+    }
+
+    private init(known text: String) {
+        self.text = text
+    }
+
+    package enum Reading: Hashable, Sendable {
+        case version(Version)
+        /// The tag is not of the pattern, or what it captures is no version; why.
+        case none(String)
+    }
+
+    package func read(_ tag: String) -> Reading {
+        let sight = JSONValue.string(tag).sight
+        guard tag.unicodeScalars.count <= Self.maximumLength else {
+            return .none("the tag \(sight) has more than \(Self.maximumLength) characters")
+        }
+        guard let regex = try? Regex(text).asciiOnlyDigits(), let match = tag.firstMatch(of: regex),
+            match.output.count == 2, let captured = match.output[1].substring
+        else { return .none("the tag \(sight) does not match the pattern \(text)") }
+        do throws(VersionError) {
+            return .version(try Version(String(captured)))
+        } catch {
+            return .none("what the pattern \(text) captures in the tag \(sight) is no version: \(error)")
+        }
+    }
+
+    package var description: String { text }
+}
+
+package enum TagPatternError: Error, Hashable, Sendable, CustomStringConvertible {
+    case length
+    case invalid
+    /// It has this many capture groups.
+    case groups(Int)
+
+    package var description: String {
+        switch self {
+        case .length: "is empty or has more than \(TagPattern.maximumLength) characters"
+        case .invalid: "is no regular expression"
+        case .groups(let count):
+            "has \(count) capture groups; exactly one is needed, around the version, and (?:…) around all others"
+        }
+    }
+}

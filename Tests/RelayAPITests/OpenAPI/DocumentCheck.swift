@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Testing
+import VersionSources
+
+@testable import RelayAPI
+
+/// Holds every answer that a test's client receives against the OpenAPI document.
+enum DocumentCheck {
+    /// One method of one path.
+    struct Entry {
+        var method: String
+        var path: String
+        var operation: JSONValue
+    }
+
+    static let document = (try? JSONReader.read(OpenAPIDocument.bytes)) ?? .null
+    static let check = SchemaCheck(root: document)
+
+    static let entries: [Entry] = (document["paths"]?.members ?? []).flatMap { path in
+        path.value.members.map { Entry(method: $0.name.uppercased(), path: path.name, operation: $0.value) }
+    }
+
+    /// The entry for a method and the segments of a path; literal segments count more than names in braces.
+    static func entry(_ method: String, _ segments: [String]) -> Entry? {
+        let fitting = entries.filter { entry in
+            let template = entry.path.split(separator: "/")
+            return entry.method == method && template.count == segments.count
+                && zip(template, segments).allSatisfy { $0.hasPrefix("{") || $0 == $1 }
+        }
+        return fitting.min { $0.path.count { $0 == "{" } < $1.path.count { $0 == "{" } }
+    }
+
+    /// What the answer has that the document does not say, or the other way round.
+    static func faults(_ method: String, _ target: String, sent: [UInt8]?, _ response: HTTPResponse) -> [String] {
+        let bare = method == "HEAD"
+        guard let target = RequestTarget(target) else { return problem(response, [400]) }
+        switch Router.route(method: method, segments: target.segments) {
+        case .notFound, .unknownPlatform: return problem(response, [404])
+        case .wrongMethod: return bare ? [] : problem(response, [405])
+        case .route(let route):
+            guard let entry = entry(bare ? "GET" : method, target.segments) else {
+                return ["\(route) has no operation in the document: add one in Sources/RelayAPI/OpenAPI"]
+            }
+            guard let answer = answer(of: entry, response.status) else {
+                return ["the status is not documented"]
+            }
+            var faults = bare ? [] : content(response, answer["content"])
+            if let sent, (200..<300).contains(response.status) { faults += request(sent, entry) }
+            return faults
+        }
+    }
+
+    // MARK: Parts
+
+    private static func answer(of entry: Entry, _ status: Int) -> JSONValue? {
+        let answers = entry.operation["responses"]
+        // "default" stands for failures of the server; whatever a client can cause is listed.
+        guard let answer = answers?[String(status)] ?? (status >= 500 ? answers?["default"] : nil) else { return nil }
+        return answer["$ref"]?.text.flatMap(check.resolve) ?? answer
+    }
+
+    private static func problem(_ response: HTTPResponse, _ statuses: [Int]) -> [String] {
+        guard statuses.contains(response.status) else { return ["the status is not one of \(statuses)"] }
+        return content(response, check.resolve("#/components/responses/Problem")?["content"])
+    }
+
+    private static func content(_ response: HTTPResponse, _ content: JSONValue?) -> [String] {
+        guard let content else { return response.body.isEmpty ? [] : ["a body is not documented"] }
+        let type = response["content-type"] ?? ""
+        guard let media = content[type] else { return ["the content type \"\(type)\" is not documented"] }
+        guard let item = media["x-itemSchema"] else { return value(response.body, media["schema"]) }
+        let lines = response.body.split(separator: 0x0A).map(Array.init)
+        let prefix = Array("data: ".utf8)
+        let items =
+            type == "text/event-stream"
+            ? lines.filter { $0.starts(with: prefix) }.map { Array($0.dropFirst(6)) } : lines
+        return items.flatMap { value($0, item) }
+    }
+
+    private static func request(_ sent: [UInt8], _ entry: Entry) -> [String] {
+        guard let content = entry.operation["requestBody"]?["content"] else { return [] }
+        // Of a streamed body lines may be refused while the whole is taken.
+        guard let schema = content["application/json"]?["schema"] else { return [] }
+        return value(sent, schema).map { "the request's body was taken, but \($0)" }
+    }
+
+    private static func value(_ bytes: [UInt8], _ schema: JSONValue?) -> [String] {
+        guard let schema else { return ["no schema is documented"] }
+        do {
+            return check.faults(try JSONReader.read(bytes), schema)
+        } catch {
+            return ["it is not JSON: \(error)"]
+        }
+    }
+}
+
+extension Bench {
+    /// Records an issue where an answer and the document disagree.
+    func hold(_ method: String, _ target: String, sent: [UInt8]?, _ response: HTTPResponse) -> Answer {
+        let faults = DocumentCheck.faults(method, target, sent: sent, response)
+        if !faults.isEmpty {
+            Issue.record("\(method) \(target) \(response.status), /openapi.json: \(faults.prefix(10))")
+        }
+        return Answer(response)
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import RelayStore
+import Testing
+import VersionSources
+
+@testable import RelayAPI
+
+@Suite("The OpenAPI document")
+struct OpenAPITests {
+    static let entries = DocumentCheck.entries
+
+    /// The names of Route's cases, read from its source: an enum with associated values cannot list them itself.
+    static func routeCases() throws -> [String] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let source = try String(contentsOf: root.appending(path: "Sources/RelayAPI/Route.swift"), encoding: .utf8)
+        let body = source.split(separator: "enum Route", maxSplits: 1).last?.split(separator: "\n}").first ?? ""
+        return body.matches(of: /(?m)^ {4}case (.+)$/).flatMap { match in
+            // Several cases may share a line; commas inside parentheses separate values.
+            String(match.output.1).replacing(/\(.*?\)/, with: "").split(separator: ",").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+        }
+    }
+
+    static func name(of route: Route) -> String {
+        Mirror(reflecting: route).children.first?.label ?? "\(route)"
+    }
+
+    static func route(of entry: DocumentCheck.Entry) -> Route? {
+        let segments = entry.path.dropFirst().split(separator: "/").map { segment in
+            guard segment.hasPrefix("{") else { return String(segment) }
+            let name = segment.dropFirst().dropLast()
+            return OpenAPIDocument.pathParameters.first { $0.name == name }?.example ?? ""
+        }
+        guard case .route(let route) = Router.route(method: entry.method, segments: segments) else { return nil }
+        return route
+    }
+
+    @Test("it is served as it is, to anyone")
+    func served() throws {
+        let bench = try Bench()
+        let answer = try bench.askNetwork("GET", "/openapi.json")
+        #expect(answer.status == 200)
+        #expect(answer[header: "content-type"] == "application/json")
+        #expect(answer.bytes == OpenAPIDocument.bytes)
+        #expect(answer.text("openapi") == "3.1.1")
+        #expect(Self.entries.count >= 27)
+    }
+
+    // MARK: Routes
+
+    @Test("every path and method of the document is routed")
+    func entriesAreRouted() {
+        for entry in Self.entries where Self.route(of: entry) == nil {
+            Issue.record("\(entry.method) \(entry.path) is documented, but not routed")
+        }
+    }
+
+    @Test("every route is in the document")
+    func routesAreDocumented() throws {
+        let cases = try Self.routeCases()
+        #expect(cases.contains("health") && cases.contains("moveCampaign") && cases.count >= 25, "\(cases)")
+        let documented = Set(Self.entries.compactMap(Self.route).map(Self.name))
+        for name in cases where !documented.contains(name) {
+            Issue.record("Route.\(name) has no operation in the document: add one in Sources/RelayAPI/OpenAPI")
+        }
+        for entry in RouterTests.table {
+            let target = try #require(RequestTarget(entry.path))
+            #expect(
+                DocumentCheck.entry(entry.method, target.segments) != nil,
+                "\(entry.method) \(entry.path) has no operation in the document")
+        }
+        for move in CampaignMove.allCases {
+            #expect(
+                DocumentCheck.entry("POST", ["v1", "campaigns", "0a", move.rawValue])?.path.hasSuffix(move.rawValue)
+                    == true)
+        }
+    }
+
+    @Test("the rights in the document are those that are asked for")
+    func rights() throws {
+        for entry in Self.entries {
+            let route = try #require(Self.route(of: entry), "\(entry.method) \(entry.path)")
+            #expect(Self.right(entry.operation) == route.right, "\(entry.method) \(entry.path)")
+            // What the log calls it.
+            #expect(route.pattern.description == "\(entry.method) \(entry.path)")
+        }
+    }
+
+    /// The right that the operation's security means.
+    static func right(_ operation: JSONValue) -> Right? {
+        guard let security = operation["security"] else { return nil }
+        let names = security.elements.flatMap { $0.members.map(\.name) }
+        if names.isEmpty { return .nothing }
+        if names == ["controlSocket"] { return .operatorOnly }
+        if names.starts(with: ["standardWebhook", "gitHubSignature", "appleSignature"]) { return .signature }
+        let scopes = security.elements.first?["apiToken"]?.elements.compactMap(\.text) ?? []
+        guard names == ["apiToken", "controlSocket"], scopes.count == 1, let scope = Scope(rawValue: scopes[0]) else {
+            return nil
+        }
+        return .scope(scope)
+    }
+
+    @Test("GitLab's token is documented where it is taken, and there alone")
+    func gitLabToken() {
+        let places = Self.entries.filter { entry in
+            entry.operation["security"]?.elements.contains { $0["gitLabToken"] != nil } == true
+        }
+        #expect(places.map(\.path) == ["/v1/webhooks/gitlab/{app}/{platform}"])
+    }
+
+    // MARK: The document itself
+
+    @Test("names are unique, references lead somewhere, parameters are those of the path")
+    func wholeness() {
+        let ids = Self.entries.compactMap { $0.operation["operationId"]?.text }
+        #expect(ids.count == Self.entries.count)
+        #expect(Set(ids).count == ids.count)
+        let tags = (DocumentCheck.document["tags"]?.elements ?? []).compactMap { $0["name"]?.text }
+        for entry in Self.entries {
+            #expect(entry.operation["tags"]?.elements.compactMap(\.text).allSatisfy(tags.contains) == true)
+            let inPath = (entry.operation["parameters"]?.elements ?? []).filter { $0["in"]?.text == "path" }
+            let named = entry.path.matches(of: /\{(.+?)\}/).map { String($0.output.1) }
+            #expect(inPath.compactMap { $0["name"]?.text } == named, "\(entry.path)")
+            #expect(entry.operation["responses"]?["default"] != nil)
+        }
+        var references: [String] = []
+        Self.walk(DocumentCheck.document) { value in
+            if let reference = value["$ref"]?.text { references.append(reference) }
+        }
+        #expect(references.count > 100)
+        for reference in Set(references) {
+            #expect(DocumentCheck.check.resolve(reference) != nil, "\(reference)")
+        }
+        // And none that nothing refers to.
+        for schema in DocumentCheck.document["components"]?["schemas"]?.members ?? [] {
+            #expect(references.contains("#/components/schemas/\(schema.name)"), "\(schema.name) is used nowhere")
+        }
+        let schemes = (DocumentCheck.document["components"]?["securitySchemes"]?.members ?? []).map(\.name)
+        let used = Self.entries.flatMap { $0.operation["security"]?.elements.flatMap { $0.members.map(\.name) } ?? [] }
+        #expect(Set(used) == Set(schemes))
+    }
+
+    @Test("every example is of its schema")
+    func examples() {
+        var count = 0
+        Self.walk(DocumentCheck.document) { value in
+            guard let example = value["example"], let schema = value["schema"] else { return }
+            count += 1
+            var faults = DocumentCheck.check.faults(example, schema)
+            if let item = value["x-itemSchema"], let text = example.text {
+                let lines = text.split(separator: "\n").filter { !$0.hasPrefix("event:") }
+                #expect(!lines.isEmpty)
+                faults += lines.flatMap { line -> [String] in
+                    let json = line.hasPrefix("data: ") ? line.dropFirst(6) : line
+                    guard let value = try? JSONReader.read(Array(json.utf8)) else { return ["not JSON: \(line)"] }
+                    return DocumentCheck.check.faults(value, item)
+                }
+            }
+            #expect(faults == [])
+        }
+        #expect(count > 40)
+    }
+
+    @Test("every operation that takes or gives JSON shows how")
+    func everyBodyHasAnExample() {
+        for entry in Self.entries {
+            for media in entry.operation["requestBody"]?["content"]?.members ?? [] {
+                #expect(media.value["example"] != nil, "\(entry.method) \(entry.path)")
+            }
+        }
+    }
+
+    private static func walk(_ value: JSONValue, _ visit: (JSONValue) -> Void) {
+        visit(value)
+        for member in value.members { walk(member.value, visit) }
+        for element in value.elements { walk(element, visit) }
+    }
+}
