@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The one JSON file that LaunchGate (iOS) and Gandalf (Android) fetch at launch (SEEDS S5):
+/// ```json
+/// { "ios":     { "requiredUpdate": { "minimumVersion": "1.1", "message": "…" },
+///                "optionalUpdate": { "optionalVersion": "1.2", "message": "…" },
+///                "alert":          { "message": "…", "blocking": true } },
+///   "android": { "requiredUpdate": { "minimumVersion": "9", "message": "…" } } }
+/// ```
+/// Versions are texts here, not `Version`: LaunchGate compares them as strings, so their spelling matters. There is no
+/// download URL: the app has it compiled in. What a client makes of a section is `LaunchGateClient`'s business.
+public struct LaunchGateDocument: Hashable, Sendable {
+    /// For LaunchGate, which drops the whole file where this is missing.
+    public var ios: Section?
+    /// For Gandalf, which fails where this is missing.
+    public var android: Section?
+
+    /// A document of the two sections; nil leaves one out.
+    public init(ios: Section? = nil, android: Section? = nil) {
+        self.ios = ios
+        self.android = android
+    }
+
+    /// The section of a platform.
+    public subscript(platform: Platform) -> Section? {
+        get {
+            switch platform {
+            case .ios: ios
+            case .android: android
+            }
+        }
+        set {
+            switch platform {
+            case .ios: ios = newValue
+            case .android: android = newValue
+            }
+        }
+    }
+
+    /// What one platform's client is told; each part may be missing.
+    public struct Section: Hashable, Sendable {
+        /// Below this nobody goes on.
+        public var required: RequiredUpdate?
+        /// Below this the user is reminded.
+        public var optional: OptionalUpdate?
+        /// Said to everyone.
+        public var alert: Alert?
+
+        /// Says nothing unless it is given.
+        public init(required: RequiredUpdate? = nil, optional: OptionalUpdate? = nil, alert: Alert? = nil) {
+            self.required = required
+            self.optional = optional
+            self.alert = alert
+        }
+    }
+
+    /// `requiredUpdate`: whoever is below cannot go on.
+    public struct RequiredUpdate: Hashable, Sendable {
+        /// On Android an integer, compared with the version code.
+        public var minimumVersion: String
+        /// What the user reads; must not be empty, or the client drops the object.
+        public var message: String
+
+        /// A minimum and what is said to those below.
+        public init(minimumVersion: String, message: String) {
+            self.minimumVersion = minimumVersion
+            self.message = message
+        }
+    }
+
+    /// `optionalUpdate`: shown once per version to whoever is below.
+    public struct OptionalUpdate: Hashable, Sendable {
+        /// On Android an integer, compared with the version code.
+        public var optionalVersion: String
+        /// What the user reads; must not be empty, or the client drops the object.
+        public var message: String
+
+        /// A version and what is said to those below.
+        public init(optionalVersion: String, message: String) {
+            self.optionalVersion = optionalVersion
+            self.message = message
+        }
+    }
+
+    /// `alert`: shown once per message, or, if `blocking`, at every launch, with no way past it.
+    public struct Alert: Hashable, Sendable {
+        /// What the user reads; must not be empty, or the client drops the object.
+        public var message: String
+        /// Whether the app is locked until the alert is taken away.
+        public var blocking: Bool
+
+        /// A message for everyone.
+        public init(message: String, blocking: Bool) {
+            self.message = message
+            self.blocking = blocking
+        }
+    }
+}
+
+// MARK: JSON
+
+extension LaunchGateDocument {
+    /// The document as it goes over the wire, UTF-8. Equal documents have equal bytes.
+    public func rendered() -> [UInt8] {
+        var members: [JSONObject.Member] = []
+        if let ios { members.append(("ios", ios.json)) }
+        if let android { members.append(("android", android.json)) }
+        return JSONObject.render(members)
+    }
+}
+
+extension LaunchGateDocument.Section {
+    fileprivate var json: [UInt8] {
+        var members: [JSONObject.Member] = []
+        if let required {
+            members.append(
+                (
+                    "requiredUpdate",
+                    JSONObject.render([
+                        ("minimumVersion", JSONObject.text(required.minimumVersion)),
+                        ("message", JSONObject.text(required.message)),
+                    ])
+                ))
+        }
+        if let optional {
+            members.append(
+                (
+                    "optionalUpdate",
+                    JSONObject.render([
+                        ("optionalVersion", JSONObject.text(optional.optionalVersion)),
+                        ("message", JSONObject.text(optional.message)),
+                    ])
+                ))
+        }
+        if let alert {
+            members.append(
+                (
+                    "alert",
+                    JSONObject.render([
+                        ("message", JSONObject.text(alert.message)),
+                        ("blocking", Array((alert.blocking ? "true" : "false").utf8)),
+                    ])
+                ))
+        }
+        return JSONObject.render(members)
+    }
+}
+
+/// The little JSON that the document needs.
+private enum JSONObject {
+    typealias Member = (name: StaticString, value: [UInt8])
+
+    static func render(_ members: [Member]) -> [UInt8] {
+        var bytes = [UInt8(ascii: "{")]
+        for (index, member) in members.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(contentsOf: "\"\(member.name)\":".utf8)
+            bytes.append(contentsOf: member.value)
+        }
+        bytes.append(UInt8(ascii: "}"))
+        return bytes
+    }
+
+    static func text(_ text: String) -> [UInt8] {
+        var bytes = [UInt8(ascii: "\"")]
+        UpgradePayload.appendEscaped(text.utf8, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+        return bytes
+    }
+}
