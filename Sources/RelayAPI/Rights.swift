@@ -15,10 +15,11 @@ enum Right: Hashable, Sendable {
 extension Route {
     var right: Right {
         switch self {
-        case .health, .readiness: .nothing
+        case .health, .readiness, .check, .launchGate: .nothing
         case .versionWebhook: .signature
-        case .apps, .version, .campaigns, .campaign, .campaignDeliveries, .campaignEvents, .deliveries: .scope(.status)
-        case .bump, .plan: .scope(.versions)
+        case .apps, .version, .alert, .campaigns, .campaign, .campaignDeliveries, .campaignEvents, .deliveries:
+            .scope(.status)
+        case .bump, .plan, .setAlert, .clearAlert: .scope(.versions)
         case .device, .registerDevice, .removeDevice, .exportDevices, .importDevices: .scope(.devices)
         case .moveCampaign: .scope(.campaigns)
         case .tokens, .createToken, .revokeToken: .operatorOnly

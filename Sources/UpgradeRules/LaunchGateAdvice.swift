@@ -8,8 +8,8 @@
 ///   latest, none that was seen. Rather an older version passes (it is still told at login and pushed) than that a user
 ///   is locked out who has nothing to upgrade to;
 /// - a blocking alert stands alone, for behind any other object it would not show;
-/// - an optional update or an alert is only reached without `requiredUpdate`, so that is left out while every device has
-///   a known version that passes, and something else is to be shown; an alert then stands before an optional update.
+/// - an optional update or an alert is only reached without `requiredUpdate`, so that is left out while every device is
+///   known to meet the requirement, and something else is to be shown; an alert then stands before an optional update.
 ///
 /// Gandalf (Android) compares version codes and goes on to the next object, so all are published; an object whose code
 /// nobody knows is left out, because a text that is no integer makes Gandalf ignore the whole file.
@@ -31,6 +31,8 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         public var latestBuild: Int64?
         /// Said with a required and an optional update; nil for words of our own.
         public var message: String?
+        /// Said with a required update that has no `message`; nil for words of our own.
+        public var requiredMessage: String?
         /// Said to everyone now.
         public var alert: LaunchGateDocument.Alert?
         /// Versions that devices were last seen with.
@@ -39,13 +41,15 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         /// Nothing is known unless it is given.
         public init(
             required: Version? = nil, latest: Version? = nil, requiredBuild: Int64? = nil, latestBuild: Int64? = nil,
-            message: String? = nil, alert: LaunchGateDocument.Alert? = nil, seen: SeenVersions = SeenVersions()
+            message: String? = nil, requiredMessage: String? = nil, alert: LaunchGateDocument.Alert? = nil,
+            seen: SeenVersions = SeenVersions()
         ) {
             self.required = required
             self.latest = latest
             self.requiredBuild = requiredBuild
             self.latestBuild = latestBuild
             self.message = message
+            self.requiredMessage = requiredMessage
             self.alert = alert
             self.seen = seen
         }
@@ -73,8 +77,7 @@ public struct LaunchGateAdvice: Hashable, Sendable {
             warn(required, published: minimum, facts)
             let seen = facts.seen
             let nobodyIsBelow =
-                !seen.isEmpty && seen.unknown == 0
-                && !seen.versions.contains { LaunchGateClient.launchGate.isBelow($0.version.text, minimum) == true }
+                !seen.isEmpty && seen.unknown == 0 && seen.versions.allSatisfy { $0.version >= required }
             if nobodyIsBelow, section.optional != nil || section.alert != nil { section.required = nil }
         }
         guard let alert = section.alert else { return }
@@ -148,7 +151,7 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         if let latest, required.map({ $0 < latest }) ?? true {
             section.optional = .init(
                 optionalVersion: String(latest),
-                message: facts.message ?? facts.latest.map { Self.optionalMessage(facts, $0) } ?? Self.optionalWords)
+                message: Self.optionalMessage(facts, facts.latest))
         }
     }
 
@@ -163,12 +166,13 @@ public struct LaunchGateAdvice: Hashable, Sendable {
     // MARK: Words
 
     private static let requiredWords = "A new version is required."
-    private static let optionalWords = "A new version is available."
 
-    private static func requiredMessage(_ facts: Facts) -> String { nonEmpty(facts.message) ?? requiredWords }
+    private static func requiredMessage(_ facts: Facts) -> String {
+        nonEmpty(facts.message) ?? nonEmpty(facts.requiredMessage) ?? requiredWords
+    }
 
-    private static func optionalMessage(_ facts: Facts, _ latest: Version) -> String {
-        nonEmpty(facts.message) ?? "Version \(latest) is available."
+    private static func optionalMessage(_ facts: Facts, _ latest: Version?) -> String {
+        nonEmpty(facts.message) ?? latest.map { "Version \($0) is available." } ?? "A new version is available."
     }
 
     private static func nonEmpty(_ text: String?) -> String? {

@@ -50,7 +50,7 @@ final class Transcript: Sendable {
             "devices export", "devices show", "devices remove", "campaigns list", "campaigns show", "campaigns watch",
             "campaigns pause", "campaigns resume", "campaigns cancel", "deliveries", "plan", "tokens create",
             "tokens list",
-            "tokens revoke",
+            "tokens revoke", "alerts set", "alerts show", "alerts clear",
         ]
         #expect(Set(CommandTree.all.commands.map { $0.spec.name }) == Set(names))
         for name in names {

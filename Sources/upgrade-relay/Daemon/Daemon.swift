@@ -38,14 +38,17 @@ struct Daemon {
         let store = try SQLiteStore(path: configuration.store.sqlitePath)
         defer { store.close() }
         let book = DaemonBook.Shared(try DaemonBook(configuration, store: store, environment: environment))
+        let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
         let fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
-            log: log, clock: clock)
+            log: log, clock: clock, onVersions: { _ in board.refresh() })
         let api = APIServer(
-            store: store, control: RelayDesk(store: store, book: book, fanOut: fanOut, clock: clock),
+            store: store,
+            control: RelayDesk(store: store, book: book, fanOut: fanOut, board: board, log: log, clock: clock),
             settings: APISettings(
                 listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
-                webhookSecrets: { book.current.webhookSecrets }, clock: clock, log: log))
+                webhookSecrets: { book.current.webhookSecrets }, clock: clock, log: log),
+            board: board)
         do {
             try api.start()
         } catch {
@@ -60,7 +63,7 @@ struct Daemon {
                 ("apps", String(configuration.apps.count)),
             ])
 
-        while signals.next() == .reload { reload(book, over: configuration, store, fanOut) }
+        while signals.next() == .reload { reload(book, over: configuration, store, fanOut, board) }
         log(.notice, "stopping: what is in flight is finished")
         fanOut.stop(within: Self.timeToLand)
         api.stop()
@@ -77,13 +80,15 @@ struct Daemon {
 
     /// Takes the configuration file as it is now; one that does not validate changes nothing and is reported.
     private func reload(
-        _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut
+        _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut,
+        _ board: VersionBoard
     ) {
         do {
             let configuration = try load()
             let new = try DaemonBook(configuration, store: store, environment: environment)
             book.exchange(for: new)
             fanOut.reroute(Array(new.routes.values))
+            board.refresh()
             if configuration.store != running.store || configuration.listen != running.listen
                 || configuration.fanOut != running.fanOut
             {

@@ -12,14 +12,19 @@ final class RelayDesk: RelayControl {
     private let store: any RelayStore
     private let book: DaemonBook.Shared
     private let fanOut: FanOut
+    private let board: VersionBoard
+    private let log: Log
     private let clock: @Sendable () -> Timestamp
 
     init(
-        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, clock: @escaping @Sendable () -> Timestamp
+        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, board: VersionBoard, log: Log,
+        clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
         self.book = book
         self.fanOut = fanOut
+        self.board = board
+        self.log = log
         self.clock = clock
     }
 
@@ -44,7 +49,18 @@ final class RelayDesk: RelayControl {
             receipt: receipt,
             render: render)
         fanOut.poke()
+        if case .applied(let outcome, _) = applied { warn(outcome.record) }
         return applied
+    }
+
+    /// Says in the log what clients that compare for themselves will make of the new record.
+    private func warn(_ record: VersionRecord) {
+        guard let seen = try? store.seenVersions(of: record.app) else { return }
+        for warning in board.advice(for: record, seen: seen).warnings {
+            log(
+                .warning, "apps that compare versions for themselves will judge otherwise",
+                [("app", record.app.app), ("platform", record.app.platform.rawValue), ("warning", warning)])
+        }
     }
 
     func plan(_ bump: VersionBump) throws -> PlanReport {
