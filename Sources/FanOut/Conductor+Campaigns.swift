@@ -30,7 +30,9 @@ extension Conductor {
     }
 
     private mutating func announceRises(at now: Timestamp) throws {
-        for record in try store.versions() {
+        let records = try store.versions()
+        onVersions(records)
+        for record in records {
             guard let required = record.required else { continue }
             let part = "app:\(record.app.app)/\(record.app.platform.rawValue)"
             guard let route = routes[record.app] else {

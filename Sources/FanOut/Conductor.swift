@@ -13,6 +13,7 @@ struct Conductor {
     let configuration: FanOut.Configuration
     let log: Log
     let clock: @Sendable () -> Timestamp
+    let onVersions: @Sendable ([VersionRecord]) -> Void
     let board: FanOut.Board.Shared
     private let lanes: [Lane]
     private let mailbox: Mailbox<FanOut.Event>
@@ -41,13 +42,16 @@ struct Conductor {
 
     init(
         store: any RelayStore, routes: [AppRoute], lanes: [Lane], configuration: FanOut.Configuration,
-        mailbox: Mailbox<FanOut.Event>, board: FanOut.Board.Shared, log: Log, clock: @escaping @Sendable () -> Timestamp
+        mailbox: Mailbox<FanOut.Event>, board: FanOut.Board.Shared, log: Log,
+        clock: @escaping @Sendable () -> Timestamp,
+        onVersions: @escaping @Sendable ([VersionRecord]) -> Void
     ) {
         self.store = store
         self.routes = Self.table(routes)
         self.configuration = configuration
         self.log = log
         self.clock = clock
+        self.onVersions = onVersions
         self.board = board
         self.lanes = lanes
         self.mailbox = mailbox

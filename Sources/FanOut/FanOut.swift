@@ -52,10 +52,12 @@ package final class FanOut: Sendable {
     /// - Parameters:
     ///   - routes: the apps that are configured; the requirement of any other is reported and left alone.
     ///   - clock: the wall clock.
+    ///   - onVersions: told every record when the store may have changed, on the fan-out's thread.
     /// - Throws: `FanOutError`, or what a lane says.
     package init(
         store: any RelayStore, routes: [AppRoute], configuration: Configuration, log: Log,
-        clock: @escaping @Sendable () -> Timestamp
+        clock: @escaping @Sendable () -> Timestamp,
+        onVersions: @escaping @Sendable ([VersionRecord]) -> Void = { _ in }
     ) throws {
         let mailbox = try Mailbox<Event>()
         let lanes = try (0..<max(1, configuration.lanes)).map { try Lane(name: "lane-\($0)") }
@@ -66,7 +68,7 @@ package final class FanOut: Sendable {
         let thread = Thread {
             var conductor = Conductor(
                 store: store, routes: routes, lanes: lanes, configuration: configuration, mailbox: mailbox,
-                board: board, log: log, clock: clock)
+                board: board, log: log, clock: clock, onVersions: onVersions)
             conductor.run()
             finished.signal()
         }

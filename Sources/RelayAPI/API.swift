@@ -13,6 +13,9 @@ struct API: Sendable {
     let stop: Signal
     let streams: StreamSlots
     let readinessCheck: ReadinessCheck
+    /// What the open paths answer from.
+    let board: VersionBoard
+    let sightings: SightingQueue
 
     /// Decides by the head alone; whoever may not ask is turned away before the body is read.
     func begin(_ head: RequestHead) -> Admission {
@@ -60,6 +63,14 @@ struct API: Sendable {
             try Self.refuseParameters(query)
             try require(app)
             return .stream(DeviceImport(api: self, app: app))
+        case .setAlert(let app):
+            try Self.refuseParameters(query)
+            return collect(route) { try setAlert(app, body: $0, by: caller) }
+        case .check:
+            return .answer(try check(head, query))
+        case .launchGate(let app):
+            try Self.refuseParameters(query)
+            return .answer(try launchGate(app, head))
         case .createToken:
             try Self.refuseParameters(query)
             return collect(route) { try createToken(body: $0) }
@@ -87,6 +98,8 @@ struct API: Sendable {
         case .readiness: return readiness()
         case .openAPI: return openAPI()
         case .apps: return try apps()
+        case .alert(let app): return try alert(app)
+        case .clearAlert(let app): return try clearAlert(app)
         case .device(let app, let token): return try device(app, token: token)
         case .removeDevice(let app, let token): return try removeDevice(app, token: token)
         case .exportDevices(let app): return try exportDevices(app)
@@ -97,7 +110,8 @@ struct API: Sendable {
         case .tokens: return try tokens()
         case .revokeToken(let name): return try revokeToken(name)
         case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook, .version, .bump, .plan,
-            .registerDevice, .importDevices, .campaigns, .campaignDeliveries, .deliveries, .createToken:
+            .registerDevice, .importDevices, .campaigns, .campaignDeliveries, .deliveries, .createToken, .setAlert,
+            .check, .launchGate:
             throw Misrouted()
         }
     }

@@ -11,6 +11,8 @@ package final class APIServer: Sendable {
     private let store: any RelayStore
     private let control: any RelayControl
     private let settings: APISettings
+    private let board: VersionBoard
+    private let sightings: SightingQueue
     private let state = Mutex(State())
 
     private struct State {
@@ -21,7 +23,22 @@ package final class APIServer: Sendable {
         var controlSocket: ListenSocket.Control?
     }
 
-    package init(store: any RelayStore, control: any RelayControl, settings: APISettings) {
+    /// - Parameter board: what the open paths answer from; without one, the server makes its own and refreshes it when
+    ///   a version changes through the API, and now and then.
+    package init(
+        store: any RelayStore, control: any RelayControl, settings: APISettings, board: VersionBoard? = nil
+    ) {
+        let board =
+            board
+            ?? VersionBoard(store: store, clock: settings.clock) {
+                var profiles: [AppKey: AppProfile] = [:]
+                for app in control.apps() { profiles[app] = control.profile(of: app) }
+                return profiles
+            }
+        self.board = board
+        sightings = SightingQueue(store: store, limit: settings.limits.sightings, clock: settings.clock) {
+            board.tick()
+        }
         self.store = store
         self.control = control
         self.settings = settings
@@ -41,9 +58,12 @@ package final class APIServer: Sendable {
                 guard state.stop == nil else { return }
                 let stop = try Signal()
                 state.stop = stop
+                board.refresh()
+                sightings.start()
                 let api = API(
                     store: store, control: control, settings: settings, stop: stop,
-                    streams: StreamSlots(limit: settings.limits.eventStreams), readinessCheck: ReadinessCheck())
+                    streams: StreamSlots(limit: settings.limits.eventStreams), readinessCheck: ReadinessCheck(),
+                    board: board, sightings: sightings)
                 // The control socket first: it finds out whether another daemon is running, which says more than
                 // "address in use".
                 if let path = settings.controlSocket {
@@ -75,5 +95,6 @@ package final class APIServer: Sendable {
             state.controlSocket = nil
             state.port = nil
         }
+        sightings.stop()
     }
 }

@@ -46,6 +46,8 @@ package struct APILimits: Sendable {
     package var connections: UInt32 = 256
     /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.
     package var eventStreams = 64
+    /// Devices whose versions, told at login, wait to be stored; more are dropped until there is room.
+    package var sightings = 100_000
     /// Seconds after which a silent connection is closed; more than the 15 that an event stream may be silent.
     package var idleSeconds: UInt32 = 30
 

@@ -58,7 +58,7 @@ final class HTTPDaemon {
 }
 
 /// The headers that the API reads, in lower case.
-private let headerNames = ["authorization", "content-length", "expect"] + WebhookHeaders.all
+private let headerNames = ["authorization", "content-length", "expect", "if-none-match"] + WebhookHeaders.all
 
 // MARK: Callbacks, on the connection's thread
 

@@ -36,6 +36,11 @@ extension JSONWriter {
         member("downloadUrl", record?.downloadURL)
         member("message", record?.message)
         member("telephones", strings: record?.telephones)
+        name("builds")
+        object { writer in
+            writer.member("latest", record?.builds.latest)
+            writer.member("required", record?.builds.required)
+        }
     }
 
     mutating func campaign(_ status: CampaignStatus) {

@@ -15,10 +15,11 @@ enum Right: Hashable, Sendable {
 extension Route {
     var right: Right {
         switch self {
-        case .health, .readiness, .openAPI: .nothing
+        case .health, .readiness, .openAPI, .check, .launchGate: .nothing
         case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook: .signature
-        case .apps, .version, .campaigns, .campaign, .campaignDeliveries, .campaignEvents, .deliveries: .scope(.status)
-        case .bump, .plan: .scope(.versions)
+        case .apps, .version, .alert, .campaigns, .campaign, .campaignDeliveries, .campaignEvents, .deliveries:
+            .scope(.status)
+        case .bump, .plan, .setAlert, .clearAlert: .scope(.versions)
         case .device, .registerDevice, .removeDevice, .exportDevices, .importDevices: .scope(.devices)
         case .moveCampaign: .scope(.campaigns)
         case .tokens, .createToken, .revokeToken, .store: .operatorOnly

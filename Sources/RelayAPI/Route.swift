@@ -15,6 +15,13 @@ enum Route: Hashable, Sendable {
     case version(AppKey)
     case bump(AppKey)
     case plan(AppKey)
+    case alert(AppKey)
+    case setAlert(AppKey)
+    case clearAlert(AppKey)
+    /// The login-time check (SEEDS S1).
+    case check
+    /// The document of LaunchGate and Gandalf (SEEDS S5).
+    case launchGate(app: String)
 
     case device(AppKey, token: String)
     case registerDevice(AppKey, token: String)
@@ -51,6 +58,11 @@ extension Route {
         case .version: "GET /v1/apps/{app}/{platform}/version"
         case .bump: "PUT /v1/apps/{app}/{platform}/version"
         case .plan: "POST /v1/apps/{app}/{platform}/plan"
+        case .alert: "GET /v1/apps/{app}/{platform}/alert"
+        case .setAlert: "PUT /v1/apps/{app}/{platform}/alert"
+        case .clearAlert: "DELETE /v1/apps/{app}/{platform}/alert"
+        case .check: "GET /v1/check"
+        case .launchGate: "GET /v1/apps/{app}/launchgate.json"
         case .device: "GET /v1/apps/{app}/{platform}/devices/{token}"
         case .registerDevice: "PUT /v1/apps/{app}/{platform}/devices/{token}"
         case .removeDevice: "DELETE /v1/apps/{app}/{platform}/devices/{token}"
@@ -63,6 +75,8 @@ extension Route {
         case .moveCampaign(_, .pause): "POST /v1/campaigns/{id}/pause"
         case .moveCampaign(_, .resume): "POST /v1/campaigns/{id}/resume"
         case .moveCampaign(_, .cancel): "POST /v1/campaigns/{id}/cancel"
+        case .moveCampaign(_, .release): "POST /v1/campaigns/{id}/release"
+        case .store: "GET /v1/store"
         case .deliveries: "GET /v1/deliveries"
         case .tokens: "GET /v1/tokens"
         case .createToken: "POST /v1/tokens"

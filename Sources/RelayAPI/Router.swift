@@ -40,6 +40,7 @@ enum Router {
         case "apps": return apps(Array(rest))
         case "webhooks": return webhooks(Array(rest))
         case "campaigns": methods = campaigns(Array(rest))
+        case "check": methods = rest.isEmpty ? ["GET": .check] : [:]
         case "deliveries": methods = rest.isEmpty ? ["GET": .deliveries] : [:]
         case "store": methods = rest.isEmpty ? ["GET": .store] : [:]
         case "tokens": methods = tokens(Array(rest))
@@ -62,12 +63,16 @@ enum Router {
 
     private static func apps(_ path: [String]) -> Swift.Result<[String: Route], Miss> {
         if path.isEmpty { return .success(["GET": .apps]) }
-        guard path.count >= 3, ["version", "plan", "devices"].contains(path[2]) else { return .failure(.nothing) }
+        if path.count == 2, path[1] == "launchgate.json" { return .success(["GET": .launchGate(app: path[0])]) }
+        guard path.count >= 3, ["version", "plan", "alert", "devices"].contains(path[2]) else {
+            return .failure(.nothing)
+        }
         guard let platform = Platform(rawValue: path[1]) else { return .failure(.platform(path[1])) }
         let app = AppKey(app: path[0], platform: platform)
         switch (path[2], path.count) {
         case ("version", 3): return .success(["GET": .version(app), "PUT": .bump(app)])
         case ("plan", 3): return .success(["POST": .plan(app)])
+        case ("alert", 3): return .success(["GET": .alert(app), "PUT": .setAlert(app), "DELETE": .clearAlert(app)])
         case ("devices", 3): return .success(["GET": .exportDevices(app), "POST": .importDevices(app)])
         case ("devices", 4):
             return .success([

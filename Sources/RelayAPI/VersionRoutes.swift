@@ -41,7 +41,9 @@ extension API {
 
     func plan(_ app: AppKey, body: [UInt8]) throws -> Response {
         try require(app)
-        let report = try control.plan(BumpBody.read(body, app: app))
+        let bump = try BumpBody.read(body, app: app)
+        let report = try control.plan(bump)
+        let warnings = try board.warnings(for: bump)
         return .json { writer in
             writer.object { writer in
                 writer.app(app)
@@ -49,6 +51,7 @@ extension API {
                 writer.member("toPush", report.survey.toPush)
                 writer.name("filteredBy")
                 writer.filteredBy(report.survey.filteredBy)
+                writer.member("warnings", strings: warnings)
                 writer.name("samplePayload")
                 writer.raw(report.samplePayload)
                 writer.member("samplePayloadSize", Int64(report.samplePayload.count))
@@ -57,8 +60,14 @@ extension API {
     }
 
     func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
+        // Asked before, for inside the transaction the store answers nobody else.
+        let seen = try store.seenVersions(of: bump.app)
         let applied = try control.bump(
-            bump, actor: caller.actor, source: caller.source, receipt: receipt, render: Self.answer(to:))
+            bump, actor: caller.actor, source: caller.source, receipt: receipt
+        ) { outcome in
+            Self.answer(to: outcome, warnings: board.advice(for: outcome.record, seen: seen).warnings)
+        }
+        board.refresh()
         switch applied {
         case .applied(_, let answer), .replayed(let answer): return .json(answer.status, answer.body)
         }
@@ -66,7 +75,7 @@ extension API {
 
     /// The answer to a bump. Called inside the store's transaction, so it asks nobody: a campaign that was born a moment
     /// ago has no rate.
-    static func answer(to outcome: BumpOutcome) -> StoredAnswer {
+    static func answer(to outcome: BumpOutcome, warnings: [String] = []) -> StoredAnswer {
         var writer = JSONWriter()
         writer.object { writer in
             writer.name("version")
@@ -78,6 +87,7 @@ extension API {
             } else {
                 writer.null()
             }
+            writer.member("warnings", strings: warnings)
         }
         return StoredAnswer(status: outcome.requiredRose ? 202 : 200, body: writer.bytes)
     }

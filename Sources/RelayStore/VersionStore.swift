@@ -12,6 +12,7 @@ package struct VersionRecord: Hashable, Sendable {
     /// The only telephones that a requirement is announced to; nil means everyone.
     package var telephones: [String]?
     package var updatedAt: Timestamp
+    package var builds = BuildNumbers()
 
     package init(
         app: AppKey, latest: Version? = nil, required: Version? = nil, downloadURL: String? = nil,
@@ -51,6 +52,7 @@ package struct VersionBump: Hashable, Sendable {
     package var downloadURL: String?
     package var message: String?
     package var telephones: [String]?
+    package var builds = BuildNumbers()
 
     package init(
         app: AppKey, latest: Version? = nil, required: Version? = nil, downloadURL: String? = nil,

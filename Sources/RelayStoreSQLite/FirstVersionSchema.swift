@@ -106,14 +106,14 @@ enum FirstVersionSchema {
 
     private static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
-    private static let sign = """
+    static let sign = """
         changed_by = 'unknown', changed_from = 'database', updated_at = \(now),
                 latest = CASE WHEN required IS NOT NULL AND (latest IS NULL OR \(isOlder("latest", than: "required")))
                               THEN required ELSE latest END
         """
 
     /// INSERT OR REPLACE takes the old row away without a word; the history still knows it.
-    private static let riseFromHistory = """
+    static let riseFromHistory = """
         SELECT RAISE(ABORT, 'versions only rise: required would fall')
                 FROM version_history AS old WHERE old.app = NEW.app AND old.platform = NEW.platform
                     AND \(falls("required", from: "old.required"));
@@ -144,7 +144,7 @@ enum FirstVersionSchema {
     }
 
     /// Whether one version is older, number by number, missing ones being 0: the first pair that differs decides.
-    private static func isOlder(_ left: String, than right: String) -> String {
+    static func isOlder(_ left: String, than right: String) -> String {
         let (l, r) = ("coalesce(CAST(l.value AS INTEGER), 0)", "coalesce(CAST(r.value AS INTEGER), 0)")
         return "coalesce((SELECT \(l) < \(r) FROM \(numbers(left)) AS l FULL JOIN \(numbers(right)) AS r "
             + "ON l.key = r.key WHERE \(l) <> \(r) ORDER BY coalesce(l.key, r.key) LIMIT 1), 0)"

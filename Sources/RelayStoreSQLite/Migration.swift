@@ -13,7 +13,8 @@ struct Migration {
 
     /// Every step there ever was. A released step is never edited: stores out there have run it.
     static let chain: [Migration] = [
-        Migration(name: "the first schema", toVersion: 1, sql: FirstSchema.sql)
+        Migration(name: "the first schema", toVersion: 1, sql: FirstSchema.sql),
+        Migration(name: "version codes, alerts, versions seen", toVersion: 2, sql: SecondSchema.sql),
     ]
 
     static let newest = newest(of: chain)

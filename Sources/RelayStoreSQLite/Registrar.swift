@@ -17,6 +17,7 @@ struct Registrar {
     /// How many devices each app has gained.
     private var gained: [Int64: Int64] = [:]
     private var upgrades = UpgradeTally()
+    private var seen = SeenTally()
     /// The texts of the device at hand, one after another.
     private var scratch: [UInt8] = []
 
@@ -72,6 +73,7 @@ struct Registrar {
                 try insert.run()
                 counts.inserted += 1
                 gained[app, default: 0] += 1
+                seen.came(device.version, app: app)
                 return
             }
             let id = find.integer(0)
@@ -82,6 +84,12 @@ struct Registrar {
             }
             if let seen = device.version, unsafe !find.equals(2, version, of: bytes) {
                 try upgrades.saw(seen, after: find.version(2), device: id, app: app, connection)
+            }
+            if wasRemoved {
+                seen.came(device.version, app: app)
+            } else if unsafe !find.equals(2, version, of: bytes) {
+                seen.left(find.version(2), app: app)
+                seen.came(device.version, app: app)
             }
             let update = keepsUser && !wasRemoved ? refresh : replace
             unsafe update.bind(1, version, of: bytes)
@@ -96,11 +104,12 @@ struct Registrar {
     }
 
     /// Writes the counts that were gathered.
-    func finish() throws -> UpsertCounts {
+    mutating func finish() throws -> UpsertCounts {
         for (app, devices) in gained {
             try connection.run("UPDATE app SET devices = devices + ? WHERE id = ?", .integer(devices), .integer(app))
         }
         try upgrades.store(connection)
+        try seen.store(connection)
         return counts
     }
 

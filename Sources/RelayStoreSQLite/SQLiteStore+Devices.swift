@@ -28,10 +28,10 @@ extension SQLiteStore {
         return try write("removing a device") { connection in
             guard let appID = try AppTable.id(of: app, connection) else { return false }
             let device = try connection.first(
-                "SELECT id, telephone FROM device \(DeviceTable.isToken) AND removed_at IS NULL",
+                "SELECT id, telephone, version FROM device \(DeviceTable.isToken) AND removed_at IS NULL",
                 .integer(appID), .text(token), .integer(DeviceTable.hash(token))
-            ) { ($0.integer(0), $0.optionalText(1)) }
-            guard let (id, telephone) = device else { return false }
+            ) { ($0.integer(0), $0.optionalText(1), $0.version(2)) }
+            guard let (id, telephone, version) = device else { return false }
             if let telephone {
                 try DeviceTable.remember(telephone, of: id, appID, connection)
             }
@@ -41,6 +41,9 @@ extension SQLiteStore {
                     removed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE id = ?
                 """, .integer(id))
             try connection.run("UPDATE app SET devices = max(devices - 1, 0) WHERE id = ?", .integer(appID))
+            var seen = SeenTally()
+            seen.left(version, app: appID)
+            try seen.store(connection)
             return true
         }
     }
@@ -60,29 +63,7 @@ extension SQLiteStore {
 
     @discardableResult
     package func sawVersion(_ version: Version, app: AppKey, token: String, at now: Timestamp) throws -> Bool {
-        let token = DeviceTable.token(token, app.platform)
-        // Most logins bring no news, and none must wait for the writer or for the disk then.
-        let known = try readOnce("looking for a device") { connection in
-            try connection.first(
-                DeviceTable.find, .text(app.app), .text(app.platform.rawValue), .text(token),
-                .integer(DeviceTable.hash(token))
-            ) { $0.optionalText(5) }
-        }
-        guard let known else { return false }
-        if known == version.text { return true }
-        return try write("storing a device's version") { connection in
-            guard let appID = try AppTable.id(of: app, connection) else { return false }
-            let device = try connection.first(
-                "SELECT id, version FROM device \(DeviceTable.isToken) AND removed_at IS NULL",
-                .integer(appID), .text(token), .integer(DeviceTable.hash(token))
-            ) { ($0.integer(0), $0.version(1)) }
-            guard let (id, old) = device else { return false }
-            try connection.run("UPDATE device SET version = ? WHERE id = ?", .version(version), .integer(id))
-            var upgrades = UpgradeTally()
-            try upgrades.saw(version, after: old, device: id, app: appID, connection)
-            try upgrades.store(connection)
-            return true
-        }
+        try sawVersions([Sighting(app: app, token: token, version: version)], at: now) > 0
     }
 
     /// Reads in batches, each of its own moment: a dry run over millions must not hold on to one snapshot, for the log

@@ -11,10 +11,7 @@ extension SQLiteStore {
     package func versions() throws -> [VersionRecord] {
         try read("reading the versions") { connection in
             let rows = try connection.all(
-                """
-                SELECT app, platform, latest, required, download_url, message, telephones, updated_at
-                FROM version ORDER BY app, platform
-                """, row: VersionTable.row)
+                "SELECT \(VersionTable.columns) FROM version ORDER BY app, platform", row: VersionTable.row)
             return try rows.map { try VersionTable.record($0, connection) }
         }
     }
@@ -23,11 +20,10 @@ extension SQLiteStore {
         try read("reading the history of a version") { connection in
             let rows = try connection.all(
                 """
-                SELECT app, platform, latest, required, download_url, message, telephones, updated_at,
-                    changed_by, changed_from
+                SELECT \(VersionTable.columns), changed_by, changed_from
                 FROM version_history WHERE app = ? AND platform = ? ORDER BY revision DESC LIMIT ?
                 """, .text(app.app), .text(app.platform.rawValue), .integer(max(limit, 0))
-            ) { (VersionTable.row($0), $0.text(8), $0.text(9)) }
+            ) { (VersionTable.row($0), $0.text(10), $0.text(11)) }
             return try rows.map { row, actor, source in
                 VersionChange(record: try VersionTable.record(row, connection), actor: actor, source: source)
             }

@@ -8,12 +8,18 @@ enum VersionTable {
     /// A row whose telephones are still JSON: reading them takes a statement of its own.
     typealias Row = (record: VersionRecord, telephones: String?)
 
-    /// Reads app, platform, latest, required, download_url, message, telephones, updated_at.
+    /// What `row` reads, of `version` or of its history.
+    static let columns = """
+        app, platform, latest, required, download_url, message, telephones, updated_at, latest_build, required_build
+        """
+
+    /// Reads `columns`.
     static func row(_ statement: Statement) -> Row {
-        let record = VersionRecord(
+        var record = VersionRecord(
             app: AppKey(app: statement.text(0), platform: statement.platform(1)), latest: statement.version(2),
             required: statement.version(3), downloadURL: statement.optionalText(4),
             message: statement.optionalText(5), updatedAt: statement.time(7))
+        record.builds = BuildNumbers(latest: statement.optionalInteger(8), required: statement.optionalInteger(9))
         return (record, statement.optionalText(6))
     }
 
@@ -25,10 +31,8 @@ enum VersionTable {
 
     static func record(of app: AppKey, _ connection: Connection) throws -> VersionRecord? {
         let row = try connection.first(
-            """
-            SELECT app, platform, latest, required, download_url, message, telephones, updated_at
-            FROM version WHERE app = ? AND platform = ?
-            """, .text(app.app), .text(app.platform.rawValue), row: row)
+            "SELECT \(columns) FROM version WHERE app = ? AND platform = ?",
+            .text(app.app), .text(app.platform.rawValue), row: row)
         return try row.map { try record($0, connection) }
     }
 
@@ -40,6 +44,7 @@ enum VersionTable {
         after.required = try raised("required", from: before?.required, to: bump.required, app: bump.app)
         after.latest = try raised("latest", from: before?.latest, to: bump.latest, app: bump.app)
         if let required = after.required, after.latest.map({ $0 < required }) ?? true { after.latest = required }
+        after.builds = try raised(after.builds, to: bump.builds, app: bump.app)
         let rose = after.required != before?.required
         after.downloadURL = bump.downloadURL ?? after.downloadURL
         after.message = bump.message ?? after.message
@@ -47,6 +52,25 @@ enum VersionTable {
         after.updatedAt = now
         return after
     }
+
+    private static func raised(
+        _ current: BuildNumbers, to proposed: BuildNumbers, app: AppKey
+    ) throws -> BuildNumbers {
+        var builds = BuildNumbers(
+            latest: try raised("builds.latest", from: current.latest, to: proposed.latest, app: app),
+            required: try raised("builds.required", from: current.required, to: proposed.required, app: app))
+        if let required = builds.required { builds.latest = max(builds.latest ?? required, required) }
+        return builds
+    }
+
+    private static func raised(
+        _ field: String, from current: Int64?, to proposed: Int64?, app: AppKey
+    ) throws -> Int64? {
+        let version = try raised(field, from: current.map(version), to: proposed.map(version), app: app)
+        return version.flatMap { Int64($0.text) }
+    }
+
+    private static func version(_ build: Int64) throws -> Version { try Version(String(build)) }
 
     private static func raised(
         _ field: String, from current: Version?, to proposed: Version?, app: AppKey
@@ -68,6 +92,7 @@ enum VersionTable {
         guard let left else { return false }
         return left.latest == right.latest && left.required == right.required
             && same(left.downloadURL, right.downloadURL) && same(left.message, right.message)
+            && left.builds == right.builds
             && left.telephones?.count == right.telephones?.count
             && zip(left.telephones ?? [], right.telephones ?? []).allSatisfy { same($0, $1) }
     }
@@ -85,13 +110,15 @@ enum VersionTable {
         try connection.run(
             """
             INSERT INTO version (app, platform, latest, required, download_url, message, telephones, changed_by,
-                changed_from, updated_at, revision)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1)
+                changed_from, updated_at, latest_build, required_build, revision)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 1)
             ON CONFLICT (app, platform) DO UPDATE SET latest = ?3, required = ?4, download_url = ?5, message = ?6,
-                telephones = ?7, changed_by = ?8, changed_from = ?9, updated_at = ?10, revision = revision + 1
+                telephones = ?7, changed_by = ?8, changed_from = ?9, updated_at = ?10,
+                latest_build = ?11, required_build = ?12, revision = revision + 1
             """,
             .text(record.app.app), .text(record.app.platform.rawValue), .version(record.latest),
             .version(record.required), .text(record.downloadURL), .text(record.message),
-            .text(record.telephones.map(TextList.json)), .text(actor), .text(source), .time(record.updatedAt))
+            .text(record.telephones.map(TextList.json)), .text(actor), .text(source), .time(record.updatedAt),
+            record.builds.latest.map { .integer($0) } ?? .null, record.builds.required.map { .integer($0) } ?? .null)
     }
 }

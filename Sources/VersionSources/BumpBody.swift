@@ -34,13 +34,14 @@ package enum BumpBody {
     }
 
     private static func read(_ fields: inout BodyFields, app: AppKey) throws(BodyError) -> VersionBump {
-        let bump = VersionBump(
+        var bump = VersionBump(
             app: app,
             latest: fields.version("latest"),
             required: fields.version("required"),
             downloadURL: downloadURL(&fields),
             message: fields.text("message", example: "A new version is required.", limit: maximumMessage),
             telephones: fields.telephones("telephones"))
+        bump.builds = builds(&fields)
         try fields.finish()
         if bump == VersionBump(app: app) {
             throw .fields([
@@ -50,6 +51,33 @@ package enum BumpBody {
             ])
         }
         return bump
+    }
+
+    /// `{"latest": 210, "required": 200}`: Android's version codes.
+    private static func builds(_ fields: inout BodyFields) -> BuildNumbers {
+        var builds = BuildNumbers()
+        guard let value = fields.take("builds") else { return builds }
+        guard case .object(let members) = value else {
+            fields.refuse("builds", "an object is needed, such as {\"required\": 200}; it was \(value.sight)")
+            return builds
+        }
+        for member in members where member.value != .null {
+            let field = "builds.\(JSONValue.shortened(member.name))"
+            guard member.name == "latest" || member.name == "required" else {
+                fields.refuse(field, "is not a field here; the fields are latest, required")
+                continue
+            }
+            guard case .number(let text) = member.value, let code = Int64(text), BuildNumbers.range.contains(code)
+            else {
+                fields.refuse(
+                    field,
+                    "a version code is needed, a whole number from 1 to \(BuildNumbers.range.upperBound); it was "
+                        + member.value.sight)
+                continue
+            }
+            if member.name == "latest" { builds.latest = code } else { builds.required = code }
+        }
+        return builds
     }
 
     private static func downloadURL(_ fields: inout BodyFields) -> String? {

@@ -51,7 +51,7 @@ final class Transcript: Sendable {
             "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel", "deliveries", "plan",
             "tokens create",
             "tokens list",
-            "tokens revoke", "store status",
+            "tokens revoke", "store status", "alerts set", "alerts show", "alerts clear",
         ]
         #expect(Set(CommandTree.all.commands.map { $0.spec.name }) == Set(names))
         for name in names {

@@ -53,7 +53,7 @@ struct BumpBodyTests {
         ),
         (
             #"{"required": "1", "requred": "2"}"#, "requred",
-            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones"
+            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones, builds"
         ),
         (
             #"{"downloadUrl": "apps.apple.com"}"#, "downloadUrl",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import UpgradeRules
 
 /// The options that make up a bump.
@@ -7,6 +8,8 @@ enum BumpArguments {
         .value("required", "VERSION", "the version that every device must have; a rise starts a campaign"),
         .value("latest", "VERSION", "the newest version there is", default: "at least the required one"),
         .value("url", "URL", "where users get it", default: "as the configuration says"),
+        .value("required-build", "CODE", "Android's version code of the required version, for Gandalf"),
+        .value("latest-build", "CODE", "Android's version code of the latest version, for Gandalf"),
         .value("message", "TEXT", "what the push says", default: "as the configuration says"),
         OptionSpec.value("telephone", "NUMBER", "only to the devices of this user").repeatable(),
     ]
@@ -17,6 +20,17 @@ enum BumpArguments {
             guard let text = arguments.value(name) else { continue }
             body[name] = .string(try AppArguments.version(text, option: name).text)
         }
+        var builds: [String: JSONValue] = [:]
+        for name in ["required", "latest"] {
+            guard let text = arguments.value("\(name)-build") else { continue }
+            guard let code = Int64(text), BuildNumbers.range.contains(code) else {
+                throw UsageError(
+                    "--\(name)-build: \"\(text)\" is not a version code; a whole number from 1 to "
+                        + "\(BuildNumbers.range.upperBound)")
+            }
+            builds[name] = .integer(code)
+        }
+        if !builds.isEmpty { body["builds"] = .object(builds) }
         guard !body.isEmpty else { throw UsageError("--required VERSION is missing") }
         if let downloadURL { body["downloadUrl"] = .string(downloadURL) }
         if let message = arguments.value("message") { body["message"] = .string(message) }

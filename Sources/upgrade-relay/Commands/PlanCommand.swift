@@ -45,6 +45,8 @@ struct PlanCommand: Command {
             table.add(["  \(reason)", Quantity.count(count), Quantity.percent(count, of: audience)])
         }
         var text = table.text
+        let warnings = WarningText.lines(plan)
+        if !warnings.isEmpty { text += "\n" + warnings.map { $0 + "\n" }.joined() }
         if let sample = plan["samplePayload"], !sample.isNull {
             // The payload may come as JSON or as the text that goes over the wire.
             let tree = try sample.string.map { try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8)) } ?? sample

@@ -45,6 +45,7 @@ struct VersionSetCommand: Command {
         } else {
             context.console.writeLine("the required version did not rise: nothing is pushed")
         }
+        for warning in WarningText.lines(reply.tree) { context.console.writeLine(warning) }
         return .done
     }
 }

@@ -39,16 +39,19 @@ struct Daemon {
         let store = try SQLiteStore(path: configuration.store.sqlitePath, release: CommandLineTool.version)
         defer { store.close() }
         let book = DaemonBook.Shared(try DaemonBook(configuration, store: store, environment: environment))
+        let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
         let fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
-            log: log, clock: clock)
+            log: log, clock: clock, onVersions: { _ in board.refresh() })
         let sources = SourceRunner(store: store, log: log, clock: clock)
-        let desk = RelayDesk(store: store, book: book, fanOut: fanOut, sources: sources, clock: clock)
+        let desk = RelayDesk(
+            store: store, book: book, fanOut: fanOut, sources: sources, board: board, log: log, clock: clock)
         let api = APIServer(
             store: store, control: desk,
             settings: APISettings(
                 listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
-                webhookSecrets: { book.current.webhookSecrets }, clock: clock, log: log))
+                webhookSecrets: { book.current.webhookSecrets }, clock: clock, log: log),
+            board: board)
         do {
             try api.start()
             try sources.start(
@@ -67,7 +70,7 @@ struct Daemon {
                 ("apps", String(configuration.apps.count)),
             ])
 
-        while signals.next() == .reload { reload(book, over: configuration, store, fanOut, sources) }
+        while signals.next() == .reload { reload(book, over: configuration, store, fanOut, sources, board) }
         log(.notice, "stopping: what is in flight is finished")
         sources.stop()
         fanOut.stop(within: Self.timeToLand)
@@ -86,7 +89,7 @@ struct Daemon {
     /// Takes the configuration file as it is now; one that does not validate changes nothing and is reported.
     private func reload(
         _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut,
-        _ sources: SourceRunner
+        _ sources: SourceRunner, _ board: VersionBoard
     ) {
         do {
             let configuration = try load()
@@ -94,6 +97,7 @@ struct Daemon {
             book.exchange(for: new)
             fanOut.reroute(Array(new.routes.values))
             sources.reload(configuration.sourcePlan)
+            board.refresh()
             if configuration.store != running.store || configuration.listen != running.listen
                 || configuration.fanOut != running.fanOut
             {

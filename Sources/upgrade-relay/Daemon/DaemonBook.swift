@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FanOut
+import RelayAPI
 import RelayStore
 import Synchronization
 import VersionSources
@@ -9,6 +10,11 @@ struct DaemonBook: Sendable {
     var apps: [AppKey: AppConfiguration]
     var routes: [AppKey: AppRoute]
     var webhookSecrets: [WebhookSecret]
+
+    /// What answers to clients need of each app.
+    var profiles: [AppKey: AppProfile] {
+        apps.mapValues { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
+    }
 
     /// Reads every key and secret that the configuration names.
     ///

@@ -15,18 +15,23 @@ final class RelayDesk: RelayControl {
     private let book: DaemonBook.Shared
     private let fanOut: FanOut
     private let sources: SourceRunner
+    private let board: VersionBoard
+    private let log: Log
     private let clock: @Sendable () -> Timestamp
     /// What a force policy derives hangs on what is stored: nothing may come between the two.
     private let oneByOne = Mutex(())
 
     init(
-        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, sources: SourceRunner,
+        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, sources: SourceRunner, board: VersionBoard,
+        log: Log,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
         self.book = book
         self.fanOut = fanOut
         self.sources = sources
+        self.board = board
+        self.log = log
         self.clock = clock
     }
 
@@ -40,6 +45,10 @@ final class RelayDesk: RelayControl {
 
     func releaseRules(of app: AppKey) -> ReleaseRules {
         book.current.apps[app]?.webhooks ?? ReleaseRules()
+    }
+
+    func versionLookup(of app: AppKey) -> (any VersionLookup)? {
+        sources.isGated(app) ? sources : nil
     }
 
     // MARK: Versions
@@ -58,6 +67,7 @@ final class RelayDesk: RelayControl {
                 render: render)
         }
         fanOut.poke()
+        if case .applied(let outcome, _) = applied { warn(outcome.record) }
         sources.poke()
         return applied
     }
@@ -79,6 +89,16 @@ final class RelayDesk: RelayControl {
         bump.required = app.forcePolicy.required(
             latest: latest, previousLatest: stored?.latest, previousRequired: stored?.required)
         return bump
+    }
+
+    /// Says in the log what clients that compare for themselves will make of the new record.
+    private func warn(_ record: VersionRecord) {
+        guard let seen = try? store.seenVersions(of: record.app) else { return }
+        for warning in board.advice(for: record, seen: seen).warnings {
+            log(
+                .warning, "apps that compare versions for themselves will judge otherwise",
+                [("app", record.app.app), ("platform", record.app.platform.rawValue), ("warning", warning)])
+        }
     }
 
     func plan(_ bump: VersionBump) throws -> PlanReport {

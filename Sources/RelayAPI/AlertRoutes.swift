@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+import VersionSources
+
+/// What every user of an app is told at launch (SEEDS S5).
+extension API {
+    func alert(_ app: AppKey) throws -> Response {
+        try require(app)
+        guard let alert = try store.alert(of: app, at: now()) else { throw Self.noAlert }
+        return .json { $0.object { $0.alertMembers(alert) } }
+    }
+
+    func setAlert(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
+        try require(app)
+        let now = now()
+        var fields = try BodyFields(body)
+        let message = fields.text("message", example: "Back at 6 pm.", limit: BumpBody.maximumMessage)
+        if message == nil, !fields.faults.contains(where: { $0.field == "message" }) {
+            fields.refuse("message", "is missing; a string is needed, such as \"Back at 6 pm.\"")
+        }
+        var isBlocking = false
+        switch fields.take("blocking") {
+        case nil: break
+        case .bool(let value): isBlocking = value
+        case .some(let other): fields.refuse("blocking", "true or false is needed; it was \(other.sight)")
+        }
+        var endsAt: Timestamp?
+        if let text = fields.string("endsAt", example: "2026-01-31T18:00:00Z") {
+            endsAt = Timestamp(internetTime: text)
+            if let endsAt {
+                if endsAt <= now { fields.refuse("endsAt", "must be in the future; it was \(endsAt.internetTime)") }
+            } else {
+                fields.refuse(
+                    "endsAt",
+                    "a time as in RFC 3339 is needed, such as \"2026-01-31T18:00:00Z\"; it was "
+                        + JSONValue.string(text).sight)
+            }
+        } else if isBlocking, !fields.faults.contains(where: { $0.field == "endsAt" }) {
+            fields.refuse("endsAt", "is missing; an alert that locks the app needs a time at which it vanishes")
+        }
+        try fields.finish()
+        let alert = AlertRecord(
+            app: app, message: message ?? "", isBlocking: isBlocking, endsAt: endsAt, createdAt: now,
+            createdBy: caller.actor)
+        try store.setAlert(alert)
+        board.refresh()
+        let record = try store.version(of: app) ?? VersionRecord(app: app, updatedAt: now)
+        let advice = board.advice(for: record, seen: try store.seenVersions(of: app))
+        return .json { writer in
+            writer.object { writer in
+                writer.alertMembers(alert)
+                writer.member("warnings", strings: advice.warnings)
+            }
+        }
+    }
+
+    func clearAlert(_ app: AppKey) throws -> Response {
+        try require(app)
+        let isCleared = try store.clearAlert(of: app, at: now())
+        board.refresh()
+        guard isCleared else { throw Self.noAlert }
+        return .noContent
+    }
+
+    private static let noAlert = Problem(404, "this app has no alert")
+}
+
+extension JSONWriter {
+    fileprivate mutating func alertMembers(_ alert: AlertRecord) {
+        app(alert.app)
+        member("message", alert.message)
+        name("blocking")
+        bool(alert.isBlocking)
+        member("endsAt", alert.endsAt)
+        member("createdAt", alert.createdAt)
+        member("createdBy", alert.createdBy)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import UpgradeRules
+import VersionSources
+
+/// The open paths that apps ask at login and at launch: answered from memory.
+extension API {
+    /// A token that is named has its version refreshed, later and by another thread. Nothing else of a device changes:
+    /// anybody may call this.
+    func check(_ head: RequestHead, _ items: [RequestTarget.QueryItem]) throws -> Response {
+        var query = Query(items)
+        let app = query.needed("app", example: "com.example.app")
+        let platformName = query.needed("platform", example: "ios")
+        let versionText = query.needed("version", example: "1.9.0")
+        let telephone = query.text("telephone")
+        let token = query.text("token")
+        let platform = platformName.flatMap(Platform.init(rawValue:))
+        if let platformName, platform == nil {
+            query.refuse(
+                "platform", "\"ios\" or \"android\" is needed; it was \"\(JSONValue.shortened(platformName))\"")
+        }
+        var version: Version?
+        if let versionText {
+            do throws(VersionError) {
+                version = try Version(versionText)
+            } catch {
+                query.refuse("version", error.description)
+            }
+        }
+        try query.finish()
+        guard let app, let platform, let version else { throw Problem(500, "a parameter was lost") }
+        let key = AppKey(app: app, platform: platform)
+        guard let answer = board.check(key, version: version, telephone: telephone) else {
+            try require(key)
+            // Configured a moment ago: nothing is known yet.
+            throw Problem(503, "this app was just configured; ask again", headers: [("Retry-After", "1")])
+        }
+        // A token of the wrong form is nobody's: an old app is not refused its answer for it.
+        if let token, case .success(let good) = DeviceFields.normalized(token, platform: platform) {
+            sightings.note(Sighting(app: key, token: good, version: version))
+        }
+        return answer.response(to: head, isShared: telephone == nil && token == nil)
+    }
+
+    func launchGate(_ app: String, _ head: RequestHead) throws -> Response {
+        guard let document = board.document(app) else {
+            throw Problem(404, "\"\(JSONValue.shortened(app))\" is not configured on this server")
+        }
+        return document.response(to: head, isShared: true)
+    }
+}
+
+extension Query {
+    fileprivate mutating func needed(_ name: String, example: String) -> String? {
+        if let value = text(name) { return value }
+        refuse(name, "is missing; give it as \(name)=\(example)")
+        return nil
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+package import RelayEngine
+package import RelayStore
+import Synchronization
+import UpgradeRules
+
+/// Versions told at login, on their way into the registry: gathered by device, stored each second or a thousand at a time
+/// by one thread, so that no login waits for the disk. What the store refuses waits for the next second; what there is no
+/// room for is dropped and counted (the device tells it again at its next login).
+package final class SightingQueue: Sendable {
+    private struct Device: Hashable {
+        var app: AppKey
+        var token: String
+    }
+
+    private struct State {
+        var waiting: [Device: Version] = [:]
+        var dropped: Int64 = 0
+        var isRunning = false
+        var isStopping = false
+    }
+
+    /// Devices in one transaction.
+    private static let batch = 1000
+
+    private let store: any SightingStore
+    private let limit: Int
+    private let clock: @Sendable () -> Timestamp
+    private let onTick: @Sendable () -> Void
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// - Parameters:
+    ///   - limit: how many devices may wait.
+    ///   - onTick: called about once a second on the queue's thread.
+    package init(
+        store: any SightingStore, limit: Int, clock: @escaping @Sendable () -> Timestamp,
+        onTick: @escaping @Sendable () -> Void = {}
+    ) {
+        self.store = store
+        self.limit = limit
+        self.clock = clock
+        self.onTick = onTick
+    }
+
+    /// How many sightings were dropped for want of room.
+    package var dropped: Int64 { state.withLock { $0.dropped } }
+
+    /// Takes a sighting; a later one of the same device replaces it. Never blocks for long.
+    package func note(_ sighting: Sighting) {
+        let device = Device(app: sighting.app, token: sighting.token)
+        let isFull = state.withLock { state in
+            guard !state.isStopping, state.waiting.count < limit || state.waiting[device] != nil else {
+                state.dropped += 1
+                return false
+            }
+            let isNew = state.waiting.updateValue(sighting.version, forKey: device) == nil
+            return isNew && state.waiting.count % Self.batch == 0
+        }
+        if isFull { wake.signal() }
+    }
+
+    /// Begins to store what is noted. Does nothing the second time.
+    package func start() {
+        let begins = state.withLock { state in
+            defer { state.isRunning = true }
+            return !state.isRunning && !state.isStopping
+        }
+        guard begins else { return }
+        DispatchQueue(label: "sightings").async { [self] in
+            while !state.withLock({ $0.isStopping }) {
+                if wake.wait(timeout: .now() + 1) == .timedOut { onTick() }
+                flush()
+            }
+            flush()
+            ended.signal()
+        }
+    }
+
+    /// Stores what waits and ends the thread. May come twice, and without a start.
+    package func stop() {
+        let waits = state.withLock { state in
+            defer { state.isStopping = true }
+            return state.isRunning && !state.isStopping
+        }
+        guard waits else { return }
+        wake.signal()
+        ended.wait()
+    }
+
+    private func flush() {
+        while true {
+            let taken = state.withLock { state -> [Device: Version] in
+                guard state.waiting.count > Self.batch else {
+                    defer { state.waiting = [:] }
+                    return state.waiting
+                }
+                var taken: [Device: Version] = [:]
+                for (device, version) in state.waiting.prefix(Self.batch) { taken[device] = version }
+                for device in taken.keys { state.waiting[device] = nil }
+                return taken
+            }
+            guard !taken.isEmpty else { return }
+            do {
+                try store.sawVersions(
+                    taken.map { Sighting(app: $0.key.app, token: $0.key.token, version: $0.value) }, at: clock())
+            } catch {
+                // The watcher and readyz report a store that refuses. What was noted meanwhile is newer.
+                state.withLock { state in
+                    for (device, version) in taken where state.waiting[device] == nil {
+                        if state.waiting.count < limit { state.waiting[device] = version } else { state.dropped += 1 }
+                    }
+                }
+                return
+            }
+        }
+    }
+}

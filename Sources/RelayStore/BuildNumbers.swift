@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Android's version codes beside the versions that people read: what Gandalf compares (SEEDS S5). Like versions they
+/// only rise.
+package struct BuildNumbers: Hashable, Sendable {
+    /// The code of the newest version; nil when nobody said.
+    package var latest: Int64?
+    /// The code of the oldest version that may go on; nil when nobody said.
+    package var required: Int64?
+
+    /// What a version code can be: Gandalf reads it with Java's `Integer`.
+    package static let range: ClosedRange<Int64> = 1...Int64(Int32.max)
+
+    package init(latest: Int64? = nil, required: Int64? = nil) {
+        self.latest = latest
+        self.required = required
+    }
+
+    package var isEmpty: Bool { latest == nil && required == nil }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+
+/// A device that told its version at login.
+package struct Sighting: Hashable, Sendable {
+    package var app: AppKey
+    package var token: String
+    package var version: Version
+
+    package init(app: AppKey, token: String, version: Version) {
+        self.app = app
+        self.token = token
+        self.version = version
+    }
+}
+
+/// Versions as devices were seen with them.
+package protocol SightingStore: Sendable {
+    /// Refreshes the versions of known devices, nothing else, in one transaction; unknown tokens are left alone.
+    ///
+    /// - Returns: how many of the tokens were known.
+    @discardableResult
+    func sawVersions(_ sightings: [Sighting], at now: Timestamp) throws -> Int
+
+    /// The versions that an app's devices were last seen with, those with the most devices first, at most a thousand
+    /// spellings. Devices that were removed do not count. Costs as much as there are spellings, not devices.
+    func seenVersions(of app: AppKey) throws -> SeenVersions
+
+    /// The same for every app that has devices.
+    func seenVersions() throws -> [AppKey: SeenVersions]
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+package import UpgradeRules
+
+extension SQLiteStore {
+    @discardableResult
+    package func sawVersions(_ sightings: [Sighting], at now: Timestamp) throws -> Int {
+        // Most logins bring no news, and none must wait for the writer or for the disk then.
+        let (known, news) = try readOnce("looking for devices") { connection in
+            var known = 0
+            var news: [Sighting] = []
+            for var sighting in sightings {
+                sighting.token = DeviceTable.token(sighting.token, sighting.app.platform)
+                let (app, token) = (sighting.app, sighting.token)
+                let version = try connection.first(
+                    DeviceTable.find, .text(app.app), .text(app.platform.rawValue), .text(token),
+                    .integer(DeviceTable.hash(token))
+                ) { $0.text(5) }
+                guard let version else { continue }
+                known += 1
+                if version != sighting.version.text { news.append(sighting) }
+            }
+            return (known, news)
+        }
+        guard !news.isEmpty else { return known }
+        try write("storing the versions of devices") { connection in
+            var upgrades = UpgradeTally()
+            var seen = SeenTally()
+            for sighting in news {
+                guard let app = try AppTable.id(of: sighting.app, connection) else { continue }
+                let device = try connection.first(
+                    "SELECT id, version FROM device \(DeviceTable.isToken) AND removed_at IS NULL",
+                    .integer(app), .text(sighting.token), .integer(DeviceTable.hash(sighting.token))
+                ) { ($0.integer(0), $0.version(1)) }
+                guard let (id, old) = device else { continue }
+                try connection.run(
+                    "UPDATE device SET version = ? WHERE id = ?", .version(sighting.version), .integer(id))
+                try upgrades.saw(sighting.version, after: old, device: id, app: app, connection)
+                seen.left(old, app: app)
+                seen.came(sighting.version, app: app)
+            }
+            try upgrades.store(connection)
+            try seen.store(connection)
+        }
+        return known
+    }
+
+    package func seenVersions(of app: AppKey) throws -> SeenVersions {
+        try readOnce("reading the versions seen") { connection in
+            let rows = try connection.all(
+                """
+                SELECT s.version, s.devices FROM version_seen AS s JOIN app AS a ON a.id = s.app_id
+                WHERE a.name = ? AND a.platform = ? ORDER BY s.devices DESC, s.version LIMIT 1000
+                """, .text(app.app), .text(app.platform.rawValue)
+            ) { ($0.version(0), $0.integer(1)) }
+            return Self.seen(rows)
+        }
+    }
+
+    package func seenVersions() throws -> [AppKey: SeenVersions] {
+        let apps = try readOnce("listing apps") { connection in
+            try connection.all("SELECT name, platform FROM app") { AppKey(app: $0.text(0), platform: $0.platform(1)) }
+        }
+        var seen: [AppKey: SeenVersions] = [:]
+        for app in apps { seen[app] = try seenVersions(of: app) }
+        return seen
+    }
+
+    private static func seen(_ rows: [(version: Version?, devices: Int64)]) -> SeenVersions {
+        var seen = SeenVersions()
+        for row in rows {
+            if let version = row.version {
+                seen.versions.append(SeenVersion(version: version, devices: row.devices))
+            } else {
+                seen.unknown += row.devices
+            }
+        }
+        return seen
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a `LaunchGateDocument` says so that the clients that are really out there do what is meant (SEEDS S5), and what a
+/// person should know about it.
+///
+/// LaunchGate (iOS) compares texts, and the first object that is there decides alone. Therefore:
+/// - the published minimum is never above, as text, any version that meets the requirement: not the required one, not the
+///   latest, none that was seen. Rather an older version passes (it is still told at login and pushed) than that a user
+///   is locked out who has nothing to upgrade to;
+/// - a blocking alert stands alone, for behind any other object it would not show;
+/// - an optional update or an alert is only reached without `requiredUpdate`, so that is left out while every device is
+///   known to meet the requirement, and something else is to be shown; an alert then stands before an optional update.
+///
+/// Gandalf (Android) compares version codes and goes on to the next object, so all are published; an object whose code
+/// nobody knows is left out, because a text that is no integer makes Gandalf ignore the whole file.
+public struct LaunchGateAdvice: Hashable, Sendable {
+    /// What to publish.
+    public private(set) var section: LaunchGateDocument.Section
+    /// Sentences for the person who raises a version; empty when the clients do just what is meant.
+    public private(set) var warnings: [String] = []
+
+    /// What is known of an app on one platform.
+    public struct Facts: Hashable, Sendable {
+        /// The oldest version that may go on.
+        public var required: Version?
+        /// The newest version.
+        public var latest: Version?
+        /// Android's version code of `required`.
+        public var requiredBuild: Int64?
+        /// Android's version code of `latest`.
+        public var latestBuild: Int64?
+        /// Said with a required and an optional update; nil for words of our own.
+        public var message: String?
+        /// Said with a required update that has no `message`; nil for words of our own.
+        public var requiredMessage: String?
+        /// Said to everyone now.
+        public var alert: LaunchGateDocument.Alert?
+        /// Versions that devices were last seen with.
+        public var seen: SeenVersions
+
+        /// Nothing is known unless it is given.
+        public init(
+            required: Version? = nil, latest: Version? = nil, requiredBuild: Int64? = nil, latestBuild: Int64? = nil,
+            message: String? = nil, requiredMessage: String? = nil, alert: LaunchGateDocument.Alert? = nil,
+            seen: SeenVersions = SeenVersions()
+        ) {
+            self.required = required
+            self.latest = latest
+            self.requiredBuild = requiredBuild
+            self.latestBuild = latestBuild
+            self.message = message
+            self.requiredMessage = requiredMessage
+            self.alert = alert
+            self.seen = seen
+        }
+    }
+
+    /// Decides for one platform.
+    public init(_ platform: Platform, _ facts: Facts) {
+        section = LaunchGateDocument.Section(alert: facts.alert)
+        switch platform {
+        case .ios: adviseLaunchGate(facts)
+        case .android: adviseGandalf(facts)
+        }
+    }
+
+    // MARK: iOS
+
+    private mutating func adviseLaunchGate(_ facts: Facts) {
+        if let latest = facts.latest, facts.required.map({ $0 < latest }) ?? true {
+            section.optional = .init(
+                optionalVersion: Self.threshold(latest, facts), message: Self.optionalMessage(facts, latest))
+        }
+        if let required = facts.required {
+            let minimum = Self.threshold(required, facts)
+            section.required = .init(minimumVersion: minimum, message: Self.requiredMessage(facts))
+            warn(required, published: minimum, facts)
+            let seen = facts.seen
+            let nobodyIsBelow =
+                !seen.isEmpty && seen.unknown == 0 && seen.versions.allSatisfy { $0.version >= required }
+            if nobodyIsBelow, section.optional != nil || section.alert != nil { section.required = nil }
+        }
+        guard let alert = section.alert else { return }
+        if alert.blocking {
+            section = LaunchGateDocument.Section(alert: alert)
+        } else if section.required == nil {
+            section.optional = nil
+        } else {
+            warnings.append(
+                "LaunchGate stops at requiredUpdate: users that are current see the alert only when no device below "
+                    + "\(section.required?.minimumVersion ?? "it") is left")
+        }
+    }
+
+    /// The least text among the versions that must pass: what is below it is below all of them.
+    private static func threshold(_ version: Version, _ facts: Facts) -> String {
+        var passing = facts.seen.versions.map(\.version).filter { $0 >= version }
+        if let latest = facts.latest, latest >= version { passing.append(latest) }
+        return passing.map(\.text).reduce(version.text, min)
+    }
+
+    private mutating func warn(_ required: Version, published: String, _ facts: Facts) {
+        var known = facts.seen
+        if let latest = facts.latest, !known.versions.contains(where: { $0.version.text == latest.text }) {
+            known.versions.append(SeenVersion(version: latest, devices: 0))
+        }
+        let plain = LockOutReport(required: required, published: required.text, seen: known)
+        if !plain.lockedOut.isEmpty {
+            warnings.append(
+                "LaunchGate compares versions as texts: a minimum of \(required) would lock out "
+                    + "\(Self.list(plain.lockedOut)), although newer; its document says \(published) instead")
+        }
+        let letPass = LockOutReport(required: required, published: published, seen: known).letPass
+        if !letPass.isEmpty {
+            warnings.append(
+                "LaunchGate compares versions as texts: a minimum of \(published) lets \(Self.list(letPass)) pass, "
+                    + "although older than \(required); these devices are told at login and by push only")
+        }
+    }
+
+    /// Ten versions at most, those with the most devices first.
+    private static func list(_ versions: [SeenVersion]) -> String {
+        let sorted = versions.sorted { ($0.devices, $1.version) > ($1.devices, $0.version) }
+        var parts = sorted.prefix(10).map { seen in
+            seen.devices == 0
+                ? "\(seen.version) (the latest)"
+                : "\(seen.version) (\(seen.devices) device\(seen.devices == 1 ? "" : "s"))"
+        }
+        if versions.count > 10 { parts.append("\(versions.count - 10) other versions") }
+        return parts.joined(separator: ", ")
+    }
+
+    // MARK: Android
+
+    private mutating func adviseGandalf(_ facts: Facts) {
+        let codesAreVersions = Self.versionsAreCodes(facts)
+        func code(_ build: Int64?, _ version: Version?) -> Int32? {
+            if let build { return Int32(exactly: build) }
+            guard codesAreVersions, let version else { return nil }
+            return Int32(version.canonical)
+        }
+        let required = code(facts.requiredBuild, facts.required)
+        let latest = code(facts.latestBuild, facts.latest)
+        if let required {
+            section.required = .init(minimumVersion: String(required), message: Self.requiredMessage(facts))
+        } else if let version = facts.required {
+            warnings.append(
+                "Gandalf compares version codes and none is known for \(version): the document does not require it; "
+                    + "send builds.required")
+        }
+        if let latest, required.map({ $0 < latest }) ?? true {
+            section.optional = .init(
+                optionalVersion: String(latest),
+                message: Self.optionalMessage(facts, facts.latest))
+        }
+    }
+
+    /// Whether this app's versions are version codes themselves: single integers wherever one is known, and no code was
+    /// ever given beside one. "2.0" is a name, and taking its 2 for a code would lock out nobody, or everybody.
+    private static func versionsAreCodes(_ facts: Facts) -> Bool {
+        guard facts.requiredBuild == nil, facts.latestBuild == nil else { return false }
+        let versions = facts.seen.versions.map(\.version) + [facts.required, facts.latest].compactMap(\.self)
+        return versions.allSatisfy { !$0.text.utf8.contains(UInt8(ascii: ".")) }
+    }
+
+    // MARK: Words
+
+    private static let requiredWords = "A new version is required."
+
+    private static func requiredMessage(_ facts: Facts) -> String {
+        nonEmpty(facts.message) ?? nonEmpty(facts.requiredMessage) ?? requiredWords
+    }
+
+    private static func optionalMessage(_ facts: Facts, _ latest: Version?) -> String {
+        nonEmpty(facts.message) ?? latest.map { "Version \($0) is available." } ?? "A new version is available."
+    }
+
+    private static func nonEmpty(_ text: String?) -> String? {
+        text.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}

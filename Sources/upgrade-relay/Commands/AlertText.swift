@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An alert in one line.
+enum AlertText {
+    static func line(_ alert: JSONValue) -> String {
+        let kind = alert["blocking"] == .bool(true) ? "blocking alert" : "alert"
+        let end = alert["endsAt"]?.string.map { "until \($0)" } ?? "until it is cleared"
+        return "\(alert.shown("app")) \(alert.shown("platform")): \(kind) \(end): \(alert.shown("message"))"
+    }
+}
