@@ -25,6 +25,7 @@ extension ResourceDescription {
                             example: "event: campaign\ndata: \(campaignExample)\n\n"))
                 ]),
             move("pause", "pauseCampaign", "Stops a campaign until it is resumed"),
+            move("release", "releaseCampaign", "Lets a waiting campaign begin, whatever the store offers"),
             move("resume", "resumeCampaign", "Goes on with a paused or suspended campaign"),
             move("cancel", "cancelCampaign", "Ends a campaign; what is pending is not sent"),
         ],
@@ -50,6 +51,7 @@ extension ResourceDescription {
         + #""downloadUrl":"https://apps.apple.com/app/id1173193999","message":null,"telephones":null,"#
         + #""state":"running","reason":null,"createdAt":"2026-01-31T09:05:07.250Z","#
         + #""startedAt":"2026-01-31T09:05:07.300Z","finishedAt":null,"expiresAt":"2026-02-07T09:05:07.250Z","#
+        + #""waitingUntil":null,"#
         + #""counts":{"audience":10000,"pending":0,"inFlight":0,"accepted":9000,"retrying":0,"rejected":10,"#
         + #""unregistered":90,"expired":0,"filtered":900,"cancelled":0},"filteredBy":{"noTelephone":500,"#
         + #""alreadyCurrent":400,"notInAudience":0,"knownDead":0},"rejectedBy":{"BadDeviceToken":10},"#
@@ -65,6 +67,7 @@ extension ResourceDescription {
             .init("createdAt", .instant()), .init("startedAt", .instant().orNull),
             .init("finishedAt", .instant().orNull),
             .init("expiresAt", .instant("When nothing is sent any more.")),
+            .init("waitingUntil", .instant("When a waiting campaign is expected to begin.").orNull),
             .init("counts", .named("CampaignCounts")), .init("filteredBy", .named("FilterCounts")),
             .init("rejectedBy", .map(of: .integer(), "By the push service's reason.")),
             .init(
