@@ -32,7 +32,7 @@ extension ResourceDescription {
                             .named("Plan"),
                             example: #"{"app":"com.example.app","platform":"ios","audience":10000,"toPush":9100,"#
                                 + #""filteredBy":{"noTelephone":500,"alreadyCurrent":400,"notInAudience":0,"#
-                                + #""knownDead":0},"samplePayload":{"aps":{"alert":"A new version is required."}},"#
+                                + #""knownDead":0},"warnings":[],"samplePayload":{"aps":{"alert":"A new version is required."}},"#
                                 + #""samplePayloadSize":49}"#))
                 ]),
         ],
@@ -59,7 +59,7 @@ extension ResourceDescription {
                 "BumpResult",
                 .object(
                     "What a bump came to.",
-                    [.init("version", .named("Version")), .init("campaign", .named("Campaign").orNull)])
+                    [.init("version", .named("Version")), .init("campaign", .named("Campaign").orNull), warnings])
             ),
             (
                 "Plan",
@@ -67,7 +67,7 @@ extension ResourceDescription {
                     "Who would be pushed.",
                     appProperties + [
                         .init("audience", .integer()), .init("toPush", .integer()),
-                        .init("filteredBy", .named("FilterCounts")),
+                        .init("filteredBy", .named("FilterCounts")), warnings,
                         .init("samplePayload", .map(of: .anything, "What a phone would get.")),
                         .init("samplePayloadSize", .integer("In bytes; APNs takes 4096.")),
                     ])
@@ -102,6 +102,7 @@ extension ResourceDescription {
                 "The only users that a rise is announced to; left out: everyone."
             ).orNull,
             optional: true),
+        .init("builds", Schema.named("NewBuildNumbers").orNull, optional: true),
     ]
 
     static let bumpAnswers: [Operation.Answer] = [
@@ -111,13 +112,15 @@ extension ResourceDescription {
 
     private static let bumpResultExample =
         #"{"version":{"app":"com.example.app","platform":"ios","latest":"2.1.0","required":"2.0.0","#
-        + #""downloadUrl":null,"message":null,"telephones":null,"updatedAt":"2026-01-31T09:05:07.250Z"},"#
-        + #""campaign":\#(campaignExample)}"#
+        + #""downloadUrl":null,"message":null,"telephones":null,"builds":{"latest":null,"#
+        + #""required":null},"updatedAt":"2026-01-31T09:05:07.250Z"},"#
+        + #""campaign":\#(campaignExample),"warnings":[]}"#
 
     private static let storedProperties: [Schema.Property] = [
         .init("latest", Schema.version.orNull), .init("required", Schema.version.orNull),
         .init("downloadUrl", .string().orNull), .init("message", .string().orNull),
         .init("telephones", .array(of: .string(), "The only users meant; null: everyone.").orNull),
+        .init("builds", .named("BuildNumbers")),
         .init("updatedAt", .instant().orNull),
     ]
 

@@ -49,6 +49,8 @@ struct Schema: Sendable {
     /// RFC 3339 in UTC with milliseconds.
     static func instant(_ description: String? = nil) -> Schema { string(description, format: "date-time") }
 
+    static let boolean = Schema(type: "boolean", nil)
+
     static let version = string(
         "Numbers separated by dots; missing ones are 0, so \"2\" equals \"2.0.0\".", length: 1...64)
 
