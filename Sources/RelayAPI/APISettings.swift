@@ -42,8 +42,10 @@ package struct APILimits: Sendable {
     package var line = 16 * 1024
     /// Refused lines of one import that are answered with their reasons; all are counted.
     package var refusedLines = 10_000
-    /// Connections at a time, on each listening socket. The next ones wait in the backlog.
-    package var connections: UInt32 = 256
+    /// Connections at a time, on each listening socket; those beyond are closed as soon as they come, so that every app
+    /// that keeps its connection after the check at login needs one. Three quarters of the 1024 descriptors that a
+    /// process has where nobody raised the limit.
+    package var connections: UInt32 = 768
     /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.
     package var eventStreams = 64
     /// Devices whose versions, told at login, wait to be stored; more are dropped until there is room.
