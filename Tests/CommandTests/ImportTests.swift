@@ -120,17 +120,12 @@ import Testing
         #expect(String(decoding: output, as: UTF8.self) == #""a\"b\\c\u000a\u0001ü""#)
     }
 
-    @Test func `Lines end with LF or CR LF, in pieces of any size`() {
-        for piece in 1...6 {
-            var splitter = LineSplitter()
-            var lines: [[UInt8]] = []
-            var rest = Array("a\r\n\nbc\nd".utf8)[...]
-            while !rest.isEmpty {
-                lines += splitter.feed(Array(rest.prefix(piece)))
-                rest = rest.dropFirst(piece)
-            }
-            lines += splitter.finish().map { [$0] } ?? []
-            #expect(lines.map { String(decoding: $0, as: UTF8.self) } == ["a", "", "bc", "d"])
-        }
+    @Test func `A line without an end fills no memory and keeps no other out`() throws {
+        let text = "{\"token\":\"fe\"}\n{" + String(repeating: "x", count: 1 << 20) + "\n{\"token\":\"ff\"}"
+        #expect(
+            try items(text, app: "a", platform: "ios") == [
+                #"1 a ios {"token":"fe"}"#, "2 refused: the line has more than 1048576 bytes",
+                #"3 a ios {"token":"ff"}"#,
+            ])
     }
 }

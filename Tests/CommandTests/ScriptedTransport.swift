@@ -25,10 +25,9 @@ final class ScriptedTransport: APITransport {
     ) async throws -> APIAnswer {
         let answer = try await send(request)
         guard answer.isSuccess else { return answer }
-        var splitter = LineSplitter()
-        var lines = splitter.feed(answer.body)
-        lines += splitter.finish().map { [$0] } ?? []
-        for line in lines where !(try receive(line)) { break }
+        for line in answer.body.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            guard try receive(Array(line)) else { break }
+        }
         return APIAnswer(status: answer.status, body: [])
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RelayEngine
 import UpgradeRules
 
 /// Reads devices from a file's bytes, CSV or NDJSON by what the first line holds. Pure.
@@ -13,8 +14,11 @@ struct DeviceReader: Sendable {
         /// Nothing but white space has been seen.
         case unknown
         case csv(CSVParser, header: [String]?)
-        case ndjson(LineSplitter, line: Int)
+        case ndjson(LineSplitter)
     }
+
+    /// Bytes of one line: many times what the API takes, and no file without line ends fills the memory.
+    private static let longestLine = 1 << 20
 
     /// For files without the columns.
     let app: String?
@@ -36,7 +40,8 @@ struct DeviceReader: Sendable {
             let start = held.starts(with: mark) ? 3 : 0
             guard let first = held[start...].first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return }
             form =
-                first == UInt8(ascii: "{") ? .ndjson(LineSplitter(), line: 0) : .csv(CSVParser(), header: nil)
+                first == UInt8(ascii: "{")
+                ? .ndjson(LineSplitter(limit: Self.longestLine)) : .csv(CSVParser(), header: nil)
             let bytes = Array(held[start...])
             held = []
             try feed(bytes, receive)
@@ -49,13 +54,10 @@ struct DeviceReader: Sendable {
                 throw CommandFailure(.failed, "not CSV: \(fault)")
             }
             form = .csv(parser, header: header)
-        case .ndjson(var splitter, var line):
+        case .ndjson(var splitter):
             form = .unknown
-            for bytes in splitter.feed(bytes) {
-                line += 1
-                try take(json: bytes, line: line, receive)
-            }
-            form = .ndjson(splitter, line: line)
+            try splitter.feed(bytes) { try take(json: $0, line: $1, receive) }
+            form = .ndjson(splitter)
         }
     }
 
@@ -69,8 +71,8 @@ struct DeviceReader: Sendable {
             } catch let fault as CSVParser.Fault {
                 throw CommandFailure(.failed, "not CSV: \(fault)")
             }
-        case .ndjson(var splitter, let line):
-            if let bytes = splitter.finish() { try take(json: bytes, line: line + 1, receive) }
+        case .ndjson(var splitter):
+            try splitter.finish { try take(json: $0, line: $1, receive) }
         }
         form = .unknown
     }
@@ -127,7 +129,11 @@ struct DeviceReader: Sendable {
 
     // MARK: NDJSON
 
-    private func take(json bytes: [UInt8], line: Int, _ receive: (Item) throws -> Void) throws {
+    private func take(json text: LineSplitter.Line, line: Int, _ receive: (Item) throws -> Void) throws {
+        guard case .whole(let bytes) = text else {
+            let reason = "the line has more than \(Self.longestLine) bytes"
+            return try receive(.refused(RefusedLine(line: line, reason: reason)))
+        }
         guard bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
         let item: Item
         do throws(RefusedLine) {

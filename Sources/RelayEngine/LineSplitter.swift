@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts a stream of bytes into lines. Holds at most one line of `limit` bytes, whatever comes.
-struct LineSplitter {
-    enum Line: Hashable {
+/// Cuts a stream of bytes into lines; ends are LF or CR LF. Holds at most one line of `limit` bytes, whatever comes.
+package struct LineSplitter: Sendable {
+    package enum Line: Hashable, Sendable {
         /// Without its line end.
         case whole([UInt8])
         /// It had more than `limit` bytes; they are gone.
         case tooLong
     }
 
-    private let limit: Int
+    /// Bytes.
+    package let limit: Int
     private var begun: [UInt8] = []
     private var isTooLong = false
     /// Lines that were given out, which is the number of the last one.
-    private(set) var count = 0
+    package private(set) var count = 0
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
-    mutating func feed(_ bytes: [UInt8], _ line: (Line, Int) -> Void) {
+    /// Gives the lines that `bytes` completes, each with its number from 1. What `line` throws leaves the splitter in the
+    /// middle of the bytes: it is of no more use then.
+    package mutating func feed(_ bytes: [UInt8], _ line: (Line, Int) throws -> Void) rethrows {
         var rest = bytes[...]
         while let end = rest.firstIndex(of: 0x0A) {
             append(rest[..<end])
-            give(line)
+            try give(line)
             rest = rest[(end + 1)...]
         }
         append(rest)
     }
 
     /// The last line, if it had no line end.
-    mutating func finish(_ line: (Line, Int) -> Void) {
-        if isTooLong || !begun.isEmpty { give(line) }
+    package mutating func finish(_ line: (Line, Int) throws -> Void) rethrows {
+        if isTooLong || !begun.isEmpty { try give(line) }
     }
 
     private mutating func append(_ bytes: ArraySlice<UInt8>) {
@@ -44,13 +47,13 @@ struct LineSplitter {
         }
     }
 
-    private mutating func give(_ line: (Line, Int) -> Void) {
+    private mutating func give(_ line: (Line, Int) throws -> Void) rethrows {
         count += 1
         if isTooLong {
-            line(.tooLong, count)
+            try line(.tooLong, count)
         } else {
             if begun.last == 0x0D { begun.removeLast() }
-            line(.whole(begun), count)
+            try line(.whole(begun), count)
         }
         isTooLong = false
         begun.removeAll(keepingCapacity: true)
