@@ -70,7 +70,7 @@ final class Clerk {
         let token = hasFaults || keepsAccepted ? ShortHash.ofToken(slot.headers.deviceToken ?? []) : 0
         if hasFaults, let reason = faults.tokenFault(hash: token) { return reject(reason) }
         figures.accepted += 1
-        if keepsAccepted { accepted.append((token, ShortHash.ofToken(slot.id))) }
+        if keepsAccepted { unsafe accepted.append((token, ShortHash.ofToken(slot.idBytes))) }
         record?.add(
             slot.headers, id: String(decoding: slot.id, as: UTF8.self), payload: slot.payload, connection: connection,
             now: now)

@@ -7,7 +7,7 @@ package import Signing
 /// one by one, topic, payload, device token.
 package struct RequestCheck {
     /// Few, and compared in turn: that is cheaper than hashing, and needs no copy.
-    private let topics: [[UInt8]]
+    private let topics: [ArraySlice<UInt8>]
     private var book: ProviderTokenBook
 
     /// Bytes of payload APNs takes; VoIP pushes may have `voipPayload`.
@@ -19,7 +19,7 @@ package struct RequestCheck {
     private static let longestToken = 200
 
     package init(topics: Set<String>, teamID: String, keys: [String: ES256PublicKey]) {
-        self.topics = topics.map { Array($0.utf8) }
+        self.topics = topics.map { Array($0.utf8)[...] }
         self.book = ProviderTokenBook(verifier: ProviderTokenVerifier(teamID: teamID, keys: keys))
     }
 
@@ -36,7 +36,7 @@ package struct RequestCheck {
     }
 
     private func target(_ headers: borrowing RequestHeaders) -> RejectionReason? {
-        guard let method = headers[.method], method.elementsEqual("POST".utf8) else { return .methodNotAllowed }
+        guard let method = headers[.method], method == Self.post else { return .methodNotAllowed }
         guard let token = headers.deviceToken else { return .badPath }
         if token.isEmpty { return .missingDeviceToken }
         if token.contains(UInt8(ascii: "/")) { return .badPath }
@@ -61,7 +61,7 @@ package struct RequestCheck {
             }
         }
         if let priority = headers[.priority] {
-            guard ["1", "5", "10"].contains(where: { priority.elementsEqual($0.utf8) }) else { return .badPriority }
+            guard Self.priorities.contains(priority) else { return .badPriority }
         }
         if let collapse = headers[.collapseID], collapse.isEmpty || collapse.count > Self.longestCollapseID {
             return .badCollapseID
@@ -69,7 +69,7 @@ package struct RequestCheck {
         if let type = headers[.pushType] {
             guard Self.suffix(ofPushType: type) != nil else { return .invalidPushType }
             // Apple: with push type background "specifying 10 is an error".
-            if type.elementsEqual("background".utf8), headers[.priority]?.elementsEqual("10".utf8) == true {
+            if type == Self.background, headers[.priority] == Self.priorities[0] {
                 return .badPriority
             }
         }
@@ -80,18 +80,18 @@ package struct RequestCheck {
         guard let topic = headers[.topic], !topic.isEmpty else { return .missingTopic }
         guard topic.count <= 255, topic.allSatisfy(Self.isTopicCharacter) else { return .badTopic }
         let suffix = headers[.pushType].flatMap { Self.suffix(ofPushType: $0) } ?? []
-        let bundle = topic.suffix(suffix.count).elementsEqual(suffix) ? topic.dropLast(suffix.count) : topic
-        return topics.contains { bundle.elementsEqual($0) || topic.elementsEqual($0) } ? nil : .topicDisallowed
+        let bundle = topic.suffix(suffix.count) == suffix[...] ? topic.dropLast(suffix.count) : topic
+        return topics.contains { bundle == $0 || topic == $0 } ? nil : .topicDisallowed
     }
 
     /// PayloadEmpty also stands for what is not JSON or has no `aps`: Apple's table has no reason of its own for it.
     private func payload(_ payload: [UInt8], _ size: Int, _ headers: borrowing RequestHeaders) -> RejectionReason? {
         if size == 0 { return .payloadEmpty }
-        let isVoIP = headers[.pushType]?.elementsEqual("voip".utf8) == true
+        let isVoIP = headers[.pushType] == Self.voIP
         if size > (isVoIP ? Self.largestVoIPPayload : Self.largestPayload) { return .payloadTooLarge }
         var hasAps = false
         let isObject = JSONScan.object(payload) { member in
-            if member.kind == .object, payload[member.key].elementsEqual("\"aps\"".utf8) { hasAps = true }
+            if member.kind == .object, payload[member.key] == Self.aps { hasAps = true }
         }
         return isObject && hasAps ? nil : .payloadEmpty
     }
@@ -124,14 +124,22 @@ package struct RequestCheck {
     }
 
     private static func suffix(ofPushType type: ArraySlice<UInt8>) -> [UInt8]? {
-        pushTypes.first { $0.name.elementsEqual(type) }?.suffix
+        pushTypes.first { $0.name == type }?.suffix
     }
 
+    // Bytes, made once: to compare with a string's would cost more than all the rest of a check.
+    private static let post = Array("POST".utf8)[...]
+    private static let background = Array("background".utf8)[...]
+    private static let voIP = Array("voip".utf8)[...]
+    private static let aps = Array("\"aps\"".utf8)[...]
+    /// The usual one first.
+    private static let priorities = ["10", "5", "1"].map { Array($0.utf8)[...] }
+
     /// Push types with their topic suffix (PROTOCOLS 1.2), the usual one first.
-    private static let pushTypes: [(name: [UInt8], suffix: [UInt8])] = [
+    private static let pushTypes: [(name: ArraySlice<UInt8>, suffix: [UInt8])] = [
         ("alert", ""), ("background", ""), ("complication", ".complication"), ("controls", ".push-type.controls"),
         ("fileprovider", ".pushkit.fileprovider"), ("liveactivity", ".push-type.liveactivity"),
         ("location", ".location-query"), ("mdm", ""), ("pushtotalk", ".voip-ptt"), ("voip", ".voip"),
         ("widgets", ".push-type.widgets"),
-    ].map { (Array($0.0.utf8), Array($0.1.utf8)) }
+    ].map { (Array($0.0.utf8)[...], Array($0.1.utf8)) }
 }

@@ -60,9 +60,9 @@ package struct RequestHeaders: Sendable {
 
     /// The device token: what follows `/3/device/` in the path; nil for another path.
     package var deviceToken: ArraySlice<UInt8>? {
-        guard let path = self[.path], path.starts(with: Self.prefix) else { return nil }
+        guard let path = self[.path], path.prefix(Self.prefix.count) == Self.prefix else { return nil }
         return path.dropFirst(Self.prefix.count)
     }
 
-    private static let prefix = Array("/3/device/".utf8)
+    private static let prefix = Array("/3/device/".utf8)[...]
 }

@@ -22,31 +22,35 @@ final class SessionCallbacks {
 
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(table) { _, frame, owner in
             if let frame = unsafe frame, unsafe frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
-                unsafe SessionCallbacks.connection(owner)?.streamBegan(frame.pointee.hd.stream_id)
+                let stream = unsafe frame.pointee.hd.stream_id
+                unsafe SessionCallbacks.with(owner) { $0.streamBegan(stream) }
             }
             return 0
         }
         unsafe nghttp2_session_callbacks_set_on_header_callback(table) {
             _, _, name, nameCount, value, count, _, owner in
-            unsafe SessionCallbacks.connection(owner)?.headerArrived(
-                UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: count))
+            unsafe SessionCallbacks.with(owner) { connection in
+                unsafe connection.headerArrived(
+                    UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: count))
+            }
             return 0
         }
         unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { _, _, stream, bytes, count, owner in
-            unsafe SessionCallbacks.connection(owner)?.bodyArrived(
-                stream, UnsafeBufferPointer(start: bytes, count: count))
+            unsafe SessionCallbacks.with(owner) { connection in
+                unsafe connection.bodyArrived(stream, UnsafeBufferPointer(start: bytes, count: count))
+            }
             return 0
         }
         unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(table) { _, frame, owner in
             guard let header = unsafe frame?.pointee.hd else { return 0 }
             let carries = header.type == UInt8(NGHTTP2_HEADERS.rawValue) || header.type == UInt8(NGHTTP2_DATA.rawValue)
             if carries, header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 {
-                unsafe SessionCallbacks.connection(owner)?.requestEnded(header.stream_id)
+                unsafe SessionCallbacks.with(owner) { $0.requestEnded(header.stream_id) }
             }
             return 0
         }
         unsafe nghttp2_session_callbacks_set_on_stream_close_callback(table) { _, stream, _, owner in
-            unsafe SessionCallbacks.connection(owner)?.streamClosed(stream)
+            unsafe SessionCallbacks.with(owner) { $0.streamClosed(stream) }
             return 0
         }
     }
@@ -56,17 +60,23 @@ final class SessionCallbacks {
         unsafe nghttp2_option_del(options)
     }
 
-    /// The session is deleted in the connection's `deinit`, so the connection lives as long as any callback.
-    private static func connection(_ owner: UnsafeMutableRawPointer?) -> SimulatorConnection? {
-        unsafe owner.map { unsafe Unmanaged<SimulatorConnection>.fromOpaque($0).takeUnretainedValue() }
+    /// The session is deleted in the connection's `deinit`, so the connection lives as long as any callback: nothing needs
+    /// to retain it, some twenty times for each request.
+    @inline(__always)
+    private static func with<Result>(
+        _ owner: UnsafeMutableRawPointer?, _ body: (SimulatorConnection) -> Result
+    ) -> Result? {
+        guard let owner = unsafe owner else { return nil }
+        return unsafe Unmanaged<SimulatorConnection>.fromOpaque(owner)._withUnsafeGuaranteedRef { body($0) }
     }
 
     static let readBody: nghttp2_data_source_read_callback = { _, _, room, length, flags, source, owner in
-        guard let connection = unsafe SessionCallbacks.connection(owner), let slot = unsafe source?.pointee.ptr else {
-            return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+        let copied = unsafe SessionCallbacks.with(owner) { connection -> (count: Int, isLast: Bool)? in
+            guard let slot = unsafe source?.pointee.ptr else { return nil }
+            return unsafe connection.copyBody(
+                slot: Int(bitPattern: slot) - 1, to: UnsafeMutableBufferPointer(start: room, count: length))
         }
-        let (count, isLast) = unsafe connection.copyBody(
-            slot: Int(bitPattern: slot) - 1, to: UnsafeMutableBufferPointer(start: room, count: length))
+        guard let (count, isLast) = copied ?? nil else { return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
         if isLast { unsafe flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
         return count
     }
