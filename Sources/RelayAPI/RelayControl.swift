@@ -116,6 +116,7 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
 
     package var code: Code
     package var context: String
+    /// What would help; it goes on the context's sentence.
     package var hint: String?
 
     package init(_ code: Code, context: String, hint: String? = nil) {
@@ -125,6 +126,6 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        hint.map { "\(context). \($0)" } ?? context
+        hint.map { "\(context); \($0)" } ?? context
     }
 }

@@ -39,12 +39,6 @@ struct OptionSpec: Sendable, Equatable {
         copy.isVariadic = true
         return copy
     }
-
-    func withShort(_ letter: Character) -> OptionSpec {
-        var copy = self
-        copy.short = letter
-        return copy
-    }
 }
 
 /// One argument that is known by its place.
