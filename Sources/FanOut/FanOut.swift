@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-package import HTTP2
+import HTTP2
 package import RelayEngine
 package import RelayStore
 import Synchronization
@@ -43,7 +43,6 @@ package final class FanOut: Sendable {
     }
 
     private let mailbox: Mailbox<Event>
-    private let lanes: [Lane]
     private let board = Board.Shared()
     private let finished = DispatchSemaphore(value: 0)
 
@@ -62,7 +61,6 @@ package final class FanOut: Sendable {
         let mailbox = try Mailbox<Event>()
         let lanes = try (0..<max(1, configuration.lanes)).map { try Lane(name: "lane-\($0)") }
         self.mailbox = mailbox
-        self.lanes = lanes
         let board = board
         let finished = finished
         let thread = Thread {
@@ -95,15 +93,13 @@ package final class FanOut: Sendable {
         board.read { $0.faults }
     }
 
-    package var laneFigures: [LaneFigures] {
-        lanes.map(\.figures)
-    }
-
     /// Begins nothing new, waits for what is in flight, records it and ends the threads. What has no answer by the
-    /// deadline is recorded as to be tried again.
+    /// deadline is recorded as to be tried again. May be called twice.
     package func stop(within deadline: Duration) {
         mailbox.post(.stop(within: deadline))
         finished.wait()
+        // For whoever else waits.
+        finished.signal()
     }
 }
 

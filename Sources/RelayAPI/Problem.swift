@@ -70,6 +70,7 @@ struct Problem: Error {
         case .unknownApp, .noSuchCampaign: Problem(404, error.description)
         case .wrongState: Problem(409, error.description)
         case .noDownloadURL: Problem(field: "downloadUrl", noDownloadURL)
+        case .noRequirement: Problem(field: "required", error.context)
         case .payloadTooLarge: Problem(field: "message", error.description)
         }
     }

@@ -111,6 +111,8 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
         /// The campaign's state does not allow it; the context names it.
         case wrongState
         case noDownloadURL
+        /// A dry run of no requirement at all.
+        case noRequirement
         case payloadTooLarge
     }
 

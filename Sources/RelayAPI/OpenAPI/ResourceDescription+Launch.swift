@@ -105,7 +105,9 @@ extension ResourceDescription {
                     [
                         .init("message", .string(length: 1...BumpBody.maximumMessage)),
                         .init("blocking", Schema.boolean.orNull, optional: true),
-                        .init("endsAt", .instant("Needed where it blocks.").orNull, optional: true),
+                        .init(
+                            "endsAt", .string("RFC 3339, in any time zone. Needed where it blocks.").orNull,
+                            optional: true),
                     ])
             ),
             ("Alert", .object("What every user of an app is told at launch.", alertProperties)),

@@ -104,8 +104,17 @@ final class RelayDesk: RelayControl {
     func plan(_ bump: VersionBump) throws -> PlanReport {
         let app = try configured(bump.app)
         let bump = try derived(bump, app)
-        guard let required = try bump.required ?? store.version(of: bump.app)?.required else {
-            throw ControlError(.unknownApp, context: "no required version is given and none is stored")
+        let stored = try store.version(of: bump.app)?.required
+        guard let required = bump.required ?? stored else {
+            throw ControlError(
+                .noRequirement, context: "no required version is given, none is stored and no force policy derives one",
+                hint: "send `required`")
+        }
+        // The dry run says what the bump itself would say.
+        if let stored, required < stored {
+            throw StoreError(
+                .versionWouldFall(field: "required", current: stored, proposed: required),
+                context: "required is \(stored) and would fall to \(required)")
         }
         guard let route = book.current.routes[bump.app] else {
             throw ControlError(
@@ -213,8 +222,7 @@ final class RelayDesk: RelayControl {
     // MARK: Readiness
 
     func faults() -> [ReadinessFault] {
-        var faults = fanOut.faults().merging(sources.faults()) { first, _ in first }
-        do { try store.checkWritable() } catch { faults["store"] = "\(error)" }
+        let faults = fanOut.faults().merging(sources.faults()) { first, _ in first }
         return faults.map { ReadinessFault(part: $0.key, reason: $0.value) }.sorted { $0.part < $1.part }
     }
 }
