@@ -102,11 +102,9 @@ import Testing
 
         lookup.list(nil)
         #expect(bench.relay?.waitForLine("a source of versions fails", within: .seconds(20)) != nil)
-        let ready = try bench.api("GET", "/readyz")
-        #expect(ready.status == 503)
-        #expect("\(ready.json)".contains("source:\(Workbench.app)/ios:appStore"))
+        #expect("\(try bench.readiness(503))".contains("source:\(Workbench.app)/ios:appStore"))
         lookup.list("1.10.0")
         #expect(bench.relay?.waitForLine("a source of versions is well again", within: .seconds(20)) != nil)
-        #expect(try bench.api("GET", "/readyz").status == 200)
+        try bench.readiness(200)
     }
 }

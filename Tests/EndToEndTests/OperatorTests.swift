@@ -129,8 +129,8 @@ import Testing
         let relay = try #require(bench.relay)
         let line = try #require(relay.waitForLine(" the store refuses", within: .seconds(20)))
         #expect(line.contains("full"))
-        let ready = try bench.api("GET", "/readyz")
-        #expect(ready.status == 503)
+        let ready = try bench.readiness(503)
+        #expect("\(ready)".contains("full"))
         let sent = bench.simulator.figures.requests
         #expect(sent < 20_000, "what cannot be recorded is not sent")
 
@@ -139,6 +139,7 @@ import Testing
         #expect(end.counts["accepted"] == 20_000)
         #expect(end.addsUp)
         #expect(bench.simulator.figures.distinctTokens == 20_000)
+        try bench.readiness(200)
         #expect(bench.simulator.figures.duplicates == 0, "what was sent is recorded from memory, not sent again")
         bench.kill()
     }

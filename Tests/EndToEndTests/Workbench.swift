@@ -126,6 +126,17 @@ final class Workbench {
         return (response.status, json ?? [:])
     }
 
+    /// Asks whether it is ready until it answers `status`: what it answers may be a second old.
+    @discardableResult
+    func readiness(_ status: Int) throws -> [String: Any] {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            let answer = try api("GET", "/readyz")
+            if answer.status == status { return answer.json }
+            guard ContinuousClock.now < deadline else { throw Unexpected("after 20 s still \(answer)") }
+        }
+    }
+
     func register(_ fleet: Fleet) throws {
         for start in stride(from: 0, to: fleet.devices.count, by: 20_000) {
             let part = fleet.devices[start..<min(start + 20_000, fleet.devices.count)]
