@@ -84,10 +84,10 @@ struct LaunchGateLiveTests {
             #expect(try bench.ask("PUT", Self.alert, body).status == 422, "\(body)")
         }
         let set = try bench.ask(
-            "PUT", Self.alert, #"{"message":"Back at 6","blocking":true,"endsAt":"2023-11-15T06:13:20+08:00"}"#)
+            "PUT", Self.alert, #"{"message":"Back at 6","blocking":true,"endsAt":"2023-11-14T22:13:20.000Z"}"#)
         #expect(set.status == 422, "that is now")
         let good = try bench.ask(
-            "PUT", Self.alert, #"{"message":"Back at 6","blocking":true,"endsAt":"2023-11-15T06:13:21+08:00"}"#)
+            "PUT", Self.alert, #"{"message":"Back at 6","blocking":true,"endsAt":"2023-11-14T22:13:21Z"}"#)
         #expect(good.status == 200)
         #expect(good.text("endsAt") == "2023-11-14T22:13:21.000Z")
         #expect(try bench.ask("GET", Self.alert).text("createdBy") == "operator")
