@@ -94,7 +94,7 @@ import VersionSources
         ),
         (
             "{ apps: { a: { ios: {} } } }",
-            #"apps["a"].ios.apns: missing; { teamId, keyId, key } say how to push to this app"#
+            #"apps["a"].ios.apns: missing; { teamId, keyId, key } say how to push to this app, null that it only asks at login"#
         ),
         ("{ apps: { a: {} } }", #"apps["a"]: names no platform; ios: { … }, android: { … } or both"#),
         ("{ apps: { a: { android: { apns: {} } } } }", #"apps["a"].android.apns: is for ios; an Android app has none"#),
@@ -177,6 +177,12 @@ import VersionSources
         #expect(app.apns?.server.description == "https://api.push.apple.com")
         #expect(app.apns?.sandboxServer.description == "https://api.sandbox.push.apple.com")
         #expect(app.apns?.key == .credential("apns-key"))
+    }
+
+    @Test func `An app that only asks at login says so with null`() throws {
+        let configuration = try ConfigurationFile.parse(
+            Array("{ apps: { a: { ios: { apns: null } } } }".utf8), path: "test")
+        #expect(configuration.apps.map(\.apns) == [nil])
     }
 
     @Test func `A server of one's own stands for the sandbox too`() throws {

@@ -56,6 +56,12 @@ final class ConfigurationReader {
         return value
     }
 
+    /// Whether the owner wrote `null`, which is an answer where leaving it out may be an oversight.
+    func isNull(_ key: String) -> Bool {
+        known.insert(key)
+        return members[key]?.isNull == true
+    }
+
     func string(_ key: String, check: (String) -> String? = { _ in nil }) -> String? {
         guard let value = raw(key) else { return nil }
         guard case .string(let text) = value else {

@@ -108,8 +108,10 @@ extension RelayConfiguration {
         case .ios:
             if let apns = reader.optionalObject("apns") {
                 app.apns = readAPNs(apns, app: key.app)
-            } else if reader.raw("apns") == nil {
-                reader.fault("apns", "missing; { teamId, keyId, key } say how to push to this app")
+            } else if reader.raw("apns") == nil, !reader.isNull("apns") {
+                reader.fault(
+                    "apns",
+                    "missing; { teamId, keyId, key } say how to push to this app, null that it only asks at login")
             }
         case .android:
             if reader.raw("apns") != nil { reader.fault("apns", "is for ios; an Android app has none") }
