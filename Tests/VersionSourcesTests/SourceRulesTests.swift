@@ -14,7 +14,7 @@ struct SourceRulesTests {
             listing: StoreListing(version: try Version(version)), bundleID: bundleID, trackID: 1_173_193_999)
     }
 
-    @Test("the store's real answer is read as it is sent")
+    @Test("an answer in the shape of the store's own goes through")
     func sample() throws {
         let entry = try #require(try AppStoreAnswer.read(Array(LookupSample.body().utf8)))
         #expect(entry.listing.version.text == "1.01")
