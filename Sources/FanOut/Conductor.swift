@@ -134,8 +134,9 @@ struct Conductor {
     /// wall clock that is set right does not stop the watcher; only retries are due by the wall.
     private func pause() -> Duration {
         let tick = ContinuousClock.now
-        var wake = nextLook
-        if let storeRestsUntil { wake = min(wake, storeRestsUntil) }
+        // While closing nothing is looked at, so the next look stays in the past: what comes back is what wakes.
+        var wake = isClosing ? tick + .seconds(1) : nextLook
+        if let storeRestsUntil, storeRestsUntil > tick { wake = min(wake, storeRestsUntil) }
         if let stopBy { wake = min(wake, stopBy) }
         var pause = wake - tick
         let now = clock()
