@@ -39,7 +39,7 @@ let package = Package(
             name: "upgrade-relay",
             dependencies: [
                 "RelayAPI", "VersionSources", "FanOut", "PushProviders", "HTTP2", "CurlTransport", "Signing",
-                "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "CLinux",
+                "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd", "CLinux",
             ],
             swiftSettings: strictWithC),
         room(
@@ -60,12 +60,14 @@ let package = Package(
         room("RelayEngine", ["UpgradeRules"]),
         room("UpgradeRules"),
         room("APNsSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "Signing"], touchesC: true),
+        room("Systemd", ["CSystemd", "RelayEngine"], touchesC: true),
         system("CLinux"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        system("CSystemd", pkgConfig: "libsystemd", apt: "libsystemd-dev"),
 
         // The proofs.
         .target(
@@ -78,6 +80,7 @@ let package = Package(
             "RelayStoreSQLiteTests",
             ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance"]),
         tests("SigningTests", ["Signing"]),
+        tests("SystemdTests", ["Systemd", "RelayEngine"]),
         tests("HTTP2Tests", ["HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing"]),
         tests("PushProvidersTests", ["PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules", "SeedApps"]),
         tests(
@@ -103,7 +106,7 @@ let package = Package(
         tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "CurlTransport"]),
         tests(
             "CommandTests",
-            ["upgrade-relay", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"]),
+            ["upgrade-relay", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules", "Systemd"]),
         tests(
             "EndToEndTests",
             ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps"]),

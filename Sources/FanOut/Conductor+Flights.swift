@@ -17,7 +17,7 @@ extension Conductor {
                 run.pausedUntil = nil
             }
             do {
-                while try step(run, at: now) {}
+                while try step(run, at: now) { pulse.beat() }
             } catch let error as StoreError {
                 noteStore(error)
                 letStoreRest()
@@ -104,6 +104,7 @@ extension Conductor {
     mutating func record() {
         while !landed.isEmpty {
             if storeRests { return }
+            pulse.beat()
             let now = clock()
             let flights = landed
             var commits: [LedgerCommit] = []

@@ -15,6 +15,7 @@ struct Conductor {
     let clock: @Sendable () -> Timestamp
     let onVersions: @Sendable ([VersionRecord]) -> Void
     let board: FanOut.Board.Shared
+    let pulse: Pulse
     private let lanes: [Lane]
     private let mailbox: Mailbox<FanOut.Event>
 
@@ -42,7 +43,7 @@ struct Conductor {
 
     init(
         store: any RelayStore, routes: [AppRoute], lanes: [Lane], configuration: FanOut.Configuration,
-        mailbox: Mailbox<FanOut.Event>, board: FanOut.Board.Shared, log: Log,
+        mailbox: Mailbox<FanOut.Event>, board: FanOut.Board.Shared, pulse: Pulse, log: Log,
         clock: @escaping @Sendable () -> Timestamp,
         onVersions: @escaping @Sendable ([VersionRecord]) -> Void
     ) {
@@ -53,6 +54,7 @@ struct Conductor {
         self.clock = clock
         self.onVersions = onVersions
         self.board = board
+        self.pulse = pulse
         self.lanes = lanes
         self.mailbox = mailbox
         pools = PoolTable(lanes: lanes, mailbox: mailbox)
@@ -69,14 +71,20 @@ struct Conductor {
     mutating func run() {
         while true {
             if let stopBy, flights.isEmpty && landed.isEmpty || ContinuousClock.now >= stopBy { break }
-            for event in mailbox.take(timeout: pause()) { handle(event) }
+            pulse.rest()
+            let events = mailbox.take(timeout: pause())
+            pulse.beat()
+            for event in events { handle(event) }
             takeNewRoutes()
             lookAround()
+            pulse.beat()
             record()
+            pulse.beat()
             proceed()
             publish()
         }
         ground()
+        pulse.rest()
     }
 
     private mutating func handle(_ event: FanOut.Event) {

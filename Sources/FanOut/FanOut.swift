@@ -42,6 +42,10 @@ package final class FanOut: Sendable {
         case stop(within: Duration)
     }
 
+    /// The conductor's: beats with each step of a turn.
+    package let pulse = Pulse("fan-out")
+    /// One for each lane.
+    package let lanePulses: [Pulse]
     private let mailbox: Mailbox<Event>
     private let board = Board.Shared()
     private let finished = DispatchSemaphore(value: 0)
@@ -61,12 +65,14 @@ package final class FanOut: Sendable {
         let mailbox = try Mailbox<Event>()
         let lanes = try (0..<max(1, configuration.lanes)).map { try Lane(name: "lane-\($0)") }
         self.mailbox = mailbox
+        lanePulses = lanes.map(\.pulse)
+        let pulse = pulse
         let board = board
         let finished = finished
         let thread = Thread {
             var conductor = Conductor(
                 store: store, routes: routes, lanes: lanes, configuration: configuration, mailbox: mailbox,
-                board: board, log: log, clock: clock, onVersions: onVersions)
+                board: board, pulse: pulse, log: log, clock: clock, onVersions: onVersions)
             conductor.run()
             finished.signal()
         }
@@ -83,6 +89,9 @@ package final class FanOut: Sendable {
     package func reroute(_ routes: [AppRoute]) {
         mailbox.post(.reroute(routes))
     }
+
+    /// The campaigns that are being sent just now, the oldest first.
+    package var campaigns: [CampaignKey] { board.read { $0.figures.keys.sorted() } }
 
     package func figures(of campaign: CampaignKey) -> RunFigures {
         board.read { $0.figures[campaign] ?? RunFigures() }

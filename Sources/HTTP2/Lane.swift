@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
-import RelayEngine
+package import RelayEngine
 import Synchronization
 
 /// One thread that carries requests over HTTP/2: one epoll set, any number of pools, a few connections each.
@@ -15,6 +15,8 @@ import Synchronization
 /// lane.submit(batch, to: pool)
 /// ```
 package final class Lane: Sendable {
+    /// Beats with each turn of the thread.
+    package let pulse: Pulse
     private let inbox: LaneInbox
     private let board: LaneBoard
     private let pools = Mutex<[any BatchReceiver]>([])
@@ -26,9 +28,11 @@ package final class Lane: Sendable {
     package init(name: String) throws {
         let inbox = try LaneInbox()
         let board = LaneBoard()
+        let pulse = Pulse(name)
+        self.pulse = pulse
         self.inbox = inbox
         self.board = board
-        thread = Mutex(try NativeThread(name: name) { LaneLoop(inbox: inbox, board: board).run() })
+        thread = Mutex(try NativeThread(name: name) { LaneLoop(inbox: inbox, board: board, pulse: pulse).run() })
     }
 
     deinit {

@@ -8,6 +8,7 @@ import RelayEngine
 final class LaneLoop {
     private let inbox: LaneInbox
     private let board: LaneBoard
+    private let pulse: Pulse
     private let book = LaneBook()
     private let poller: Poller
     private let buffer: UnsafeMutableRawBufferPointer
@@ -23,8 +24,9 @@ final class LaneLoop {
 
     private static let tick: Duration = .milliseconds(250)
 
-    init(inbox: LaneInbox, board: LaneBoard) {
+    init(inbox: LaneInbox, board: LaneBoard, pulse: Pulse) {
         self.inbox = inbox
+        self.pulse = pulse
         self.board = board
         poller = Poller(inbox.pollDescriptor)
         unsafe buffer = .allocate(byteCount: 65536, alignment: 16)
@@ -37,7 +39,9 @@ final class LaneLoop {
         var ready: [Poller.Event] = []
         while true {
             ready.removeAll(keepingCapacity: true)
+            pulse.rest()
             poller.wait(milliseconds: patience()) { ready.append($0) }
+            pulse.beat()
             let now = LaneClock.now()
             for event in ready {
                 if event.token == LaneInbox.token {
@@ -57,6 +61,7 @@ final class LaneLoop {
             tell()
             if let stopAt, connections.isEmpty || now >= stopAt {
                 end()
+                pulse.rest()
                 return
             }
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
-import RelayEngine
+package import RelayEngine
 
 /// An epoll set, level-triggered; each descriptor carries a number of the caller's.
 @safe
@@ -71,8 +71,9 @@ package struct LaneError: Error, Sendable, Hashable, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-enum LaneClock {
-    static func now() -> MonotonicTime {
+/// CLOCK_MONOTONIC, as the machines and the service manager count.
+package enum LaneClock {
+    package static func now() -> MonotonicTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return MonotonicTime(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))

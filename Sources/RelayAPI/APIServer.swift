@@ -66,13 +66,15 @@ package final class APIServer: Sendable {
                     board: board, sightings: sightings)
                 // The control socket first: it finds out whether another daemon is running, which says more than
                 // "address in use".
-                if let path = settings.controlSocket {
+                if let socket = settings.handed.control {
+                    state.control = try HTTPDaemon(socket: socket, door: .control, api: api)
+                } else if let path = settings.controlSocket {
                     let socket = try ListenSocket.control(path: path, mode: settings.controlSocketMode)
                     state.controlSocket = socket
                     state.control = try HTTPDaemon(socket: socket.descriptor, door: .control, api: api)
                 }
-                if let address = settings.listen {
-                    let socket = try ListenSocket.network(address)
+                let network = try settings.handed.network ?? settings.listen.map(ListenSocket.network)
+                if let socket = network {
                     state.port = ListenSocket.port(of: socket)
                     state.network = try HTTPDaemon(socket: socket, door: .network, api: api)
                 }

@@ -10,6 +10,8 @@ package struct APISettings: Sendable {
     package var controlSocket: String?
     /// Its permissions: 0600, or 0660 to let a group in.
     package var controlSocketMode: UInt32 = 0o600
+    /// Sockets that listen already, for `listen` and `controlSocket` to use in place of sockets of their own.
+    package var handed = HandedSockets()
     /// Asked anew for each webhook, so that a reload exchanges them.
     package var webhookSecrets: @Sendable () -> [WebhookSecret]
     package var limits = APILimits()
@@ -30,6 +32,18 @@ package struct APISettings: Sendable {
         self.limits = limits
         self.clock = clock
         self.log = log
+    }
+}
+
+/// Listening sockets that somebody else made and keeps a duplicate of: systemd, so that a restart refuses nobody. The server
+/// closes its own descriptors at the end and leaves the file of the control socket to its maker.
+package struct HandedSockets: Sendable, Hashable {
+    package var network: Int32?
+    package var control: Int32?
+
+    package init(network: Int32? = nil, control: Int32? = nil) {
+        self.network = network
+        self.control = control
     }
 }
 

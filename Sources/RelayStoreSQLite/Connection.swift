@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
+import RelayEngine
 
 /// One connection to the database with its prepared statements.
 ///
@@ -14,6 +15,7 @@ import CSQLite
 @safe final class Connection: @unchecked Sendable {
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    private var pulse: Pulse?
 
     /// How long a call waits for another process's lock, in milliseconds.
     static let busyTimeout: Int32 = 5000
@@ -66,6 +68,21 @@ import CSQLite
     /// The log stays beside the database when this connection is the last to close.
     func keepLogOnClose() {
         _ = unsafe relay_sqlite3_keep_log_on_close(handle)
+    }
+
+    /// Lets every statement of this connection tell that it gets on: each million of SQLite's instructions, some ten
+    /// milliseconds, so that an index built over millions of rows is not taken for a thread that is stuck.
+    func beat(_ pulse: Pulse) {
+        self.pulse = pulse
+        // Not retained: the handle is closed in `deinit`, before the pulse goes.
+        let owner = unsafe Unmanaged.passUnretained(pulse).toOpaque()
+        unsafe sqlite3_progress_handler(
+            handle, 1_000_000,
+            { owner in
+                if let owner = unsafe owner { unsafe Unmanaged<Pulse>.fromOpaque(owner).takeUnretainedValue().beat() }
+                // "If the progress callback returns non-zero, the operation is interrupted" (sqlite.org/c3ref).
+                return 0
+            }, owner)
     }
 
     /// The statement of this text, compiled at its first use. Nobody else may be in the middle of it.

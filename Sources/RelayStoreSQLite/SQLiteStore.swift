@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 import Glibc
-import RelayEngine
+package import RelayEngine
 import RelayStore
 import Synchronization
 
@@ -13,6 +13,8 @@ import Synchronization
 /// Calls block and may be made from any thread. The closures that some of them take must not call the store again.
 package final class SQLiteStore: RelayStore {
     let path: String
+    /// The writer's: beats with every call that takes it, and now and then in the middle of a long statement.
+    package let pulse: Pulse
     private let writer: Mutex<Connection?>
     private let readers: ReaderPool
 
@@ -48,6 +50,9 @@ package final class SQLiteStore: RelayStore {
             var connections: [Connection] = []
             for _ in 0..<Self.readerCount { connections.append(try Self.reader(path: path)) }
             readers = ReaderPool(connections)
+            let pulse = Pulse("store writer")
+            writer.beat(pulse)
+            self.pulse = pulse
             self.writer = Mutex(writer)
         } catch let failure as SQLiteFailure {
             throw failure.storeError(doing: doing, path: path)
@@ -136,7 +141,11 @@ package final class SQLiteStore: RelayStore {
     }
 
     private func locked<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
-        try writer.withLock { connection in try use(connection, doing, body) }
+        try writer.withLock { connection in
+            pulse.beat()
+            defer { pulse.rest() }
+            return try use(connection, doing, body)
+        }
     }
 
     private func use<R: Sendable>(

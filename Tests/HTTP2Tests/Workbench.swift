@@ -39,7 +39,8 @@ struct Workbench {
 
     init(
         identity: TestIdentity? = nil, maximumStreams: Int? = 1000, speaksHTTP2: Bool = true,
-        judge: FixedJudge = FixedJudge(), configure: (inout PoolConfiguration) -> Void = { _ in },
+        judge: FixedJudge = FixedJudge(), judging other: (any AnswerJudge)? = nil,
+        configure: (inout PoolConfiguration) -> Void = { _ in },
         script: @escaping ScriptedPeer.Script
     ) throws {
         let identity = try identity ?? TestIdentity()
@@ -50,7 +51,7 @@ struct Workbench {
         var configuration = PoolConfiguration(origin: Origin(host: "localhost", port: peer.port))
         configuration.trustedCertificates = identity.authorityPath
         configure(&configuration)
-        pool = lane.addPool(configuration, judge: judge, receiver: collector)
+        pool = lane.addPool(configuration, judge: other ?? judge, receiver: collector)
     }
 
     func finish() {

@@ -5,6 +5,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import Systemd
 import VersionSources
 
 /// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.
@@ -29,11 +30,16 @@ struct Daemon {
     ///
     /// - Parameter stopsWithInput: whether the end of standard input is one more reason to stop.
     func run(stopsWithInput: Bool = false) throws {
+        // First: this changes the environment, which threads read.
+        let inherited = InheritedSocket.takeAll()
         let signals = DaemonSignals(stopsWithInput: stopsWithInput)
+        let report = ServiceReport(log: log)
+        defer { report.end() }
+        let sockets = try ActivationSockets(inherited)
         let configuration = try load()
         // Telephones are in the one; the other's socket guards itself.
         try OwnDirectory.make(for: configuration.store.sqlitePath, mode: 0o700)
-        try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755)
+        if sockets.control == nil { try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755) }
         let lock = try StoreLock(store: configuration.store.sqlitePath)
         defer { withExtendedLifetime(lock) {} }
         let store = try SQLiteStore(path: configuration.store.sqlitePath, release: CommandLineTool.version)
@@ -46,12 +52,11 @@ struct Daemon {
         let sources = SourceRunner(store: store, log: log, clock: clock)
         let desk = RelayDesk(
             store: store, book: book, fanOut: fanOut, sources: sources, board: board, log: log, clock: clock)
-        let api = APIServer(
-            store: store, control: desk,
-            settings: APISettings(
-                listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
-                webhookSecrets: { book.current.webhookSecrets }, clock: clock, log: log),
-            board: board)
+        var settings = APISettings(
+            listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
+            webhookSecrets: { book.current.webhookSecrets }, clock: clock, log: log)
+        settings.handed = sockets.handed
+        let api = APIServer(store: store, control: desk, settings: settings, board: board)
         do {
             try api.start()
             try sources.start(
@@ -62,15 +67,26 @@ struct Daemon {
             fanOut.stop(within: .zero)
             throw error
         }
-        let address = ListenAddress(host: configuration.listen.address.host, port: api.port ?? 0)
+        sockets.compare(with: configuration.listen, log: log)
+        let own = ListenAddress(host: configuration.listen.address.host, port: api.port ?? 0)
+        let address = sockets.network?.address ?? own.description
+        report.serve(
+            watching: fanOut.lanePulses.map { .init($0) } + [
+                .init(fanOut.pulse, waitsFor: store.pulse), .init(store.pulse),
+            ],
+            idle: "Idle: \(configuration.apps.count) apps, listening on \(address)", news: desk.news)
         log(
             .notice, "ready",
             [
-                ("listen", address.description), ("controlSocket", configuration.listen.controlSocket),
+                ("listen", address),
+                ("controlSocket", sockets.control?.address ?? configuration.listen.controlSocket),
                 ("apps", String(configuration.apps.count)),
             ])
 
-        while signals.next() == .reload { reload(book, over: configuration, store, fanOut, sources, board) }
+        while signals.next() == .reload {
+            report.reload { reload(book, over: configuration, store, fanOut, sources, board) }
+        }
+        report.stop()
         log(.notice, "stopping: what is in flight is finished")
         sources.stop()
         fanOut.stop(within: Self.timeToLand)
@@ -87,10 +103,12 @@ struct Daemon {
     }
 
     /// Takes the configuration file as it is now; one that does not validate changes nothing and is reported.
+    ///
+    /// - Returns: whether it was taken.
     private func reload(
         _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut,
         _ sources: SourceRunner, _ board: VersionBoard
-    ) {
+    ) -> Bool {
         do {
             let configuration = try load()
             let new = try DaemonBook(configuration, store: store, environment: environment)
@@ -105,8 +123,10 @@ struct Daemon {
             } else {
                 log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
             }
+            return true
         } catch {
             log(.error, "not reloaded: the configuration stays as it was", [("error", "\(error)")])
+            return false
         }
     }
 

@@ -219,6 +219,18 @@ final class RelayDesk: RelayControl {
         return status(after)
     }
 
+    // MARK: The service's status
+
+    /// What the service's status line tells. Reads one campaign of the store at most.
+    @Sendable func news() -> ServiceStatus.News {
+        let running = fanOut.campaigns
+        // A store that cannot be read is among the faults.
+        let first = running.first.flatMap { try? store.campaign($0) }
+        return ServiceStatus.News(
+            campaign: first.map(status), others: max(running.count - 1, 0),
+            fault: faults().first.map { "\($0.part): \($0.reason)" })
+    }
+
     // MARK: Readiness
 
     func faults() -> [ReadinessFault] {

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RelayEngine
+import Systemd
 
-/// Log lines on standard error: what a terminal shows and journald takes.
+/// Log lines on standard error, each beginning with the time.
 ///
-/// Under systemd each line begins with its priority, as sd-daemon(3) wants it, and without the time, which the journal
-/// adds; elsewhere it begins with the time.
+/// Where standard error is the journal, each line is an entry with its fields, its priority and without the time, which
+/// journald adds; should journald not take it, a line that begins with its priority (sd-daemon(3)).
 enum StandardErrorLog {
     static func make(minimum: LogLevel, environment: [String: String]) -> Log {
-        let isJournal = environment["JOURNAL_STREAM"] != nil
+        let isJournal = Journal.isStandardError(environment: environment)
         return Log(minimum: minimum) { level, message, fields in
-            var line = isJournal ? "<\(level.rawValue)>" : "\(Date.now.formatted(.iso8601)) \(name(level)) "
-            line += message.description
+            var line = message.description
             for field in fields { line += " \(field.name)=\(quoted(field.value))" }
+            if isJournal {
+                let entry = JournalEntry(level, line: line, event: message.description, fields: fields)
+                if Journal.write(entry) { return }
+            }
+            line = (isJournal ? "<\(level.rawValue)>" : "\(Date.now.formatted(.iso8601)) \(name(level)) ") + line
             FileHandle.standardError.write(Data((line + "\n").utf8))
         }
     }

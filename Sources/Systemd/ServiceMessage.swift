@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// What a service tells its manager, as sd_notify(3) spells it.
+package enum ServiceMessage: Sendable, Hashable {
+    /// Start-up is over, or a reload is.
+    case ready
+    /// One line for `systemctl status`.
+    case status(String)
+    /// The configuration is read anew; must be followed by `ready`. The moment on CLOCK_MONOTONIC: with
+    /// `Type=notify-reload` (systemd 253) the manager waits for ever for one that is not older than its own signal.
+    case reloading(at: MonotonicTime)
+    case stopping
+    /// Asks for as much time again, from now on, to start or to stop.
+    case extendTimeout(Duration)
+    /// All is well: the watchdog's keep-alive.
+    case watchdog
+
+    package var text: String {
+        switch self {
+        case .ready: "READY=1"
+        case .status(let line): "STATUS=\(Self.oneLine(line))"
+        case .reloading(let moment): "RELOADING=1\nMONOTONIC_USEC=\(moment.nanoseconds / 1000)"
+        case .stopping: "STOPPING=1"
+        case .extendTimeout(let time): "EXTEND_TIMEOUT_USEC=\(max(time.nanoseconds, 0) / 1000)"
+        case .watchdog: "WATCHDOG=1"
+        }
+    }
+
+    /// A line break would begin an assignment of its own.
+    private static func oneLine(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSystemd
+import Glibc
+import RelayEngine
+
+/// The way to the service manager that started this process; to nowhere where none did.
+///
+/// May be used from any thread. Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID` of the process's environment.
+package struct ServiceNotifier: Sendable {
+    /// How often the manager wants to hear `.watchdog`; nil: not at all.
+    package let watchdogInterval: Duration?
+
+    package init() {
+        var microseconds: UInt64 = 0
+        // "Returns > 0 if the service manager expects watchdog keep-alive messages" of this very process
+        // (sd_watchdog_enabled(3)).
+        let isExpected = unsafe sd_watchdog_enabled(0, &microseconds) > 0
+        watchdogInterval = isExpected ? .microseconds(Int64(clamping: microseconds)) : nil
+    }
+
+    /// Whether anybody listens.
+    package var isThere: Bool { unsafe getenv("NOTIFY_SOCKET") != nil }
+
+    /// Sends the messages in one datagram. What the manager does not hear is lost: it decides by its timeouts then.
+    package func tell(_ messages: ServiceMessage...) {
+        _ = unsafe sd_notify(0, messages.map(\.text).joined(separator: "\n"))
+    }
+}

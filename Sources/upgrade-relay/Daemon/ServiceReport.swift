@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Dispatch
+import HTTP2
+import RelayEngine
+import Synchronization
+import Systemd
+
+/// What the service manager hears of the daemon: where it stands, a line of status, and that its parts get on.
+///
+/// One thread looks at the pulses, a second apart at most, and keeps the watchdog quiet only while all of them beat; does
+/// nothing where no manager listens.
+final class ServiceReport: Sendable {
+    /// How long the manager is asked to wait on while the daemon stops and gets on.
+    private static let respite = Duration.seconds(10)
+
+    private let notifier = ServiceNotifier()
+    private let log: Log
+    private let state = Mutex(State())
+    private let over = DispatchSemaphore(value: 0)
+
+    private struct State {
+        var status = ServiceStatus()
+        var shown = ""
+        var thread: NativeThread?
+    }
+
+    init(log: Log) {
+        self.log = log
+        say { _ in }
+    }
+
+    // MARK: The daemon's life
+
+    /// Start-up is over.
+    ///
+    /// - Parameters:
+    ///   - idle: what to show when there is nothing to do.
+    ///   - news: asked on this report's thread, once a second.
+    func serve(
+        watching parts: [Watchdog.Part], idle: String, news: @escaping @Sendable () -> ServiceStatus.News
+    ) {
+        guard notifier.isThere else { return }
+        state.withLock { state in
+            state.status.idle = idle
+            do {
+                state.thread = try NativeThread(name: "report") { self.run(parts, news) }
+            } catch {
+                log(.error, "the service manager cannot be told of the daemon's health", [("error", "\(error)")])
+            }
+        }
+        say(.ready) { $0.phase = .serving }
+    }
+
+    /// - Parameter body: takes the configuration; answers whether it was taken.
+    func reload(_ body: () -> Bool) {
+        // The moment lies before the file is read: what changes later asks for a reload of its own.
+        say(.reloading(at: LaneClock.now())) { $0.phase = .reloading }
+        let isTaken = body()
+        say(.ready) { status in
+            status.phase = .serving
+            status.isReloadRefused = !isTaken
+        }
+    }
+
+    func stop() {
+        say(.stopping) { $0.phase = .stopping }
+        notifier.tell(.extendTimeout(Self.respite))
+    }
+
+    /// Ends the thread.
+    func end() {
+        let thread = state.withLock { state in
+            defer { state.thread = nil }
+            return state.thread
+        }
+        guard let thread else { return }
+        over.signal()
+        thread.join()
+    }
+
+    // MARK: The thread
+
+    private func run(_ parts: [Watchdog.Part], _ news: @Sendable () -> ServiceStatus.News) {
+        // Half of it for a step that takes long, half of it for the ping after that.
+        let patience = notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30)
+        let pace = min(patience / 2, .seconds(1))
+        var watchdog = Watchdog(patience: patience, step: pace)
+        var nextStatus = LaneClock.now()
+        while over.wait(timeout: .now() + .nanoseconds(Int(pace.nanoseconds))) == .timedOut {
+            let stuck = watchdog.look(parts.map(Watchdog.Reading.init), at: LaneClock.now())
+            let (before, phase) = state.withLock { ($0.status.stuck, $0.status.phase) }
+            if stuck.isEmpty {
+                if notifier.watchdogInterval != nil { notifier.tell(.watchdog) }
+                if phase == .stopping { notifier.tell(.extendTimeout(Self.respite)) }
+            }
+            if stuck != before {
+                say { $0.stuck = stuck }
+                if stuck.isEmpty {
+                    log(.notice, "all parts get on again")
+                } else {
+                    log(.error, "a part does not get on", [("parts", stuck.joined(separator: ", "))])
+                }
+            }
+            let now = LaneClock.now()
+            guard now >= nextStatus, stuck.isEmpty else { continue }
+            nextStatus = now + .seconds(1)
+            say(news: news()) { _ in }
+        }
+    }
+
+    /// Tells `message`, and the status where it has changed.
+    private func say(
+        _ message: ServiceMessage? = nil, news: ServiceStatus.News? = nil, _ change: (inout ServiceStatus) -> Void
+    ) {
+        guard notifier.isThere else { return }
+        state.withLock { state in
+            change(&state.status)
+            let line = state.status.line(news ?? ServiceStatus.News())
+            if let message {
+                notifier.tell(message, .status(line))
+            } else if line != state.shown {
+                notifier.tell(.status(line))
+            }
+            state.shown = line
+        }
+    }
+}

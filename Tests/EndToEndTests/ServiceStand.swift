@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import Testing
+
+/// What systemd is to the daemon: listens for its messages, opens its sockets, starts it with what sd_notify(3),
+/// sd_listen_fds(3) and sd_watchdog_enabled(3) say that it gets. The daemon is the real binary.
+final class ServiceStand {
+    enum NotifyName {
+        case path
+        /// With an "@" in the variable and a null byte in the address (unix(7)).
+        case abstract
+    }
+
+    private let folder: URL
+    private let notifyDescriptor: Int32
+    private let notifyName: String
+    private var process: pid_t = 0
+    /// The daemon's standard error: read only where a test asks for it.
+    let logPipe = Pipe()
+    private(set) var log: LogReader?
+
+    init(in folder: URL, notify: NotifyName = .path) throws {
+        self.folder = folder
+        let path = folder.appending(path: "notify").path
+        notifyName = notify == .path ? path : "@relay-\(UUID().uuidString)"
+        notifyDescriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let address = notify == .path ? path : "\0\(notifyName.dropFirst())"
+        guard Self.bind(notifyDescriptor, to: address) == 0 else { throw Unexpected("notify socket: error \(errno)") }
+    }
+
+    deinit {
+        if process > 0 {
+            kill(process, SIGKILL)
+            _ = wait()
+        }
+        close(notifyDescriptor)
+    }
+
+    // MARK: Sockets
+
+    /// A listening socket as systemd opens it; the caller keeps it.
+    static func networkSocket() throws -> (descriptor: Int32, port: UInt16) {
+        let descriptor = high(socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.bind(descriptor, $0, length) + listen(descriptor, 128) + getsockname(descriptor, $0, &length)
+            }
+        }
+        guard status == 0 else { throw Unexpected("TCP socket: error \(errno)") }
+        return (descriptor, UInt16(bigEndian: address.sin_port))
+    }
+
+    static func localSocket(_ path: String) throws -> Int32 {
+        let descriptor = high(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+        guard bind(descriptor, to: path) == 0, listen(descriptor, 128) == 0 else {
+            throw Unexpected("\(path): error \(errno)")
+        }
+        return descriptor
+    }
+
+    private static func bind(_ descriptor: Int32, to name: String) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(name.utf8)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        // An abstract name is as long as the length says; a path may be.
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.bind(descriptor, $0, length) }
+        }
+    }
+
+    /// Out of the way of the numbers that the daemon expects its own at.
+    private static func high(_ descriptor: Int32) -> Int32 {
+        defer { close(descriptor) }
+        return fcntl(descriptor, F_DUPFD_CLOEXEC, 200)
+    }
+
+    // MARK: The daemon
+
+    /// Starts `serve`; the sockets become its descriptors 3 and up, under these names.
+    func start(
+        configuration: String, sockets: [(name: String, descriptor: Int32)] = [], watchdog: Duration? = nil,
+        readsLog: Bool = true
+    ) throws {
+        var variables = ["NOTIFY_SOCKET=\(notifyName)", "PATH=/usr/bin:/bin"]
+        // Both ids are the daemon's own: the shell becomes it.
+        var script = "exec \"$0\" \"$@\""
+        if let watchdog {
+            variables.append("WATCHDOG_USEC=\(watchdog.components.seconds * 1_000_000)")
+            script = "export WATCHDOG_PID=$$; \(script)"
+        }
+        if !sockets.isEmpty {
+            variables.append("LISTEN_FDS=\(sockets.count)")
+            variables.append("LISTEN_FDNAMES=\(sockets.map(\.name).joined(separator: ":"))")
+            script = "export LISTEN_PID=$$; \(script)"
+        }
+        let words = ["/bin/sh", "-c", script, try CommandResult.binary().path, "serve", "--config", configuration]
+
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, logPipe.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
+        for (index, socket) in sockets.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, socket.descriptor, Int32(3 + index))
+        }
+        let arguments = words.map { strdup($0) } + [nil]
+        let environment = variables.map { strdup($0) } + [nil]
+        defer { for text in arguments + environment { free(text) } }
+        let status = posix_spawn(&process, "/bin/sh", &actions, nil, arguments, environment)
+        guard status == 0 else { throw Unexpected("posix_spawn: error \(status)") }
+        if readsLog, log == nil { log = LogReader(logPipe.fileHandleForReading) }
+    }
+
+    func send(_ signal: Int32) {
+        kill(process, signal)
+    }
+
+    /// - Returns: the exit status; nil where a signal ended it.
+    @discardableResult
+    func wait() -> Int32? {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        process = 0
+        return status & 0x7f == 0 ? status >> 8 & 0xff : nil
+    }
+
+    // MARK: Messages
+
+    /// Reads messages until one has the assignment `name`, with `value` at the beginning of what it assigns.
+    ///
+    /// - Returns: all assignments of that message; nil when none has come by the deadline.
+    func message(
+        _ name: String, _ value: String = "", within deadline: Duration = .seconds(30)
+    ) -> [String: String]? {
+        let end = ContinuousClock.now + deadline
+        while true {
+            let rest = end - ContinuousClock.now
+            let milliseconds = rest.components.seconds * 1000 + rest.components.attoseconds / 1_000_000_000_000_000
+            var request = pollfd(fd: notifyDescriptor, events: Int16(POLLIN), revents: 0)
+            guard milliseconds > 0, poll(&request, 1, Int32(milliseconds)) > 0 else { return nil }
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = recv(notifyDescriptor, &bytes, bytes.count, 0)
+            guard count > 0 else { return nil }
+            var message: [String: String] = [:]
+            for line in String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n") {
+                let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                message[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
+            }
+            if message[name]?.hasPrefix(value) == true { return message }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import CurlTransport
+import Foundation
+import Testing
+
+/// The daemon as a service: what it tells its manager, and what it takes from it.
+@Suite(.timeLimit(.minutes(2))) struct ServiceTests {
+    private let version = "/v1/apps/\(Workbench.app)/ios/version"
+    private let bump = Array(#"{"required":"2.0.0"}"#.utf8)
+
+    @Test(arguments: [ServiceStand.NotifyName.path, .abstract])
+    func itTellsHowItsLifeGoes(notify: ServiceStand.NotifyName) throws {
+        let bench = try Workbench { $0.latency = .milliseconds(1500) }
+        let stand = try ServiceStand(in: bench.folder, notify: notify)
+        try stand.start(configuration: bench.path("config.json5"), watchdog: .seconds(4))
+        #expect(stand.message("STATUS", "Opening the store") != nil)
+        let ready = try #require(stand.message("READY", "1"))
+        #expect(ready["STATUS"]?.hasPrefix("Idle: 1 apps, listening on 127.0.0.1:") == true)
+        #expect(stand.message("WATCHDOG", "1") != nil)
+
+        let before = Self.monotonicMicroseconds()
+        stand.send(SIGHUP)
+        let reloading = try #require(stand.message("RELOADING", "1"))
+        let moment = try #require(reloading["MONOTONIC_USEC"].flatMap { Int64($0) })
+        #expect((before...Self.monotonicMicroseconds()).contains(moment))
+        #expect(stand.message("READY", "1") != nil)
+
+        try bench.register(Fleet(count: 5_000))
+        _ = try bench.campaign(of: bench.api("PUT", version, body: bump))
+        let sending = try #require(stand.message("STATUS", "Sending "))
+        let line = try #require(sending["STATUS"])
+        #expect(line.hasPrefix("Sending \(Workbench.app) ios 2.0.0: "))
+        #expect(line.contains(" of 5,000 ("))
+        #expect(line.hasSuffix("/s"))
+        stand.send(SIGTERM)
+        let stopping = try #require(stand.message("STOPPING", "1"))
+        #expect(stopping["STATUS"]?.hasPrefix("Finishing what is in flight") == true)
+        #expect(stand.message("EXTEND_TIMEOUT_USEC", "10000000") != nil, "what is in flight takes longer than a look")
+        #expect(stand.wait() == 0)
+    }
+
+    @Test func aRefusedReloadIsOverAndShows() throws {
+        let bench = try Workbench()
+        let stand = try ServiceStand(in: bench.folder)
+        try stand.start(configuration: bench.path("config.json5"))
+        #expect(stand.message("READY") != nil)
+        try Data("{ apps: { x: 1 } }".utf8).write(to: bench.folder.appending(path: "config.json5"))
+        stand.send(SIGHUP)
+        #expect(stand.message("RELOADING") != nil)
+        let ready = try #require(stand.message("READY"))
+        #expect(ready["STATUS"]?.contains("the last reload was refused, see the log") == true)
+    }
+
+    /// The log's reader stops reading, so that the next line of the fan-out blocks it: a thread that is stuck for real, and
+    /// can be let go.
+    @Test func aStuckFanOutStopsThePingUntilItGetsOn() throws {
+        let bench = try Workbench()
+        let stand = try ServiceStand(in: bench.folder)
+        try stand.start(configuration: bench.path("config.json5"), watchdog: .seconds(4), readsLog: false)
+        #expect(stand.message("READY") != nil)
+        try bench.register(Fleet(count: 10))
+        #expect(stand.message("WATCHDOG") != nil)
+
+        // A description of its own: the daemon's writes must go on blocking.
+        let pipe = stand.logPipe.fileHandleForWriting.fileDescriptor
+        let filler = open("/proc/self/fd/\(pipe)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        #expect(filler >= 0)
+        defer { close(filler) }
+        while write(filler, "\n", 1) == 1 {}
+        #expect(errno == EAGAIN)
+        _ = try bench.api("PUT", version, body: bump)
+        #expect(stand.message("STATUS", "Stuck: fan-out") != nil)
+        #expect(stand.message("WATCHDOG", within: .seconds(3)) == nil, "systemd would end it now")
+
+        let reader = LogReader(stand.logPipe.fileHandleForReading)
+        #expect(stand.message("WATCHDOG") != nil, "it gets on")
+        #expect(reader.line(containing: "a part does not get on parts=fan-out", within: .seconds(10)) != nil)
+        stand.send(SIGTERM)
+        #expect(stand.wait() == 0)
+    }
+
+    @Test func aRestartRefusesNobody() throws {
+        let bench = try Workbench()
+        let stand = try ServiceStand(in: bench.folder)
+        let (api, port) = try ServiceStand.networkSocket()
+        defer { close(api) }
+        let control = try ServiceStand.localSocket(bench.path("control.sock"))
+        defer { close(control) }
+        let sockets = [(name: "control", descriptor: control), (name: "api", descriptor: api)]
+        let health = HTTPRequest("GET", "http://127.0.0.1:\(port)/healthz")
+
+        for round in 1...3 {
+            // Nobody accepts yet: this one waits in the socket's queue for the daemon to come.
+            let early = Answer(of: health)
+            try stand.start(configuration: bench.path("config.json5"), sockets: sockets)
+            #expect(stand.message("READY") != nil, "round \(round): \(stand.log?.text ?? "")")
+            #expect(early.status(within: .seconds(20)) == 200)
+            #expect(try HTTPClient().send(health).status == 200)
+            #expect(try bench.api("GET", "/v1/campaigns").status == 200, "the control socket")
+            stand.send(SIGTERM)
+            #expect(stand.wait() == 0)
+            #expect(FileManager.default.fileExists(atPath: bench.path("control.sock")), "it is systemd's")
+        }
+        let log = try #require(stand.log)
+        #expect(log.text.contains("field=listen.address configured=127.0.0.1:0 used=127.0.0.1:\(port)"))
+        #expect(!log.text.contains("field=listen.controlSocket"))
+    }
+
+    @Test func aSocketThatItHasNoUseForIsAFaultOfTheConfiguration() throws {
+        let bench = try Workbench()
+        let (network, port) = try ServiceStand.networkSocket()
+        defer { close(network) }
+        for (sockets, fault) in [
+            ([("upgrade-relay.socket", network)], #"a socket "upgrade-relay.socket" (127.0.0.1:\#(port))"#),
+            ([("control", network)], #"a socket "control" (127.0.0.1:\#(port)) of the wrong kind"#),
+            ([("api", network), ("api", network)], #"two sockets "api""#),
+        ] {
+            let stand = try ServiceStand(in: bench.folder, notify: .abstract)
+            try stand.start(
+                configuration: bench.path("config.json5"), sockets: sockets.map { (name: $0.0, descriptor: $0.1) })
+            #expect(stand.wait() == 78)
+            let log = try #require(stand.log)
+            #expect(log.line(containing: fault, within: .seconds(5)) != nil, "\(log.text)")
+        }
+    }
+
+    private static func monotonicMicroseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+}
+
+/// A request on a thread of its own.
+private final class Answer: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private nonisolated(unsafe) var result: Int?
+
+    init(of request: HTTPRequest) {
+        // The semaphore orders the write before the read.
+        Thread { [self] in
+            result = try? HTTPClient().send(request).status
+            done.signal()
+        }.start()
+    }
+
+    func status(within seconds: DispatchTimeInterval) -> Int? {
+        done.wait(timeout: .now() + seconds) == .success ? result : nil
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import HTTP2
+import RelayEngine
+import Testing
+
+/// A judge that does not come back until it is told to.
+private final class StuckJudge: AnswerJudge {
+    let asked = DispatchSemaphore(value: 0)
+    let goOn = DispatchSemaphore(value: 0)
+
+    func judge(status: UInt16, body: [UInt8]) -> AnswerVerdict {
+        asked.signal()
+        goOn.wait()
+        return .keep
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct LanePulseTests {
+    @Test func aStuckLaneIsFoundAndOneThatGoesOnIsWellAgain() throws {
+        let judge = StuckJudge()
+        let bench = try Workbench(judging: judge) { _ in [.answer(500)] }
+        defer { bench.finish() }
+        var watchdog = Watchdog(patience: .seconds(30), step: .seconds(20))
+        var now = MonotonicTime(nanoseconds: 0)
+        /// Forty seconds of the machine's time, none of ours.
+        func look() -> [String] {
+            now = now + .seconds(20)
+            _ = watchdog.look([.init(.init(bench.lane.pulse))], at: now)
+            now = now + .seconds(40)
+            return watchdog.look([.init(.init(bench.lane.pulse))], at: now)
+        }
+        bench.send(1)
+        #expect(judge.asked.wait(timeout: .now() + 20) == .success)
+        #expect(look() == ["test lane"])
+        judge.goOn.signal()
+        _ = try bench.collector.batches()
+        // Handed back within the turn: the next sleep is a moment away.
+        while !bench.lane.pulse.reading.isAtRest {}
+        #expect(look().isEmpty)
+    }
+}
