@@ -3,6 +3,8 @@
 /// All commands by their words, and what the first words of a command line select.
 struct CommandTree: Sendable {
     let commands: [any Command.Type]
+    /// Those that no overview shows.
+    var hidden: [any Command.Type] = []
 
     enum Selection {
         case command(any Command.Type, words: [String])
@@ -33,7 +35,7 @@ struct CommandTree: Sendable {
             return .overview(group: nil, wasAsked: false)
         }
         if first == "help" { return try help(on: Array(rest)) }
-        if let command = commands.first(where: { $0.spec.path == [first] }) {
+        if let command = (commands + hidden).first(where: { $0.spec.path == [first] }) {
             return .command(command, words: leading + rest)
         }
         let group = commands.filter { $0.spec.path.first == first }
