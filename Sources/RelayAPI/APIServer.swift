@@ -67,7 +67,7 @@ package final class APIServer: Sendable {
                 // The control socket first: it finds out whether another daemon is running, which says more than
                 // "address in use".
                 if let socket = settings.handed.control {
-                    state.control = try HTTPDaemon(socket: socket, door: .control, api: api)
+                    state.control = try HTTPDaemon(socket: socket, door: .control, api: api, isHanded: true)
                 } else if let path = settings.controlSocket {
                     let socket = try ListenSocket.control(path: path, mode: settings.controlSocketMode)
                     state.controlSocket = socket
@@ -76,7 +76,8 @@ package final class APIServer: Sendable {
                 let network = try settings.handed.network ?? settings.listen.map(ListenSocket.network)
                 if let socket = network {
                     state.port = ListenSocket.port(of: socket)
-                    state.network = try HTTPDaemon(socket: socket, door: .network, api: api)
+                    state.network = try HTTPDaemon(
+                        socket: socket, door: .network, api: api, isHanded: settings.handed.network != nil)
                 }
             }
         } catch {

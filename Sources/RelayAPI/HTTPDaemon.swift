@@ -21,9 +21,16 @@ final class HTTPDaemon {
 
     private let context: Context
     private var daemon: OpaquePointer?
+    private let isHanded: Bool
+
+    /// Milliseconds that requests on a handed socket get at the end, twice.
+    private static let grace: Int64 = 250
 
     /// Takes the socket over and closes it in `stop`.
-    init(socket: Int32, door: Door, api: API) throws(APIStartError) {
+    ///
+    /// - Parameter isHanded: somebody else keeps a duplicate, and whoever connects waits there for the next server.
+    init(socket: Int32, door: Door, api: API, isHanded: Bool = false) throws(APIStartError) {
+        self.isHanded = isHanded
         context = try Context(api: api, door: door)
         // Not retained: `self` keeps the context, and `stop` joins every thread before `self` goes.
         let owner = unsafe Unmanaged.passUnretained(context).toOpaque()
@@ -50,6 +57,7 @@ final class HTTPDaemon {
         guard let running = unsafe daemon else { return }
         // "The caller must close the returned socket" (microhttpd.h).
         let listening = unsafe MHD_quiesce_daemon(running)
+        if isHanded { context.connections.letFinish(grace: Self.grace) }
         context.connections.closeAll(patience: 10_000)
         unsafe MHD_stop_daemon(running)
         unsafe daemon = nil

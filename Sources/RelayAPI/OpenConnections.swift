@@ -35,6 +35,20 @@ final class OpenConnections: Sendable {
         }
     }
 
+    /// Lets the requests that are on their way be answered, for a socket whose clients are served again at once by who
+    /// comes next: cutting one off would be as bad as refusing it. Accepting must have ended.
+    ///
+    /// - Parameter grace: milliseconds for what was accepted a moment ago to arrive, and again to be answered.
+    func letFinish(grace: Int64) {
+        drained.wait(milliseconds: grace)
+        state.withLock { state in
+            // Nothing new is read, but for what has arrived already; what is being answered goes out.
+            for socket in state.sockets { shutdown(socket, Int32(SHUT_RD)) }
+        }
+        let end = ContinuousClock.now + .milliseconds(grace)
+        while ContinuousClock.now < end, state.withLock({ !$0.sockets.isEmpty }) { drained.wait(milliseconds: 5) }
+    }
+
     /// Ends every connection and waits until the last one is gone, or for `patience` milliseconds.
     func closeAll(patience: Int64) {
         state.withLock { state in
