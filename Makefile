@@ -5,19 +5,23 @@ SWIFT    ?= swift
 PREFIX   ?= /usr/local
 DESTDIR  ?=
 DEVICES  ?= 10000
+STRIP    ?= strip --strip-debug
+# systemd looks below both prefixes (systemd.unit(5)); the configuration and the keys are in /etc everywhere.
+UNITDIR   = $(DESTDIR)$(PREFIX)/lib/systemd/system
+SHARE     = $(DESTDIR)$(PREFIX)/share
 
 # What Debian 12 has and the build needs; the last two are what tests and demo call.
-PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev libmicrohttpd-dev pkg-config ca-certificates curl openssl sqlite3
+PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev libmicrohttpd-dev libsystemd-dev pkg-config ca-certificates curl openssl sqlite3
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
 RELEASE  := -c release --static-swift-stdlib
 BINARY    = .build/release/upgrade-relay
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint bench clean install packages
+.PHONY: help demo build test test-service lint bench clean install deb packages
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## the whole job on this machine: DEVICES=10000 phones, a simulated push service, figures that must add up
 	$(BINARY) demo --devices $(DEVICES)
@@ -42,11 +46,29 @@ $(BINARY):
 
 install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /usr/local)
 	install -D -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/upgrade-relay
-	strip --strip-debug $(DESTDIR)$(PREFIX)/bin/upgrade-relay
-	install -D -m 0644 etc/config.json5 $(DESTDIR)$(PREFIX)/share/upgrade-relay/config.json5
-	install -d $(DESTDIR)/usr/lib/systemd/system
+	$(STRIP) $(DESTDIR)$(PREFIX)/bin/upgrade-relay
+	install -D -m 0644 etc/config.json5 $(SHARE)/upgrade-relay/config.json5
+	[ -e $(DESTDIR)/etc/upgrade-relay/config.json5 ] \
+	    || install -D -m 0644 etc/config.json5 $(DESTDIR)/etc/upgrade-relay/config.json5
+	install -d -m 0700 $(DESTDIR)/etc/upgrade-relay/secrets
+	install -d $(UNITDIR)
 	sed 's|/usr/bin/upgrade-relay|$(PREFIX)/bin/upgrade-relay|' systemd/upgrade-relay.service \
-	    > $(DESTDIR)/usr/lib/systemd/system/upgrade-relay.service
+	    > $(UNITDIR)/upgrade-relay.service
+	install -m 0644 systemd/upgrade-relay.socket systemd/upgrade-relay-control.socket $(UNITDIR)
+	install -D -m 0644 -t $(SHARE)/doc/upgrade-relay/examples systemd/notify-reload.conf systemd/without-sockets.conf
+	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/vendor-completions \
+	    $(SHARE)/fish/vendor_completions.d $(SHARE)/man/man1
+	$(BINARY) generate bash > $(SHARE)/bash-completion/completions/upgrade-relay
+	$(BINARY) generate zsh > $(SHARE)/zsh/vendor-completions/_upgrade-relay
+	$(BINARY) generate fish > $(SHARE)/fish/vendor_completions.d/upgrade-relay.fish
+	$(BINARY) generate man > $(SHARE)/man/man1/upgrade-relay.1
+
+deb: PACKAGES += dpkg-dev
+deb: build ## a Debian package of it, in .build/deb
+	MAKE=$(MAKE) etc/debian/build $(BINARY) .build/deb
+
+test-service: ## the package in a Debian that systemd boots: start, reload, restart under load, watchdog, upgrade, purge
+	SWIFT=$(SWIFT) Tests/Service/run
 
 clean: ## forget everything that was built
 	rm -rf .build
