@@ -78,13 +78,16 @@ let package = Package(
             "RelayStoreSQLiteTests",
             ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance"]),
         tests("SigningTests", ["Signing"]),
-        tests("HTTP2Tests", ["HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing"]),
+        .target(
+            name: "TestPeers", dependencies: ["CurlTransport", "Signing", "CNGHTTP2", "COpenSSL", "CLinux"],
+            path: "Tests/TestPeers", swiftSettings: strict),
+        tests("HTTP2Tests", ["HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing", "TestPeers"]),
         tests("PushProvidersTests", ["PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules", "SeedApps"]),
         tests(
             "FanOutTests",
             [
                 "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
-                "APNsSimulator", "Signing", "SeedApps",
+                "APNsSimulator", "Signing", "SeedApps", "TestPeers",
             ]),
         tests(
             "VersionSourcesTests",
@@ -106,6 +109,6 @@ let package = Package(
             ["upgrade-relay", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"]),
         tests(
             "EndToEndTests",
-            ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps"]),
+            ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps", "TestPeers"]),
     ],
 )
