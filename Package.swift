@@ -81,13 +81,16 @@ let package = Package(
             ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance"]),
         tests("SigningTests", ["Signing"]),
         tests("SystemdTests", ["Systemd", "RelayEngine"]),
-        tests("HTTP2Tests", ["HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing"]),
+        .target(
+            name: "TestPeers", dependencies: ["CurlTransport", "Signing", "CNGHTTP2", "COpenSSL", "CLinux"],
+            path: "Tests/TestPeers", swiftSettings: strict),
+        tests("HTTP2Tests", ["HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing", "TestPeers"]),
         tests("PushProvidersTests", ["PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules", "SeedApps"]),
         tests(
             "FanOutTests",
             [
                 "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
-                "APNsSimulator", "Signing", "SeedApps",
+                "APNsSimulator", "Signing", "SeedApps", "TestPeers",
             ]),
         tests(
             "VersionSourcesTests",
@@ -109,6 +112,6 @@ let package = Package(
             ["upgrade-relay", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules", "Systemd"]),
         tests(
             "EndToEndTests",
-            ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps"]),
+            ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps", "TestPeers"]),
     ],
 )

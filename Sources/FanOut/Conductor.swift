@@ -164,7 +164,10 @@ struct Conductor {
     private mutating func publish() {
         let figures = runs.mapValues { run in
             var figures = run.figures
-            figures.trouble = faults.text("apns:\(run.record.app.app)") ?? faults.text("store")
+            let app = run.record.app
+            figures.trouble =
+                faults.text(Self.part(app, .production)) ?? faults.text(Self.part(app, .sandbox))
+                ?? faults.text("store")
             return figures
         }
         let texts = faults.texts
@@ -174,9 +177,14 @@ struct Conductor {
         }
     }
 
+    /// The name of a push service's fault. The sandbox has its own: its good health says nothing about production.
+    private static func part(_ app: AppKey, _ environment: PushEnvironment) -> String {
+        environment == .production ? "apns:\(app.app)" : "apns:\(app.app)/sandbox"
+    }
+
     private mutating func notePool(_ pool: PoolID, lane: Int, _ condition: PoolCondition) {
-        guard let app = pools.owner(of: pool, lane: lane) else { return }
-        let part = "apns:\(app.app)"
+        guard let (app, environment) = pools.owner(of: pool, lane: lane) else { return }
+        let part = Self.part(app, environment)
         switch condition {
         case .connected:
             if faults.clear(part) { log(.notice, "connected to the push service again", [("app", app.app)]) }

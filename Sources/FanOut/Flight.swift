@@ -123,9 +123,13 @@ final class Flight {
         return partsOut <= 0
     }
 
-    /// Whether nothing was sent at all, so that the batch can simply be read again later.
+    /// Whether nothing was sent at all, so that the batch can simply be read again later. What was refused until the pool
+    /// gave up has a schedule to keep.
     var isUntouched: Bool {
-        requestCount > 0 && parts.allSatisfy { part in part.batch.answers.allSatisfy { $0.kind == .unsent } }
+        requestCount > 0
+            && parts.allSatisfy { part in
+                part.batch.answers.allSatisfy { $0.kind == .unsent && $0.sends < PoolMachine.sendLimit }
+            }
     }
 
     /// Turns the answers into ledger rows.

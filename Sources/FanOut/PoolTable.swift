@@ -21,7 +21,7 @@ struct PoolTable {
     private let lanes: [Lane]
     private let receivers: [LaneReceiver]
     private var pools: [Key: PoolID] = [:]
-    private var owners: [Address: AppKey] = [:]
+    private var owners: [Address: (app: AppKey, environment: PushEnvironment)] = [:]
 
     init(lanes: [Lane], mailbox: Mailbox<FanOut.Event>) {
         self.lanes = lanes
@@ -38,7 +38,7 @@ struct PoolTable {
         } else {
             pool = lanes[lane].addPool(route.pool(for: environment), judge: APNsJudge(), receiver: receivers[lane])
             pools[key] = pool
-            owners[Address(pool: pool, lane: lane)] = route.app
+            owners[Address(pool: pool, lane: lane)] = (route.app, environment)
         }
         lanes[lane].submit(batch, to: pool)
     }
@@ -55,7 +55,7 @@ struct PoolTable {
         owners.removeAll()
     }
 
-    func owner(of pool: PoolID, lane: Int) -> AppKey? {
+    func owner(of pool: PoolID, lane: Int) -> (app: AppKey, environment: PushEnvironment)? {
         owners[Address(pool: pool, lane: lane)]
     }
 }

@@ -33,9 +33,11 @@ struct Settlement {
     }
 
     mutating func settle(_ row: inout LedgerRow, device: DeviceRow, answer: Answer, in batch: RequestBatch) {
-        // Each time that it was put on a connection counts, but for what the server promised not to have looked at.
+        // Each time that it was put on a connection counts, but for what the server promised not to have looked at: to be
+        // refused until the pool gave up is one attempt, for else its back-off would never grow.
         let sends: UInt16 =
             switch answer.kind {
+            case .unsent where answer.sends >= PoolMachine.sendLimit: 1
             case .open, .unsent: 0
             case .answered, .lost: UInt16(max(1, answer.sends))
             }

@@ -34,6 +34,8 @@ extension Connection {
             var status: UInt16 = 0
             for index in 0..<value.count { unsafe status = status &* 10 &+ UInt16(value[index] &- 0x30) }
             unsafe slots.slots[slot].status = status
+            // What a 1xx before said does not hold for the answer itself (RFC 9110, 15.2: "interim response").
+            unsafe slots.slots[slot].retryAfter = -1
         } else {
             let seconds = unsafe RetryAfter.seconds(value, now: Int64(time(nil)))
             unsafe slots.slots[slot].retryAfter = seconds ?? -1
@@ -41,7 +43,17 @@ extension Connection {
     }
 
     fileprivate func data(_ bytes: UnsafeBufferPointer<UInt8>, at slot: Int) {
-        guard unsafe slots.slots[slot].status >= 300 else { return }
+        // Concluded: its place among the bodies may be another's by now.
+        guard unsafe !slots.slots[slot].isAbandoned else { return }
+        unsafe slots.slots[slot].received += Int32(bytes.count)
+        if unsafe slots.slots[slot].status >= 300 { unsafe keep(bytes, at: slot) }
+        guard unsafe slots.slots[slot].received > Self.answerLimit else { return }
+        // The status says what became of the request; the rest may be endless.
+        abandon(Int32(slot))
+        answered(unsafe slots.slots[slot])
+    }
+
+    private func keep(_ bytes: UnsafeBufferPointer<UInt8>, at slot: Int) {
         var index = unsafe slots.slots[slot].body
         if index < 0 {
             if let free = freeBodies.popLast() {
@@ -72,7 +84,8 @@ extension Connection {
     }
 
     fileprivate func settings(maximumStreams: UInt32) {
-        machine.settingsReceived(maximumStreams: maximumStreams == .max ? nil : Int(maximumStreams))
+        machine.settingsReceived(
+            maximumStreams: maximumStreams == .max ? nil : Int(maximumStreams), at: LaneClock.now())
     }
 
     fileprivate func closed(_ index: Int, errorCode: UInt32) {
@@ -102,10 +115,14 @@ extension Connection {
         let wasProven = machine.isProven
         machine.requestEnded(.answered(isSuccess: isSuccess))
         if isSuccess {
-            if !wasProven { pool.machine.proved() }
+            if !wasProven {
+                pool.machine.proved()
+                pool.answers()
+            }
             pool.resolve(slot.reference, .answered, status: slot.status, retryAfter: slot.retryAfter)
             return
         }
+        pool.answers()
         let body = takeBody(slot.body) ?? []
         switch pool.judge.judge(status: slot.status, body: body) {
         case .keep:

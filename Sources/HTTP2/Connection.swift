@@ -44,6 +44,8 @@ final class Connection {
     private var frameRestCount = 0
 
     static let bodyLimit = 4096
+    /// What an answer's body may have in all; one that goes on is cut short. APNs' are below 100 bytes.
+    static let answerLimit = 65536
     /// Header fields of one answer, names and values and 32 for each (RFC 9113, 6.5.2). Endless CONTINUATION ends here.
     static let headerLimit = 65536
 
@@ -58,6 +60,7 @@ final class Connection {
         settings.pingAfterSilence = configuration.pingAfterSilence
         settings.pingTimeout = configuration.pingTimeout
         settings.idlePing = configuration.idlePing
+        settings.zeroStreamsTimeout = configuration.zeroStreamsTimeout
         machine = ConnectionMachine(settings: settings, at: now)
         slots = RequestSlots(capacity: settings.maximumStreams)
         unsafe out = .allocate(capacity: Self.outCapacity)
@@ -204,7 +207,10 @@ final class Connection {
         for _ in 0..<16 {
             switch unsafe dialed.receive(into: buffer) {
             case .received(let count):
-                machine.heard(at: now)
+                guard machine.heard(bytes: count, at: now) else {
+                    fail("the server floods: \(ConnectionMachine.floodLimit) bytes without an answer")
+                    return
+                }
                 let taken = unsafe nghttp2_session_mem_recv(
                     session, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
                 guard taken >= 0 else {
@@ -258,15 +264,21 @@ final class Connection {
             let index = slots.oldest
             let slot = unsafe slots.slots[Int(index)]
             guard now - slot.sentAt >= patience else { return }
-            slots.unlink(index)
-            // The memory stays until nghttp2 has closed the stream: its HEADERS may not even have left.
-            unsafe slots.slots[Int(index)].isAbandoned = true
-            pool.prepared(slot.reference)?.abandoned += 1
+            abandon(index)
             machine.requestEnded(.timedOut)
             conclude(slot, .unknown)
-            _ = unsafe nghttp2_submit_rst_stream(
-                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slot.streamID, NGHTTP2_CANCEL.rawValue)
         }
+    }
+
+    /// Resets a stream that nobody waits for any more. Its slot and the request's memory stay until nghttp2 has closed it:
+    /// its HEADERS may not even have left.
+    func abandon(_ index: Int32) {
+        slots.unlink(index)
+        let slot = unsafe slots.slots[Int(index)]
+        unsafe slots.slots[Int(index)].isAbandoned = true
+        pool.prepared(slot.reference)?.abandoned += 1
+        _ = unsafe nghttp2_submit_rst_stream(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slot.streamID, NGHTTP2_CANCEL.rawValue)
     }
 
     /// A stream without a proper end: where the status has come, the outcome is known all the same.

@@ -154,12 +154,12 @@ final class LaneLoop {
         connections[connection.token] = connection
         pool.connections.append(connection)
         book.figures.connectionsOpened += 1
-        pool.report(.connected)
+        pool.connected()
     }
 
     private func dialFailed(_ pool: Pool, _ reason: String, at now: MonotonicTime) {
         pool.machine.dialFailed(at: now, random: .random(in: 0..<1))
-        if pool.census(at: now).usable == 0 { pool.report(.failing(error: reason, attempts: pool.machine.failures)) }
+        if pool.census(at: now).usable == 0 { pool.report(.failing(error: reason, attempts: pool.machine.setbacks)) }
     }
 
     private func serve(_ pool: Pool, at now: MonotonicTime) {
@@ -190,10 +190,10 @@ final class LaneLoop {
             pool.machine.retired(
                 reason, wasProven: connection.machine.isProven, livedFor: now - connection.machine.openedAt, at: now,
                 random: .random(in: 0..<1))
-            if pool.machine.failures > 0, pool.census(at: now).usable == 0, !pool.isClosing {
+            if pool.machine.isHoldingBack(at: now), pool.census(at: now).usable == 0, !pool.isClosing {
                 let error = connection.failure ?? connection.lastWords ?? "\(reason)"
                 pool.report(
-                    .failing(error: "\(pool.configuration.origin): \(error)", attempts: pool.machine.failures))
+                    .failing(error: "\(pool.configuration.origin): \(error)", attempts: pool.machine.setbacks))
             }
         }
         guard connection.failure != nil || connection.machine.isDone else { return false }

@@ -27,6 +27,8 @@ package struct PoolConfiguration: Sendable {
     package var pingTimeout: Duration = .seconds(5)
     /// PING on an idle connection: Apple suggests an hour. Default 1 h.
     package var idlePing: Duration = .seconds(3600)
+    /// How long the server may allow no stream at all before the connection is replaced. Default 30 s.
+    package var zeroStreamsTimeout: Duration = .seconds(30)
     /// Connections at most. More than one is opened only while all are full. Default 4.
     package var maximumConnections = 4
     /// Streams per connection at most, whatever the server allows. Default 1000.
@@ -54,9 +56,11 @@ package protocol AnswerJudge: Sendable {
 
 /// How a pool is doing, for status and logs.
 package enum PoolCondition: Sendable, Equatable {
-    /// At least one connection is up.
+    /// The first connection is up; or, after trouble, a request has been answered again: a server that only takes
+    /// connections has not come back.
     case connected
-    /// No connection is up and dialling fails: the error as the operator should read it, and how often in a row.
+    /// Nothing can be sent for now, because no connection is up: the error as the operator should read it, and how often in
+    /// a row it came to nothing.
     case failing(error: String, attempts: Int)
 }
 

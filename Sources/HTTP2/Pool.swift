@@ -207,6 +207,16 @@ final class Pool {
         for connection in connections { connection.retire(.stopped) }
     }
 
+    /// A connection is up. After trouble that is no news: only an answer shows that requests get through again.
+    func connected() {
+        if condition == nil { report(.connected) }
+    }
+
+    /// The server answers requests, however.
+    func answers() {
+        if case .failing? = condition { report(.connected) }
+    }
+
     func report(_ new: PoolCondition) {
         guard condition != new else { return }
         condition = new

@@ -24,6 +24,8 @@ struct RequestSlot {
     var retryAfter: Int32 = -1
     /// Bytes of the request's body handed to nghttp2.
     var bodySent: Int32 = 0
+    /// Bytes of the answer's body, kept or not.
+    var received: Int32 = 0
     /// Index into the connection's collected bodies; -1 while there is none.
     var body: Int32 = -1
     var sentAt = MonotonicTime(nanoseconds: 0)

@@ -13,6 +13,9 @@ package struct ConnectionMachine: Sendable {
         package var pingTimeout: Duration = .seconds(5)
         /// Silence, with nothing in flight, after which a PING keeps the path open.
         package var idlePing: Duration = .seconds(3600)
+        /// How long the server may allow no stream at all. RFC 9113, 6.5.2: "Servers SHOULD only set a zero value for short
+        /// durations; if a server does not wish to accept requests, closing the connection is more appropriate."
+        package var zeroStreamsTimeout: Duration = .seconds(30)
 
         package init() {}
     }
@@ -71,6 +74,12 @@ package struct ConnectionMachine: Sendable {
 
     /// Refusals in a row that make a connection useless.
     package static let refusalLimit = 8
+    /// Bytes in a row with no answer among them that only a peer sends who floods us: PING, SETTINGS, empty DATA, RST_STREAM,
+    /// frames that nobody knows (RFC 9113, 10.5: "An endpoint that doesn't monitor use of these features exposes itself to a
+    /// risk of denial of service"). A thousand streams' longest answers are well below.
+    package static let floodLimit = 8 << 20
+    /// Of them, so many are forgiven each second: an idle server's PINGs never add up.
+    package static let floodForgivenPerSecond = 64 << 10
     /// How long after its first good answer a connection may still be waiting for the SETTINGS that widen it.
     package static let settlingTime: Duration = .milliseconds(500)
 
@@ -84,6 +93,8 @@ package struct ConnectionMachine: Sendable {
     /// When the peer was last heard, or when we began to wait for it.
     private var silentSince: MonotonicTime
     private var pingSentAt: MonotonicTime?
+    private var zeroStreamsSince: MonotonicTime?
+    private var bytesSinceAnswer = 0
 
     package init(settings: Settings, at now: MonotonicTime) {
         self.settings = settings
@@ -109,9 +120,10 @@ package struct ConnectionMachine: Sendable {
 
     /// Carries all it ever will at present: another connection would add something. An unproven connection is never
     /// full in this sense, or a hundred connections would be opened while the first waits for its first answer; nor is one
-    /// that has just been proven, because the SETTINGS that lift its limit follow the first answer.
+    /// that has just been proven, because the SETTINGS that lift its limit follow the first answer; nor is one that may
+    /// carry nothing, because a server that wants a rest does not want more connections.
     package func isFull(at now: MonotonicTime) -> Bool {
-        guard phase == .open, inFlight >= limit, let provenAt else { return false }
+        guard phase == .open, limit > 0, inFlight >= limit, let provenAt else { return false }
         return now - provenAt >= Self.settlingTime
     }
 
@@ -130,8 +142,9 @@ package struct ConnectionMachine: Sendable {
 
     /// SETTINGS came, with or without SETTINGS_MAX_CONCURRENT_STREAMS (nil: no limit). Streams above a lowered limit may
     /// end; nothing is opened before there is room.
-    package mutating func settingsReceived(maximumStreams: Int?) {
+    package mutating func settingsReceived(maximumStreams: Int?, at now: MonotonicTime) {
         peerLimit = maximumStreams ?? .max
+        zeroStreamsSince = peerLimit > 0 ? nil : zeroStreamsSince ?? now
     }
 
     package mutating func requestOpened(at now: MonotonicTime) {
@@ -146,6 +159,7 @@ package struct ConnectionMachine: Sendable {
         switch end {
         case .answered(let isSuccess):
             refusals = 0
+            bytesSinceAnswer = 0
             guard isSuccess else { return }
             // The bytes of the answer were the last that were heard.
             if provenAt == nil { provenAt = silentSince }
@@ -167,9 +181,13 @@ package struct ConnectionMachine: Sendable {
         if isUsable { phase = .retired(reason) }
     }
 
-    /// Any bytes came: the peer lives.
-    package mutating func heard(at now: MonotonicTime) {
+    /// Bytes came: the peer lives.
+    /// - Returns: false when they are a flood (`floodLimit`), and the connection should end.
+    package mutating func heard(bytes: Int, at now: MonotonicTime) -> Bool {
+        let forgiven = (now - silentSince).milliseconds * Int64(Self.floodForgivenPerSecond) / 1000
+        bytesSinceAnswer = max(0, bytesSinceAnswer - Int(clamping: max(0, forgiven))) + bytes
         silentSince = now
+        return bytesSinceAnswer <= Self.floodLimit
     }
 
     package mutating func pingAcknowledged(at now: MonotonicTime) {
@@ -179,6 +197,9 @@ package struct ConnectionMachine: Sendable {
 
     /// To be called every now and then.
     package mutating func tick(at now: MonotonicTime) -> TickAction {
+        if let zeroStreamsSince, inFlight == 0, now - zeroStreamsSince >= settings.zeroStreamsTimeout {
+            return .giveUp("the server has allowed no streams for \(settings.zeroStreamsTimeout)")
+        }
         if let sent = pingSentAt {
             // RFC 9113, 6.7: "PING responses SHOULD be given higher priority than any other frame". A peer that talks on
             // without answering is odd, not dead.

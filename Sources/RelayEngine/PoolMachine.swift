@@ -8,7 +8,7 @@
 /// | what happened | next dial |
 /// |---|---|
 /// | dialling failed, or a connection ended that never had a 2xx, for the n-th time in a row | 1 s doubling to 60 s |
-/// | GOAWAY with ENHANCE_YOUR_CALM | the same |
+/// | GOAWAY with ENHANCE_YOUR_CALM, for the n-th time | 1 s doubling to 60 s; forgotten when a connection lived 10 min |
 /// | a good connection ended within 10 s | at once three times in a row, then 1 s doubling to 60 s |
 /// | a good connection ended later | at once |
 ///
@@ -59,11 +59,16 @@ package struct PoolMachine: Sendable {
     package static let shortLife: Duration = .seconds(10)
     /// Good connections in a row that may be short-lived before redialling slows down.
     package static let shortLivesForgiven = 3
+    /// A good connection that lived so long has made up for every ENHANCE_YOUR_CALM before it.
+    package static let calmForgotten: Duration = .seconds(600)
 
     private let maximumConnections: Int
     private var isStopped = false
     private var isDialling = false
     private var shortLives = 0
+    /// Not undone by a good answer: a server that takes one push and asks for calm again would be dialled every second
+    /// for ever.
+    private var calms = 0
     private var notBefore: MonotonicTime?
     /// Failures in a row, of dials and of connections that came to nothing.
     package private(set) var failures = 0
@@ -71,6 +76,12 @@ package struct PoolMachine: Sendable {
     package init(maximumConnections: Int) {
         self.maximumConnections = max(1, maximumConnections)
     }
+
+    /// How often in a row it came to nothing, in whatever way: for status and logs.
+    package var setbacks: Int { max(failures, calms, shortLives) }
+
+    /// Nothing is dialled at present, whoever waits.
+    package func isHoldingBack(at now: MonotonicTime) -> Bool { notBefore.map { now < $0 } ?? false }
 
     // MARK: Dialling
 
@@ -111,7 +122,12 @@ package struct PoolMachine: Sendable {
         random: Double
     ) {
         if reason == .stopped { return }
-        if reason == .goAway(isCalm: true) || !wasProven {
+        if wasProven, life >= Self.calmForgotten { calms = 0 }
+        if reason == .goAway(isCalm: true) {
+            calms += 1
+            if !wasProven { failures += 1 }
+            notBefore = now + Self.backOff(after: max(calms, failures), random: random)
+        } else if !wasProven {
             fail(at: now, random: random)
         } else if life < Self.shortLife {
             shortLives += 1

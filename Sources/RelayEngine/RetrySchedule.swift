@@ -6,9 +6,13 @@
 /// |---|---|---|---|
 /// | 429 for one token | 2 s | doubles | 5 min |
 /// | 5xx with Retry-After | as it says | as it says | 1 day |
-/// | 5xx without | 1 min | doubles | 15 min (Apple: "after 15 minutes") |
+/// | 5xx without | 15 min | doubles | 4 h |
 /// | transport loss (the second try at once is the connection pool's) | 1 s | doubles | 5 min |
 /// | bad credential, unsent | when sending goes on | | |
+///
+/// Apple, "Handling notification responses from APNs": "After 15 minutes, you can retry JSON payloads that receive response
+/// status codes that begin with 5XX. While retrying, you may employ a back-off technique." A `Retry-After` is the server's
+/// own word and goes before.
 ///
 /// Jitter adds up to a quarter of the delay and never takes anything away: no push is sent before its time.
 package struct RetrySchedule: Sendable {
@@ -37,7 +41,7 @@ package struct RetrySchedule: Sendable {
         case .service(let retryAfter?):
             base = min(max(retryAfter, .seconds(1)), .seconds(86400))
         case .service(nil):
-            base = Self.doubling(from: .seconds(60), attempt: attempt, limit: .seconds(900))
+            base = Self.doubling(from: .seconds(900), attempt: attempt, limit: .seconds(14_400))
         }
         return base + .milliseconds(Int64(Double(base.milliseconds) * 0.25 * random))
     }

@@ -88,9 +88,22 @@ final class Workbench {
 
     /// Moves the store to another folder; before `start`.
     func keepStore(in folder: URL) throws {
-        let file = self.folder.appending(path: "config.json5")
-        let text = try String(contentsOf: file, encoding: .utf8)
-        try Data(text.replacing(path("relay.db"), with: folder.appending(path: "relay.db").path).utf8).write(to: file)
+        try edit { $0.replacing(path("relay.db"), with: folder.appending(path: "relay.db").path) }
+    }
+
+    /// Changes the configuration; a daemon that runs learns of it by SIGHUP.
+    func edit(_ change: (String) -> String) throws {
+        let file = folder.appending(path: "config.json5")
+        try Data(change(String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
+    }
+
+    /// Leads the relay to a push service of the test's own.
+    func push(to server: String, trusting certificates: String? = nil, more: String = "") throws {
+        try edit { text in
+            var text = text.replacing("https://127.0.0.1:\(simulator.port)\"", with: "\(server)\", \(more)")
+            if let certificates { text.replace(path("apns-simulator-ca.pem"), with: certificates) }
+            return text
+        }
     }
 
     // MARK: The daemon

@@ -16,99 +16,47 @@ import UpgradeRules
 
 /// The fan-out between a real store and a real push service, in one process and on a clock that the test moves.
 @Suite(.serialized) struct FanOutLiveTests {
-    /// A clock that stands where it is put.
-    private final class TestClock: Sendable {
-        private let time: Mutex<Timestamp>
-        init(_ start: Timestamp) { time = Mutex(start) }
-        var now: Timestamp { time.withLock { $0 } }
-        func advance(by duration: Duration) { time.withLock { $0 = $0 + duration } }
-    }
+    private let bench: FanOutBench
 
-    private static let app = AppKey(app: "com.example.app", platform: .ios)
-    private let clock = TestClock(
-        Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000)))
-    private let folder: URL
-    private let store: SQLiteStore
-    /// Signalled for each line of the fan-out's log, so that nothing sleeps.
-    private let lines = LogLines()
+    init() throws { bench = try FanOutBench() }
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "fan-out-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        store = try SQLiteStore(path: folder.appending(path: "relay.db").path)
-    }
-
-    private func simulator(
-        _ key: ES256PrivateKey, _ configure: (inout SimulatorConfiguration) -> Void = { _ in }
-    ) throws -> APNsSimulator {
+    private func simulator(_ configure: (inout SimulatorConfiguration) -> Void = { _ in }) throws -> APNsSimulator {
         var configuration = SimulatorConfiguration(
-            topics: [Self.app.app], teamID: "TEAM123456", keys: ["KEY1234567": key.publicKey])
-        configuration.certificate = .generated(directory: folder.path)
+            topics: [FanOutBench.app.app], teamID: FanOutBench.teamID, keys: [FanOutBench.keyID: bench.key.publicKey])
+        configuration.certificate = .generated(directory: bench.folder.path)
         configure(&configuration)
         let simulator = try APNsSimulator(configuration)
         try simulator.start()
         return simulator
     }
 
-    private func fanOut(_ simulator: APNsSimulator, _ key: ES256PrivateKey, timeToLive: Duration) throws -> FanOut {
+    private func fanOut(_ simulator: APNsSimulator) throws -> FanOut {
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
         pool.trustedCertificates = simulator.trustedCertificatePath
-        let route = AppRoute(
-            app: Self.app,
-            provider: APNsProvider(
-                settings: .init(topic: Self.app.app, priority: 10),
-                tokens: APNsTokenSource(
-                    teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: nil, save: { _ in })),
-            production: pool, sandbox: pool, pushType: "needUpgrade", alert: "Upgrade", sound: nil,
-            downloadURL: "https://example.com", timeToLive: timeToLive)
-        let (clock, lines) = (clock, lines)
-        return try FanOut(
-            store: store, routes: [route], configuration: FanOut.Configuration(),
-            log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { clock.now })
-    }
-
-    private func register(_ count: Int) throws {
-        let version = try Version("1.0")
-        try store.register(
-            (1...count).map {
-                DeviceRegistration(
-                    app: Self.app, token: String(format: "%064x", $0), telephone: String(13_800_000_000 + $0),
-                    version: version)
-            }, at: clock.now)
-    }
-
-    private func raise(_ version: String) throws {
-        _ = try store.apply(
-            VersionBump(app: Self.app, required: try Version(version)), actor: "test", source: "test", at: clock.now,
-            draft: nil, receipt: nil, render: { _ in StoredAnswer(status: 200, body: []) })
-    }
-
-    private func campaign() throws -> CampaignRecord {
-        try #require(try store.campaigns(before: nil, limit: 1).first)
+        return try bench.fanOut(pool, timeToLive: .seconds(3_600))
     }
 
     @Test func whatCouldNotBeSentInTimeExpires() throws {
-        let key = try ES256PrivateKey.generate()
-        let simulator = try simulator(key) { $0.faults.serviceErrors = .init(afterN: 0, count: 1_000_000) }
+        let simulator = try simulator { $0.faults.serviceErrors = .init(afterN: 0, count: 1_000_000) }
         defer { simulator.stop() }
-        try register(200)
-        let fanOut = try fanOut(simulator, key, timeToLive: .seconds(3_600))
+        try bench.register(200)
+        let fanOut = try fanOut(simulator)
         defer { fanOut.stop(within: .seconds(5)) }
-        try raise("2.0")
+        try bench.raise("2.0")
         fanOut.poke()
         try #require(simulator.wait(forRequests: 200, deadline: .seconds(20)))
         // The clock goes on until what was due again has been tried a second time.
         for _ in 0..<20 where simulator.figures.requests < 400 {
-            clock.advance(by: .seconds(100))
+            bench.clock.advance(by: .seconds(100))
             fanOut.poke()
             _ = simulator.wait(forRequests: 400, deadline: .seconds(1))
         }
         #expect(simulator.figures.requests >= 400)
         // An hour after the rise nothing may be sent any more.
-        clock.advance(by: .seconds(3_600))
+        bench.clock.advance(by: .seconds(3_600))
         fanOut.poke()
-        try #require(lines.wait(for: "the campaign's time to live ran out", deadline: .seconds(20)))
-        let end = try campaign()
+        try #require(bench.lines.wait(for: "the campaign's time to live ran out", deadline: .seconds(20)))
+        let end = try bench.campaign()
         #expect(end.state == .completed)
         #expect(end.counts.expired == 200)
         #expect(end.counts.audience == 200)
@@ -120,22 +68,21 @@ import UpgradeRules
             "13800138000", "+8613800138000", " 13800138000", "13800138000 ", "１３８", "138\"00", "138\\00", "138/00",
             "caf\u{e9}", "cafe\u{301}", "\u{1f695}", "\u{2028}", "\u{1}\u{7f}", "0", "00", "1.0",
         ]
-        let key = try ES256PrivateKey.generate()
-        let record = folder.appending(path: "record.ndjson")
-        let simulator = try simulator(key) { $0.recordPath = record.path }
+        let record = bench.folder.appending(path: "record.ndjson")
+        let simulator = try simulator { $0.recordPath = record.path }
         defer { simulator.stop() }
         var jury = PushJury(pushType: "needUpgrade")
-        try store.register(
+        try bench.store.register(
             telephones.enumerated().map { number, telephone in
                 let token = String(format: "%064x", number + 1)
                 jury.telephones[token] = [telephone]
-                return DeviceRegistration(app: Self.app, token: token, telephone: telephone, version: nil)
-            }, at: clock.now)
-        let fanOut = try fanOut(simulator, key, timeToLive: .seconds(3_600))
+                return DeviceRegistration(app: FanOutBench.app, token: token, telephone: telephone, version: nil)
+            }, at: bench.clock.now)
+        let fanOut = try fanOut(simulator)
         defer { fanOut.stop(within: .seconds(5)) }
-        try raise("2.0")
+        try bench.raise("2.0")
         fanOut.poke()
-        try #require(lines.wait(for: "the campaign is complete", deadline: .seconds(20)))
+        try #require(bench.lines.wait(for: "the campaign is complete", deadline: .seconds(20)))
         let verdict = try jury.verdict(onRecord: Data(contentsOf: record))
         #expect(verdict.judged == telephones.count)
         #expect(verdict.faults == [])

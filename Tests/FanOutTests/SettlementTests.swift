@@ -76,9 +76,9 @@ import UpgradeRules
         arguments: [
             (status: 429, reason: "TooManyRequests", retryAfter: -1, attempts: 0, earliest: 2, latest: 2.5),
             (429, "TooManyRequests", -1, 3, 16, 20),
-            (503, "ServiceUnavailable", -1, 0, 60, 75),
+            (503, "ServiceUnavailable", -1, 0, 900, 1125),
             (503, "ServiceUnavailable", 7, 5, 7, 8.75),
-            (500, "InternalServerError", -1, 9, 900, 1125),
+            (500, "InternalServerError", -1, 9, 14_400, 18_000),
         ] as [(UInt16, String, Int32, UInt16, Double, Double)])
     func aRetryWaitsAsLongAsItsScheduleSays(
         status: UInt16, reason: String, retryAfter: Int32, attempts: UInt16, earliest: Double, latest: Double
@@ -110,6 +110,17 @@ import UpgradeRules
         let held = settle(unsent).row
         #expect(held.attempts == 0)
         #expect(held.nextAttemptAt == now, "nothing is wrong with it")
+    }
+
+    @Test func aPushThatWasRefusedUntilThePoolGaveUpWaitsLongerEachTime() throws {
+        var refused = Answer()
+        refused.kind = .unsent
+        refused.sends = UInt8(PoolMachine.sendLimit)
+        let first = settle(refused).row
+        #expect(first.state == .retrying && first.attempts == 1 && first.reason == "StreamRefused")
+        #expect(try #require(first.nextAttemptAt) >= now + .seconds(1))
+        let fourth = settle(refused, attempts: 3).row
+        #expect(try #require(fourth.nextAttemptAt) >= now + .seconds(8))
     }
 
     @Test func aBadCredentialStopsTheCampaignAndKeepsThePush() {

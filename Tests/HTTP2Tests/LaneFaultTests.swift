@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
+import TestPeers
 import Testing
 
 /// What becomes of requests when the peer misbehaves. Error codes: RFC 9113, 7.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
+import TestPeers
 import Testing
 
 /// Beginning, pausing, ending; and with whom a lane does not speak.
@@ -76,7 +77,7 @@ struct LaneLifeTests {
 
     @Test func whileNobodyListensRequestsWaitAndTheReasonIsTold() throws {
         let identity = try TestIdentity()
-        let peer = try ScriptedPeer(identity) { _ in [.answer(200)] }
+        let peer = try ScriptedPeer(identity, PeerManner()) { _ in [.answer(200)] }
         let port = peer.port
         peer.stop()
         let lane = try Lane(name: "test")

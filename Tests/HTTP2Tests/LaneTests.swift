@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import HTTP2
+import TestPeers
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))

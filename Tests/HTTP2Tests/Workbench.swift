@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import HTTP2
+import TestPeers
 import Testing
 
 /// Collects what a lane hands back.
@@ -43,12 +44,22 @@ struct Workbench {
         configure: (inout PoolConfiguration) -> Void = { _ in },
         script: @escaping ScriptedPeer.Script
     ) throws {
+        var manner = PeerManner()
+        manner.maximumStreams = maximumStreams
+        manner.speaksHTTP2 = speaksHTTP2
+        try self.init(identity: identity, manner: manner, judge: judge, configure: configure, script: script)
+    }
+
+    init(
+        identity: TestIdentity? = nil, manner: PeerManner, host: String = "localhost",
+        judge: FixedJudge = FixedJudge(), configure: (inout PoolConfiguration) -> Void = { _ in },
+        script: @escaping ScriptedPeer.Script
+    ) throws {
         let identity = try identity ?? TestIdentity()
         self.identity = identity
-        peer = try ScriptedPeer(
-            identity, maximumStreams: maximumStreams, speaksHTTP2: speaksHTTP2, script: script)
+        peer = try ScriptedPeer(identity, manner, script: script)
         lane = try Lane(name: "test lane")
-        var configuration = PoolConfiguration(origin: Origin(host: "localhost", port: peer.port))
+        var configuration = PoolConfiguration(origin: Origin(host: host, port: peer.port))
         configuration.trustedCertificates = identity.authorityPath
         configure(&configuration)
         pool = lane.addPool(configuration, judge: other ?? judge, receiver: collector)

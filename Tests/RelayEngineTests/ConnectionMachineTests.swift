@@ -15,9 +15,9 @@ struct ConnectionMachineTests {
 
     private func proven(_ change: (inout ConnectionMachine.Settings) -> Void = { _ in }) -> ConnectionMachine {
         var connection = machine(change)
-        connection.settingsReceived(maximumStreams: 1000)
+        connection.settingsReceived(maximumStreams: 1000, at: at(0))
         connection.requestOpened(at: at(1))
-        connection.heard(at: at(2))
+        _ = connection.heard(bytes: 1, at: at(2))
         connection.requestEnded(.answered(isSuccess: true))
         return connection
     }
@@ -27,7 +27,7 @@ struct ConnectionMachineTests {
     @Test func oneStreamUntilAGoodAnswer() {
         var connection = machine()
         #expect(connection.room == 1)
-        connection.settingsReceived(maximumStreams: 1000)
+        connection.settingsReceived(maximumStreams: 1000, at: at(0))
         #expect(connection.room == 1, "SETTINGS alone prove nothing")
         connection.requestOpened(at: at(1))
         #expect(connection.room == 0)
@@ -41,37 +41,76 @@ struct ConnectionMachineTests {
 
     @Test func theServersLimitIsObeyedUpAndDown() {
         var connection = proven()
-        connection.settingsReceived(maximumStreams: 10)
+        connection.settingsReceived(maximumStreams: 10, at: at(0))
         #expect(connection.room == 10)
         for _ in 0..<10 { connection.requestOpened(at: at(3)) }
-        connection.settingsReceived(maximumStreams: 1)
+        connection.settingsReceived(maximumStreams: 1, at: at(0))
         #expect(connection.room == 0)
         for _ in 0..<9 { connection.requestEnded(.answered(isSuccess: true)) }
         #expect(connection.room == 0, "one is still open")
         connection.requestEnded(.answered(isSuccess: true))
         #expect(connection.room == 1)
-        connection.settingsReceived(maximumStreams: nil)
+        connection.settingsReceived(maximumStreams: nil, at: at(0))
         #expect(connection.room == 100)
     }
 
     @Test func aServerThatAllowsNothingGetsNothing() {
         var connection = machine()
-        connection.settingsReceived(maximumStreams: 0)
+        connection.settingsReceived(maximumStreams: 0, at: at(0))
         #expect(connection.room == 0 && connection.isUsable)
+    }
+
+    @Test func aServerThatAllowsNothingForLongIsLeft() {
+        var connection = proven()
+        connection.requestOpened(at: at(10))
+        connection.settingsReceived(maximumStreams: 0, at: at(20))
+        #expect(!connection.isFull(at: at(20_000)), "who wants a rest does not want more connections")
+        #expect(connection.tick(at: at(9_000)) == .nothing)
+        connection.requestEnded(.answered(isSuccess: true))
+        connection.settingsReceived(maximumStreams: 0, at: at(20_000))
+        #expect(connection.tick(at: at(30_019)) == .nothing, "said again, but since the first time")
+        #expect(connection.tick(at: at(30_020)) == .giveUp("the server has allowed no streams for 30.0 seconds"))
+        connection.settingsReceived(maximumStreams: 5, at: at(30_021))
+        #expect(connection.tick(at: at(30_022)) == .nothing)
+        connection.settingsReceived(maximumStreams: 0, at: at(40_000))
+        #expect(connection.tick(at: at(69_999)) == .nothing)
+    }
+
+    // MARK: Floods
+
+    @Test func bytesWithoutAnAnswerAreAFlood() {
+        var connection = proven()
+        connection.requestOpened(at: at(10))
+        let limit = ConnectionMachine.floodLimit
+        #expect(connection.heard(bytes: limit, at: at(10)) == true)
+        #expect(connection.heard(bytes: 1, at: at(10)) == false)
+        connection.requestEnded(.answered(isSuccess: false))
+        #expect(connection.heard(bytes: limit, at: at(10)) == true, "an answer among them makes up for it")
+    }
+
+    @Test func whatTricklesInIsNoFlood() {
+        var connection = proven()
+        // A server's PING each 100 ms for a week of idleness.
+        for number in 1..<(7 * 86_400 * 10 as UInt64) {
+            guard connection.heard(bytes: 17, at: at(number * 100)) else {
+                Issue.record("after \(number) PINGs")
+                return
+            }
+        }
     }
 
     @Test func fullMeansProvenSettledAndAtTheLimit() {
         var connection = machine()
         connection.requestOpened(at: at(1))
         #expect(!connection.isFull(at: at(5000)), "unproven")
-        connection.settingsReceived(maximumStreams: 1)
-        connection.heard(at: at(5000))
+        connection.settingsReceived(maximumStreams: 1, at: at(0))
+        _ = connection.heard(bytes: 1, at: at(5000))
         connection.requestEnded(.answered(isSuccess: true))
         connection.requestOpened(at: at(5000))
         #expect(connection.room == 0)
         #expect(!connection.isFull(at: at(5499)), "SETTINGS may follow")
         #expect(connection.isFull(at: at(5500)))
-        connection.settingsReceived(maximumStreams: 2)
+        connection.settingsReceived(maximumStreams: 2, at: at(0))
         #expect(!connection.isFull(at: at(6000)))
     }
 
@@ -142,7 +181,7 @@ struct ConnectionMachineTests {
         #expect(connection.tick(at: at(70_000)) == .sendPing)
         #expect(connection.isPinging)
         #expect(connection.tick(at: at(70_250)) == .nothing, "one PING at a time")
-        connection.heard(at: at(70_300))
+        _ = connection.heard(bytes: 1, at: at(70_300))
         connection.pingAcknowledged(at: at(70_300))
         #expect(!connection.isPinging)
         #expect(connection.tick(at: at(80_299)) == .nothing)
@@ -159,7 +198,7 @@ struct ConnectionMachineTests {
         var connection = proven()
         connection.requestOpened(at: at(0))
         #expect(connection.tick(at: at(10_002)) == .sendPing)
-        connection.heard(at: at(14_000))
+        _ = connection.heard(bytes: 1, at: at(14_000))
         #expect(connection.tick(at: at(16_000)) == .nothing, "other bytes came after the PING")
         #expect(connection.tick(at: at(19_000)) == .giveUp("no answer to PING within 5.0 seconds"))
     }

@@ -78,6 +78,51 @@ struct PoolMachineTests {
         #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .dial)
     }
 
+    @Test func beCalmAgainAndAgainMeansWaitLonger() {
+        var pool = PoolMachine(maximumConnections: 1)
+        var now: UInt64 = 0
+        for seconds in [1, 2, 4, 8, 16, 32, 60, 60] as [UInt64] {
+            pool.dialled()
+            pool.proved()  // each connection takes a push or two before it asks for calm
+            pool.retired(.goAway(isCalm: true), wasProven: true, livedFor: .seconds(20), at: at(now), random: 0)
+            #expect(pool.isHoldingBack(at: at(now)) && pool.setbacks > 0)
+            now += seconds * 1000
+            #expect(pool.decide(queued: 1, Connections(), at: at(now - 1)) == .wait(until: at(now)))
+            #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial)
+        }
+        pool.dialled()
+        pool.proved()
+        pool.retired(.goAway(isCalm: true), wasProven: true, livedFor: .seconds(600), at: at(now), random: 0)
+        #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .wait(until: at(now + 1000)), "ten good minutes")
+    }
+
+    @Test(arguments: 0..<100 as Range<UInt64>)
+    func aServerThatWasAwayIsFoundWithinAMinuteAndAQuarter(seed: UInt64) {
+        // Down for a minute: nothing is dialled faster than the table says, and it is found soon afterwards.
+        var random = Dice(state: seed)
+        var pool = PoolMachine(maximumConnections: 4)
+        var now: UInt64 = 0
+        var dials: [UInt64] = []
+        while true {
+            switch pool.decide(queued: 1, Connections(), at: at(now)) {
+            case .dial:
+                dials.append(now)
+                if now >= 60_000 {
+                    #expect(now < 60_000 + 32_000 * 5 / 4 + 1)
+                    for (count, gap) in zip(dials, dials.dropFirst()).map({ $1 - $0 }).enumerated() {
+                        #expect(gap >= 1000 << min(count, 5) && gap <= 1250 << count + 1)
+                    }
+                    return
+                }
+                pool.dialFailed(at: at(now), random: .random(in: 0..<1, using: &random))
+            case .wait(let until): now = (until.nanoseconds + 999_999) / 1_000_000
+            case .nothing:
+                Issue.record("it must be dialled some day")
+                return
+            }
+        }
+    }
+
     @Test func goodConnectionsThatLiveShortlyAreForgivenThreeTimes() {
         var pool = PoolMachine(maximumConnections: 1)
         for _ in 0..<3 {
@@ -132,5 +177,18 @@ struct PoolMachineTests {
     @Test func withdrawnRequestsKeepTheirHistory() {
         #expect(PoolMachine.fateWhenWithdrawn(isSecond: false) == .unsent)
         #expect(PoolMachine.fateWhenWithdrawn(isSecond: true) == .lost)
+    }
+}
+
+/// SplitMix64: the same throws for the same seed.
+struct Dice: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = state
+        word = (word ^ word >> 30) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ word >> 27) &* 0x94d0_49bb_1331_11eb
+        return word ^ word >> 31
     }
 }

@@ -8,7 +8,7 @@ import Testing
         arguments: [
             (.tooManyRequests, [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]),
             (.transport, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]),
-            (.service(retryAfter: nil), [60, 120, 240, 480, 900, 900]),
+            (.service(retryAfter: nil), [900, 1800, 3600, 7200, 14_400, 14_400]),
             (.service(retryAfter: .seconds(30)), [30, 30, 30, 30]),
             (.service(retryAfter: .seconds(3600)), [3600, 3600]),
             (.service(retryAfter: .seconds(86400)), [86400, 86400]),
@@ -24,7 +24,7 @@ import Testing
 
     @Test(
         arguments: [
-            (0.0, 60_000), (0.25, 63_750), (0.5, 67_500), (0.999, 74_985),
+            (0.0, 900_000), (0.25, 956_250), (0.5, 1_012_500), (0.999, 1_124_775),
         ] as [(Double, Int64)])
     func addsUpToAQuarter(random: Double, milliseconds: Int64) {
         let delay = RetrySchedule().delay(after: .service(retryAfter: nil), attempt: 1, random: random)
@@ -69,13 +69,13 @@ import Testing
         #expect(schedule.delay(after: .tooManyRequests, attempt: .max, random: 0) == .seconds(300))
     }
 
-    @Test func spreadsOneMinuteOverFifteenSeconds() {
+    @Test func spreadsFifteenMinutesOverNearlyFour() {
         var random = SystemRandomNumberGenerator()
         let delays = (0..<1000).map { _ in
             RetrySchedule().delay(
                 after: .service(retryAfter: nil), attempt: 1, random: .random(in: 0..<1, using: &random))
         }
-        #expect(delays.allSatisfy { (.seconds(60)...(.seconds(75))).contains($0) })
+        #expect(delays.allSatisfy { (.seconds(900)...(.seconds(1125))).contains($0) })
         #expect(Set(delays).count > 500)
     }
 }

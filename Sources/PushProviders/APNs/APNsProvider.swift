@@ -107,6 +107,8 @@ package struct APNsProvider: Sendable {
     /// What the answer to a push means for it.
     package func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
         switch answer.kind {
+        case .unsent where answer.sends >= PoolMachine.sendLimit:
+            return .retry(.transport, reason: "StreamRefused")
         case .open, .unsent:
             return .retry(.held, reason: "NotSent")
         case .lost:

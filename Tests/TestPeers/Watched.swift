@@ -4,12 +4,12 @@ import Glibc
 /// A value that threads change and tests wait for: no sleeping, but a deadline.
 ///
 /// `@unchecked Sendable`: `value` is touched only between lock and unlock of `mutex`.
-final class Watched<Value>: @unchecked Sendable {
+package final class Watched<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t> = .allocate(capacity: 1)
     private let changed: UnsafeMutablePointer<pthread_cond_t> = .allocate(capacity: 1)
     private var value: Value
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         self.value = value
         pthread_mutex_init(mutex, nil)
         pthread_cond_init(changed, nil)
@@ -23,7 +23,7 @@ final class Watched<Value>: @unchecked Sendable {
     }
 
     @discardableResult
-    func change<Result>(_ body: (inout Value) -> Result) -> Result {
+    package func change<Result>(_ body: (inout Value) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer {
             pthread_cond_broadcast(changed)
@@ -32,17 +32,19 @@ final class Watched<Value>: @unchecked Sendable {
         return body(&value)
     }
 
-    var now: Value {
+    package var now: Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return value
     }
 
-    /// - Returns: whether the condition came true within `seconds`.
-    func wait(seconds: Int = 20, until condition: (Value) -> Bool) -> Bool {
+    /// - Returns: whether the condition came true within `seconds` and `milliseconds`.
+    package func wait(seconds: Int = 20, milliseconds: Int = 0, until condition: (Value) -> Bool) -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)
-        deadline.tv_sec += seconds
+        deadline.tv_nsec += milliseconds * 1_000_000
+        deadline.tv_sec += seconds + deadline.tv_nsec / 1_000_000_000
+        deadline.tv_nsec %= 1_000_000_000
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while !condition(value) {

@@ -2,154 +2,17 @@
 import CLinux
 import CNGHTTP2
 import COpenSSL
-import CurlTransport
 import Glibc
-import Signing
-
-/// What the peer saw of one request.
-struct SeenRequest: Sendable {
-    /// Connections count from 0 in the order in which they came, requests of a connection from 1.
-    let connection: Int
-    let number: Int
-    let streamID: Int32
-    var headers: [String: String] = [:]
-    var body: [UInt8] = []
-}
-
-/// What the peer does about a request.
-enum Step: Sendable {
-    case answer(Int, [String: String] = [:], String = "")
-    /// The stream stays open until `release`.
-    case hold
-    case settings(maximumStreams: Int)
-    case goAway(lastStreamID: Int32, code: UInt32 = 0, debug: String = "")
-    case reset(code: UInt32)
-    /// Closes TCP without TLS's or HTTP's farewell.
-    case cut
-    /// Bytes of our own, as they are.
-    case raw([UInt8])
-    /// Neither reads nor writes from now on.
-    case silence
-}
-
-/// A TLS HTTP/2 server on loopback that does as the test says: one thread per connection.
-final class ScriptedPeer: Sendable {
-    struct State {
-        var connections = 0
-        var open = 0
-        var requests: [SeenRequest] = []
-        /// The largest number of streams open at once on any connection.
-        var widest = 0
-        var goodbyes: [UInt32] = []
-        var releases = 0
-        var releaseStatus = 200
-        var isStopping = false
-        var pings = 0
-    }
-
-    typealias Script = @Sendable (SeenRequest) -> [Step]
-
-    let port: UInt16
-    let state = Watched(State())
-    private let listener: Int32
-    private let context: ServerContext
-    private let thread: NativeThread
-
-    init(
-        _ identity: TestIdentity, maximumStreams: Int? = 1000, speaksHTTP2: Bool = true, script: @escaping Script
-    ) throws {
-        guard let context = SSL_CTX_new(TLS_server_method()),
-            SSL_CTX_use_certificate_chain_file(context, identity.chainPath) == 1,
-            SSL_CTX_use_PrivateKey_file(context, identity.keyPath, SSL_FILETYPE_PEM) == 1
-        else { throw PeerError("TLS context") }
-        if speaksHTTP2 {
-            SSL_CTX_set_alpn_select_cb(
-                context,
-                { _, out, outCount, offered, offeredCount, _ in
-                    // RFC 7301: length-prefixed names.
-                    guard let offered, offeredCount >= 3, offered[0] == 2, offered[1] == 0x68, offered[2] == 0x32 else {
-                        return SSL_TLSEXT_ERR_NOACK
-                    }
-                    out?.pointee = offered + 1
-                    outCount?.pointee = 2
-                    return SSL_TLSEXT_ERR_OK
-                }, nil)
-        }
-        self.context = ServerContext(context)
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, size) == 0 }
-        }
-        guard isBound, listen(listener, 64) == 0 else { throw PeerError("bind") }
-        var length = size
-        _ = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
-        }
-        self.listener = listener
-        port = UInt16(bigEndian: address.sin_port)
-        thread = try NativeThread(name: "peer") { [context = self.context, state] in
-            while true {
-                let socket = accept(listener, nil, nil)
-                guard socket >= 0, !state.now.isStopping else {
-                    if socket >= 0 { close(socket) }
-                    return
-                }
-                let number = state.change { state in
-                    state.connections += 1
-                    state.open += 1
-                    return state.connections - 1
-                }
-                let connection = PeerConnection(
-                    number: number, socket: socket, context: context.pointer, state: state,
-                    maximumStreams: maximumStreams, script: script)
-                (try? NativeThread(name: "peer \(number)") { connection.run() })?.detach()
-            }
-        }
-    }
-
-    /// Answers every stream that is held, now and once more for each call.
-    func release(status: Int = 200) {
-        state.change { state in
-            state.releases += 1
-            state.releaseStatus = status
-        }
-    }
-
-    /// Ends all connections and waits until they are gone.
-    func stop() {
-        state.change { $0.isStopping = true }
-        shutdown(listener, Int32(SHUT_RDWR))
-        thread.join()
-        close(listener)
-        _ = state.wait { $0.open == 0 }
-    }
-}
-
-/// `@unchecked Sendable`: "SSL_CTX objects may be shared by threads once they are set up" (openssl-threads(7)), and so it is.
-private final class ServerContext: @unchecked Sendable {
-    let pointer: OpaquePointer
-    init(_ pointer: OpaquePointer) { self.pointer = pointer }
-    deinit { SSL_CTX_free(pointer) }
-}
-
-struct PeerError: Error {
-    let what: String
-    init(_ what: String) { self.what = what }
-}
 
 /// One connection of the peer, on a thread of its own.
 ///
 /// `@unchecked Sendable`: made by the accepting thread, then used by its own thread alone.
-private final class PeerConnection: @unchecked Sendable {
+final class PeerConnection: @unchecked Sendable {
     private let number: Int
     private let socket: Int32
-    private let context: OpaquePointer
+    private let context: ServerContext
     private let state: Watched<ScriptedPeer.State>
-    private let maximumStreams: Int?
+    private let manner: PeerManner
     private let script: ScriptedPeer.Script
     private var tls: OpaquePointer?
     private var session: OpaquePointer?
@@ -161,16 +24,17 @@ private final class PeerConnection: @unchecked Sendable {
     private var isOver = false
     private var isSilent = false
     private var releasesSeen = 0
+    private var later: [(at: ContinuousClock.Instant, request: SeenRequest, step: Step)] = []
 
     init(
-        number: Int, socket: Int32, context: OpaquePointer, state: Watched<ScriptedPeer.State>, maximumStreams: Int?,
+        number: Int, socket: Int32, context: ServerContext, state: Watched<ScriptedPeer.State>, manner: PeerManner,
         script: @escaping ScriptedPeer.Script
     ) {
         self.number = number
         self.socket = socket
         self.context = context
         self.state = state
-        self.maximumStreams = maximumStreams
+        self.manner = manner
         self.script = script
         releasesSeen = state.now.releases
     }
@@ -184,7 +48,17 @@ private final class PeerConnection: @unchecked Sendable {
     }
 
     private func serve() {
-        tls = SSL_new(context)
+        switch manner.reception(number) {
+        case .serve: break
+        case .hangUp: return
+        case .ignore:
+            while !state.now.isStopping { poll(nil, 0, 5) }
+            return
+        case .babble:
+            _ = send(socket, "220 mail.example ESMTP\r\n", 24, Int32(MSG_NOSIGNAL))
+            return
+        }
+        tls = SSL_new(context.pointer)
         SSL_set_fd(tls, socket)
         guard SSL_accept(tls) == 1 else { return }
         _ = fcntl(socket, F_SETFL, O_NONBLOCK)
@@ -193,7 +67,7 @@ private final class PeerConnection: @unchecked Sendable {
         defer { nghttp2_session_callbacks_del(callbacks) }
         setCallbacks(callbacks)
         nghttp2_session_server_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque())
-        submitSettings(maximumStreams)
+        submitSettings(manner.maximumStreams, window: manner.window(number))
         write()
         var buffer = [UInt8](repeating: 0, count: 65536)
         while !isOver, !state.now.isStopping {
@@ -216,12 +90,21 @@ private final class PeerConnection: @unchecked Sendable {
                 for stream in held { answer(stream, now.releaseStatus, [:], "") }
                 held = []
             }
+            while let due = later.first, due.at <= .now, !isOver {
+                later.removeFirst()
+                obey(due.step, for: due.request)
+            }
             write()
         }
     }
 
-    private func submitSettings(_ maximumStreams: Int?) {
+    private func submitSettings(_ maximumStreams: Int?, window: Int? = nil) {
         var entries = [nghttp2_settings_entry]()
+        if let window {
+            entries.append(
+                nghttp2_settings_entry(
+                    settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(window)))
+        }
         if let maximumStreams {
             entries.append(
                 nghttp2_settings_entry(
@@ -256,26 +139,33 @@ private final class PeerConnection: @unchecked Sendable {
     // MARK: The script
 
     private func obey(_ request: SeenRequest) {
+        var request = request
+        request.at = .now
         state.change { $0.requests.append(request) }
-        for step in script(request) where !isOver && !isSilent {
-            switch step {
-            case .answer(let status, let headers, let body): answer(request.streamID, status, headers, body)
-            case .hold: held.append(request.streamID)
-            case .settings(let maximumStreams): submitSettings(maximumStreams)
-            case .goAway(let last, let code, let debug):
-                let bytes = Array(debug.utf8)
-                nghttp2_submit_goaway(session, 0, last, code, bytes, bytes.count)
-            case .reset(let code): nghttp2_submit_rst_stream(session, 0, request.streamID, code)
-            case .cut:
-                write()
-                isOver = true
-            case .raw(let bytes):
-                write()
-                bytes.withUnsafeBytes { put($0) }
-            case .silence:
-                write()
-                isSilent = true
-            }
+        for step in script(request) where !isOver && !isSilent { obey(step, for: request) }
+    }
+
+    private func obey(_ step: Step, for request: SeenRequest) {
+        if case .answer = step { state.change { $0.answers.append((.now, number)) } }
+        switch step {
+        case .answer(let status, let headers, let body): answer(request.streamID, status, headers, body)
+        case .hold: held.append(request.streamID)
+        case .settings(let maximumStreams): submitSettings(maximumStreams)
+        case .goAway(let last, let code, let debug):
+            let bytes = Array(debug.utf8)
+            nghttp2_submit_goaway(session, 0, last, code, bytes, bytes.count)
+        case .reset(let code): nghttp2_submit_rst_stream(session, 0, request.streamID, code)
+        case .cut:
+            write()
+            isOver = true
+        case .raw(let bytes, let times):
+            // Not from inside nghttp2_session_mem_recv's own writing: what the session has to say goes first.
+            write()
+            for _ in 0..<times where !isOver { bytes.withUnsafeBytes { put($0) } }
+        case .silence:
+            write()
+            isSilent = true
+        case .after(let time, let step): later.append((.now + time, request, step))
         }
     }
 
@@ -350,6 +240,10 @@ private final class PeerConnection: @unchecked Sendable {
             if UInt32(head.type) == NGHTTP2_GOAWAY.rawValue {
                 let code = frame.pointee.goaway.error_code
                 peer.state.change { $0.goodbyes.append(code) }
+            }
+            if UInt32(head.type) == NGHTTP2_RST_STREAM.rawValue {
+                let code = frame.pointee.rst_stream.error_code
+                peer.state.change { $0.resets.append(code) }
             }
             if UInt32(head.type) == NGHTTP2_PING.rawValue { peer.state.change { $0.pings += 1 } }
             guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, let request = peer.begun[head.stream_id]

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import TestPeers
+import Testing
+
+/// The push service is away, or asks for time, and the real binary waits, says why, and goes on by itself.
+@Suite(.serialized) struct OutageTests {
+    private let identity: TestIdentity
+
+    init() throws { identity = try TestIdentity() }
+
+    private func peer(port: UInt16 = 0, script: @escaping ScriptedPeer.Script = { _ in [.answer(200)] }) throws
+        -> ScriptedPeer
+    {
+        var manner = PeerManner()
+        manner.port = port
+        return try ScriptedPeer(identity, manner, script: script)
+    }
+
+    /// What readyz says of the push service.
+    private func trouble(_ bench: Workbench) throws -> String {
+        let answer = try bench.readiness(503)
+        return "\(answer)"
+    }
+
+    @Test func aServerThatIsDownWhenTheCampaignBeginsIsWaitedFor() throws {
+        // A port that nobody listens on.
+        let absent = try peer()
+        let port = absent.port
+        absent.stop()
+        let bench = try Workbench()
+        try bench.push(to: "https://127.0.0.1:\(port)", trusting: identity.authorityPath)
+        try bench.start()
+        try bench.register(Fleet(count: 100))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        // Meanwhile readyz, the campaign and the log say why nothing moves.
+        let reason = "cannot reach the push service: https://127.0.0.1:\(port)"
+        let told = try trouble(bench)
+        #expect(told.contains(reason) && told.contains("apns:\(Workbench.app)"), "\(told)")
+        let waiting = try bench.view(id)
+        #expect(waiting.state == "running" && waiting.counts["accepted"] == 0 && waiting.addsUp)
+        #expect(waiting.reason?.hasPrefix(reason) == true, "\(waiting)")
+        let relay = try #require(bench.relay)
+        #expect(relay.waitForLine("cannot reach the push service", within: .seconds(10)) != nil)
+
+        let begin = ContinuousClock.now
+        let peer = try peer(port: port)
+        defer { peer.stop() }
+        let end = try bench.follow(id) { $0.isFinal }
+        #expect(end.state == "completed" && end.counts["accepted"] == 100 && end.reason == nil, "\(end)")
+        #expect(peer.state.now.requests.count == 100, "nothing was sent twice")
+        #expect(relay.waitForLine("connected to the push service again", within: .seconds(10)) != nil)
+        try bench.readiness(200)
+        let rest = try #require(peer.state.now.requests.first).at - begin
+        print("| server down at the start | 1 | 0 | 0 | \(rest) after it came up |")
+    }
+
+    @Test func aNameThatDoesNotResolveIsRepairedByAReload() throws {
+        let bench = try Workbench()
+        try bench.push(to: "https://push.relay.invalid:2197", trusting: identity.authorityPath)
+        try bench.start()
+        try bench.register(Fleet(count: 100))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        let told = try trouble(bench)
+        #expect(told.contains("push.relay.invalid") && told.contains("check the name and the resolver"), "\(told)")
+
+        let peer = try peer()
+        defer { peer.stop() }
+        let begin = ContinuousClock.now
+        try bench.edit { $0.replacing("push.relay.invalid:2197", with: "localhost:\(peer.port)") }
+        try #require(bench.relay).send(SIGHUP)
+        let end = try bench.follow(id) { $0.isFinal }
+        #expect(end.counts["accepted"] == 100)
+        #expect(peer.state.now.requests.count == 100)
+        try bench.readiness(200)
+        let rest = try #require(peer.state.now.requests.first).at - begin
+        print("| a name that does not resolve | 1 | 0 | 0 | \(rest) after SIGHUP |")
+    }
+
+    @Test(arguments: [false, true])
+    func retryAfterIsKeptAcrossAKill(isDate: Bool) throws {
+        let patience = 4
+        let peer = try peer { request in
+            guard request.connection == 0 else { return [.answer(200)] }
+            guard isDate else { return [.answer(503, ["retry-after": "\(patience)"])] }
+            // The next whole second after that time (RFC 9110, 5.6.7).
+            let format = DateFormatter()
+            format.locale = Locale(identifier: "en_US_POSIX")
+            format.timeZone = TimeZone(identifier: "GMT")
+            format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+            let date = Date(timeIntervalSince1970: Date.now.timeIntervalSince1970.rounded(.up) + Double(patience))
+            return [.answer(503, ["retry-after": format.string(from: date)])]
+        }
+        defer { peer.stop() }
+        let bench = try Workbench()
+        try bench.push(to: "https://127.0.0.1:\(peer.port)", trusting: identity.authorityPath)
+        try bench.start()
+        try bench.register(Fleet(count: 30))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        try bench.follow(id) { $0.counts["retrying"] == 30 }
+        bench.kill()
+        try bench.start()
+        let end = try bench.follow(id) { $0.isFinal }
+        #expect(end.counts["accepted"] == 30)
+        let visits = Dictionary(grouping: peer.state.now.requests) { $0.headers["apns-id"] ?? "" }
+        #expect(visits.count == 30)
+        for requests in visits.values {
+            #expect(requests.count == 2)
+            let wait = requests[1].at - requests[0].at
+            #expect(wait >= .seconds(patience), "\(wait)")
+        }
+        #expect(try bench.deliveries(id).allSatisfy { $0["attempts"] as? Int == 2 })
+    }
+
+    @Test func aServerOnIPv6BehindAProxyIsReached() throws {
+        let proxy = try ConnectProxy()
+        defer { proxy.stop() }
+        let bench = try Workbench { $0.address = "::1" }
+        let server = "https://[::1]:\(bench.simulator.port)"
+        try bench.push(to: server)
+        try bench.start()
+        try bench.register(Fleet(count: 100))
+        let direct = try bench.follow(bench.campaign(of: bench.bump("2.0.0"))) { $0.isFinal }
+        #expect(direct.counts["accepted"] == 100)
+        #expect(proxy.state.now.requests.isEmpty)
+
+        try bench.edit { $0.replacing("\(server)\",", with: "\(server)\", proxy: \"http://127.0.0.1:\(proxy.port)\",") }
+        try #require(bench.relay).send(SIGHUP)
+        let tunnelled = try bench.follow(bench.campaign(of: bench.bump("2.1.0"))) { $0.isFinal }
+        #expect(tunnelled.counts["accepted"] == 100)
+        #expect(proxy.state.now.requests.first == "CONNECT [::1]:\(bench.simulator.port) HTTP/1.1")
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import FanOut
+import Foundation
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Signing
+import Synchronization
+import Testing
+import UpgradeRules
+
+/// A fan-out over a real store, in one process; the test brings the push service.
+struct FanOutBench {
+    /// A clock that stands where it is put, or goes on by itself from where it was put.
+    final class TestClock: Sendable {
+        private let time: Mutex<Timestamp>
+        private let startedAt: ContinuousClock.Instant?
+
+        init(isRunning: Bool) {
+            time = Mutex(Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000)))
+            startedAt = isRunning ? .now : nil
+        }
+
+        var now: Timestamp {
+            let passed = startedAt.map { ContinuousClock.now - $0 } ?? .zero
+            return time.withLock { $0 + passed }
+        }
+
+        func advance(by duration: Duration) { time.withLock { $0 = $0 + duration } }
+    }
+
+    static let app = AppKey(app: "com.example.app", platform: .ios)
+    static let teamID = "TEAM123456"
+    static let keyID = "KEY1234567"
+
+    let clock: TestClock
+    let folder: URL
+    let store: SQLiteStore
+    let key: ES256PrivateKey
+    /// Signalled for each line of the fan-out's log, so that nothing sleeps.
+    let lines = LogLines()
+
+    init(clockRuns: Bool = false) throws {
+        clock = TestClock(isRunning: clockRuns)
+        folder = FileManager.default.temporaryDirectory.appending(path: "fan-out-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        store = try SQLiteStore(path: folder.appending(path: "relay.db").path)
+        key = try ES256PrivateKey.generate()
+    }
+
+    func fanOut(_ pool: PoolConfiguration, timeToLive: Duration) throws -> FanOut {
+        let route = AppRoute(
+            app: Self.app,
+            provider: APNsProvider(
+                settings: .init(topic: Self.app.app, priority: 10),
+                tokens: APNsTokenSource(
+                    teamID: Self.teamID, keyID: Self.keyID, key: key, stored: nil, save: { _ in })),
+            production: pool, sandbox: pool, pushType: "needUpgrade", alert: "Upgrade", sound: nil,
+            downloadURL: "https://example.com", timeToLive: timeToLive)
+        let (clock, lines) = (clock, lines)
+        return try FanOut(
+            store: store, routes: [route], configuration: FanOut.Configuration(),
+            log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { clock.now })
+    }
+
+    func register(_ count: Int) throws {
+        let version = try Version("1.0")
+        try store.register(
+            (1...count).map {
+                DeviceRegistration(
+                    app: Self.app, token: String(format: "%064x", $0), telephone: String(13_800_000_000 + $0),
+                    version: version)
+            }, at: clock.now)
+    }
+
+    func raise(_ version: String) throws {
+        _ = try store.apply(
+            VersionBump(app: Self.app, required: try Version(version)), actor: "test", source: "test", at: clock.now,
+            draft: nil, receipt: nil, render: { _ in StoredAnswer(status: 200, body: []) })
+    }
+
+    func campaign() throws -> CampaignRecord {
+        try #require(try store.campaigns(before: nil, limit: 1).first)
+    }
+
+    /// Asks again and again until it is so.
+    /// - Parameter rest: waits a moment in between, best for the push service to be asked something.
+    func wait(_ rest: () -> Void, until condition: () throws -> Bool) throws {
+        let end = ContinuousClock.now + .seconds(90)
+        while try !condition() {
+            let counts = try campaign().counts
+            try #require(ContinuousClock.now < end, "\(counts)")
+            rest()
+        }
+    }
+
+    /// Lets a standing clock jump from one due retry to the next until the campaign is over.
+    func runToTheEnd(_ fanOut: FanOut, _ rest: () -> Void) throws {
+        try wait(rest) {
+            let campaign = try campaign()
+            let figures = fanOut.figures(of: campaign.key)
+            if figures.shardRequestsOut + figures.retryRequestsOut == 0, let next = try store.nextRetry(campaign.key),
+                next > clock.now
+            {
+                clock.advance(by: next - clock.now)
+                fanOut.poke()
+            }
+            return campaign.state == .completed
+        }
+    }
+
+    func deliveries() throws -> [Delivery] {
+        try store.deliveries(of: campaign().key, state: nil, telephone: nil, after: 0, limit: 100_000)
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import FanOut
+import Foundation
+import HTTP2
+import RelayEngine
+import RelayStore
+import TestPeers
+import Testing
+
+/// The whole way, from the store to a peer that misbehaves and back into the ledger: nothing is lost, and what goes out
+/// again is the same push.
+@Suite struct NetworkFaultTests {
+    @Test(.timeLimit(.minutes(2)), arguments: NetworkFault.all)
+    func nothingIsLost(fault: NetworkFault) throws {
+        let bench = try FanOutBench(clockRuns: true)
+        defer { try? FileManager.default.removeItem(at: bench.folder) }
+        let identity = try TestIdentity()
+        let peer = try ScriptedPeer(identity, fault.manner, script: fault.script)
+        defer { peer.stop() }
+        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
+        pool.trustedCertificates = identity.authorityPath
+        fault.configure(&pool)
+        try bench.register(NetworkFault.devices)
+        let fanOut = try bench.fanOut(pool, timeToLive: .seconds(3_600))
+        defer { fanOut.stop(within: .zero) }
+        try bench.raise("2.0")
+        fanOut.poke()
+        let isComplete = bench.lines.wait(for: "the campaign is complete", deadline: .seconds(60))
+        let counts = try bench.campaign().counts
+        try #require(isComplete, "\(counts) \(fanOut.faults())")
+
+        // The ledger: all accepted, each with at least as many attempts as the peer saw.
+        let state = peer.state.now
+        #expect(counts.accepted == Int64(NetworkFault.devices), "\(counts)")
+        let seen = Dictionary(grouping: state.requests) { $0.headers[":path"] ?? "" }
+        for delivery in try bench.deliveries() {
+            let requests = seen["/3/device/\(delivery.token)"] ?? []
+            #expect(delivery.state == .accepted && delivery.reason == nil)
+            #expect(delivery.attempts >= max(1, requests.count))
+            // The window that never opens keeps whole requests from the peer; nothing else does.
+            #expect(!requests.isEmpty, "\(delivery) was never sent")
+        }
+        // The peer: every repetition is the same push to the last byte.
+        #expect(seen.count == NetworkFault.devices)
+        for requests in seen.values where requests.count > 1 {
+            #expect(Set(requests.map { $0.headers["apns-id"] }).count == 1)
+            #expect(Set(requests.map(\.headers)).count == 1 && Set(requests.map(\.body)).count == 1)
+        }
+        let repeated = state.requests.count - seen.count
+        #expect(repeated <= fault.repeated)
+        #expect(state.connections == fault.connections)
+        // Nothing is wrong any more, and nobody is told that something is.
+        #expect(fanOut.faults().isEmpty)
+        let rest = rest(state)
+        #expect(fault.rest.contains(rest), "\(rest)")
+        print("| \(fault.testDescription) | 1 | 0 | \(repeated) | \(rest) |")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aPushThatIsAlwaysRefusedKeepsItsSchedule() throws {
+        let bench = try FanOutBench()
+        defer { try? FileManager.default.removeItem(at: bench.folder) }
+        let identity = try TestIdentity()
+        var manner = PeerManner()
+        manner.maximumStreams = 8
+        let token = String(format: "%064x", 70)
+        let peer = try ScriptedPeer(identity, manner) {
+            $0.headers[":path"] == "/3/device/\(token)" ? [.reset(code: 7)] : [.answer(200)]
+        }
+        defer { peer.stop() }
+        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
+        pool.trustedCertificates = identity.authorityPath
+        try bench.register(1_200)
+        let fanOut = try bench.fanOut(pool, timeToLive: .seconds(3_600))
+        defer { fanOut.stop(within: .zero) }
+        try bench.raise("2.0")
+        fanOut.poke()
+        // All others are accepted. The clock stands, so what was refused is not tried again before its time.
+        let rest = { _ = peer.state.wait(seconds: 0, milliseconds: 20) { _ in false } }
+        try bench.wait(rest) { try bench.campaign().counts.retrying == 1 }
+        for _ in 0..<10 { rest() }
+        let tries = peer.state.now.requests.count { $0.headers[":path"] == "/3/device/\(token)" }
+        #expect(tries == PoolMachine.sendLimit)
+        let counts = try bench.campaign().counts
+        #expect(counts.accepted == 1_199 && counts.retrying == 1)
+        let refused = try #require(try bench.deliveries().first { $0.token == token })
+        #expect(refused.reason == "StreamRefused" && refused.attempts == 1)
+        #expect(try #require(refused.nextAttemptAt) >= bench.clock.now + .seconds(1))
+    }
+
+    /// The longest time without an answer, from the first connection on.
+    private func rest(_ state: ScriptedPeer.State) -> Duration {
+        let times = state.connectedAt.prefix(1) + state.answers.map(\.at).sorted()
+        let longest = zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .zero
+        return .milliseconds(longest.milliseconds)
+    }
+}

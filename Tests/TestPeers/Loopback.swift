@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// TCP on the loopback addresses.
+package enum Loopback {
+    /// A listening socket and its port.
+    /// - Parameters:
+    ///   - address: "127.0.0.1" or "::1".
+    ///   - port: 0 for the system's choice.
+    package static func listen(_ address: String = "127.0.0.1", port: UInt16 = 0) throws -> (Int32, UInt16) {
+        try opened(address, port) { socket, found in
+            var one: Int32 = 1
+            setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+            return bind(socket, found.ai_addr, found.ai_addrlen) == 0 && Glibc.listen(socket, 64) == 0
+        }
+    }
+
+    /// A connected socket.
+    static func connect(_ address: String, port: UInt16) throws -> Int32 {
+        try opened(address, port) { Glibc.connect($0, $1.ai_addr, $1.ai_addrlen) == 0 }.0
+    }
+
+    private static func opened(
+        _ address: String, _ port: UInt16, _ isReady: (Int32, addrinfo) -> Bool
+    ) throws -> (Int32, UInt16) {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICSERV
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(address, String(port), &hints, &list) == 0, let found = list?.pointee else {
+            throw PeerError("\(address) cannot be resolved")
+        }
+        defer { freeaddrinfo(list) }
+        let socket = socket(found.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard socket >= 0, isReady(socket, found) else {
+            close(socket)
+            throw PeerError("\(address) port \(port): error \(errno)")
+        }
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(socket, $0, &length) }
+        }
+        // sin_port and sin6_port are in the same place (RFC 3493, 3.3).
+        return (socket, withUnsafeBytes(of: &storage) { UInt16($0[2]) << 8 | UInt16($0[3]) })
+    }
+}
