@@ -10,11 +10,20 @@ enum StandardErrorLog {
     static func make(minimum: LogLevel, environment: [String: String]) -> Log {
         let isJournal = environment["JOURNAL_STREAM"] != nil
         return Log(minimum: minimum) { level, message, fields in
-            var line = isJournal ? "<\(level.rawValue)>" : "\(Date.now.formatted(.iso8601)) \(name(level)) "
-            line += message.description
-            for field in fields { line += " \(field.name)=\(quoted(field.value))" }
+            let line = line(level, message, fields, isJournal: isJournal, at: Date.now.formatted(.iso8601))
             FileHandle.standardError.write(Data((line + "\n").utf8))
         }
+    }
+
+    /// One line, without its end. Pure.
+    static func line(
+        _ level: LogLevel, _ message: StaticString, _ fields: Log.Fields, isJournal: Bool,
+        at time: @autoclosure () -> String
+    ) -> String {
+        var line = isJournal ? "<\(level.rawValue)>" : "\(time()) \(name(level)) "
+        line += message.description
+        for field in fields { line += " \(field.name)=\(quoted(field.value))" }
+        return line
     }
 
     private static func name(_ level: LogLevel) -> String {
