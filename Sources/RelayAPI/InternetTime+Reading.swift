@@ -45,9 +45,14 @@ extension Timestamp {
             offset = (hours * 60 + minutes) * (bytes[place] == 0x2B ? 1 : -1)
         }
         let days = Self.day(year: year, month: month, day: day)
-        self.init(
-            milliseconds: ((days * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + milliseconds)
+        let moment = ((days * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + milliseconds
+        // An offset or a leap second may lead out of the years that RFC 3339 can write.
+        guard Self.writable.contains(moment) else { return nil }
+        self.init(milliseconds: moment)
     }
+
+    /// 0000-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z.
+    private static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 
     private static func length(_ month: Int64, _ year: Int64) -> Int64 {
         switch month {
