@@ -44,7 +44,7 @@ enum StandardErrorLog {
         for scalar in value.unicodeScalars {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
-            case _ where scalar.properties.generalCategory == .control:
+            case _ where DisplayWidth.isControl(scalar):
                 text += "\\u{\(String(scalar.value, radix: 16))}"
             default: text.unicodeScalars.append(scalar)
             }

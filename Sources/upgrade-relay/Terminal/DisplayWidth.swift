@@ -30,7 +30,8 @@ enum DisplayWidth {
         return String(result)
     }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a terminal or a log's reader would obey the character instead of showing it.
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         // Format characters include the bidirectional overrides.
         case .control, .format, .lineSeparator, .paragraphSeparator: true
