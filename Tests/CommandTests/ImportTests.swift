@@ -56,7 +56,7 @@ import Testing
         #expect(fault?.description == message)
     }
 
-    @Test(arguments: ["plain", "a,b", "a\"b", "a\nb", "", "a\r\n"])
+    @Test(arguments: ["plain", "a,b", "a\"b", "a\nb", "", "a\r\n", "\"\u{301}", "x\"\u{200D}\"\u{301}y", ",\u{301}"])
     func `What is written is read again`(field: String) throws {
         #expect(try records("\(CSVParser.quoted(field)),x\n").map(\.fields) == [[field, "x"]])
     }
