@@ -34,6 +34,14 @@ import VersionSources
         #expect(error?.faults == [ConfigurationFault("", "not JSON5: line \(line) holds bytes that are not UTF-8")])
     }
 
+    @Test func `A key that stands twice steers no terminal and fills none`() {
+        let key = "x\u{1B}[2J" + String(repeating: "y", count: 1000)
+        let many = String(repeating: "\"\(key)\": 1, ", count: 30)
+        let faults = faults("{ \(many) }").filter { $0.contains("a second time") }
+        #expect(faults.count == 20, "\(faults.count)")
+        #expect(faults.allSatisfy { !$0.contains("\u{1B}") && $0.utf8.count < 200 }, "\(faults.first ?? "")")
+    }
+
     private static let table: [(String, String)] = [
         (
             ios("push: { priority: 11 }"),
