@@ -86,6 +86,15 @@ import Testing
     }
 }
 
+@Suite struct DisplayWidthTests {
+    @Test func `What is cut is short, however many marks its characters have`() {
+        let text = "a" + String(repeating: "\u{301}", count: 100_000)
+        #expect(DisplayWidth.truncated(text, to: 60).utf8.count < 1000)
+        #expect(DisplayWidth.truncated("e\u{301}e\u{301}e\u{301}", to: 3) == "e\u{301}e\u{301}e\u{301}")
+        #expect(DisplayWidth.truncated("abcd", to: 3) == "ab…")
+    }
+}
+
 @Suite struct LogLineTests {
     @Test(arguments: [
         ("plain", "plain"), ("", "\"\""), ("two words", "\"two words\""), ("a\"b\\c", #""a\"b\\c""#),
