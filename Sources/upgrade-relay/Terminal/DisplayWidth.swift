@@ -41,10 +41,13 @@ enum DisplayWidth {
 
     /// As much of the text as fits into `width` columns, with "…" where something was cut.
     static func truncated(_ text: String, to width: Int) -> String {
-        guard columns(text) > width else { return text }
+        // Marks take no column, and a character may have any number of them.
+        let longest = 8 * max(width, 1)
+        let isLong = text.unicodeScalars.count > longest
+        guard isLong || columns(text) > width else { return text }
         var result = ""
         var used = 0
-        for character in text {
+        for character in isLong ? String(text.unicodeScalars.prefix(longest)) : text {
             let next = columns(character)
             guard used + next <= width - 1 else { break }
             result.append(character)
