@@ -9,7 +9,7 @@ enum VersionTable {
     typealias Row = (record: VersionRecord, telephones: String?)
 
     /// What `row` reads, of `version` or of its history.
-    static let columns = """
+    static let columns: SQL = """
         app, platform, latest, required, download_url, message, telephones, updated_at, latest_build, required_build
         """
 
