@@ -6,15 +6,18 @@ import Synchronization
 final class Console: Sendable {
     /// Whether standard error is a terminal: progress bars are drawn there, so that results can be piped.
     let isTerminal: Bool
+    /// Whether standard output is one: then nothing may go there that a terminal obeys; a file gets what was stored.
+    let isOutputTerminal: Bool
     private let sink: @Sendable (_ text: String, _ isError: Bool) -> Void
     private let columns: @Sendable () -> Int
     private let lock = Mutex(())
 
     init(
-        isTerminal: Bool, columns: @escaping @Sendable () -> Int = { 80 },
+        isTerminal: Bool, isOutputTerminal: Bool = true, columns: @escaping @Sendable () -> Int = { 80 },
         sink: @escaping @Sendable (_ text: String, _ isError: Bool) -> Void
     ) {
         self.isTerminal = isTerminal
+        self.isOutputTerminal = isOutputTerminal
         self.columns = columns
         self.sink = sink
     }
@@ -22,6 +25,7 @@ final class Console: Sendable {
     /// The process's own streams.
     static let standard = Console(
         isTerminal: isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb",
+        isOutputTerminal: isatty(STDOUT_FILENO) == 1,
         columns: { TerminalSize.columns(of: STDERR_FILENO) },
         sink: { text, isError in
             var text = text
