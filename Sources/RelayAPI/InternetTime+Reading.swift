@@ -65,7 +65,7 @@ extension Timestamp {
     /// Days from 1970-01-01, by eras of 400 years that begin on a 1 March, as in `internetTime`.
     private static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
+        let era = floor(shifted, by: 400)
         let yearOfEra = shifted - era * 400
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
