@@ -53,7 +53,6 @@ struct CommandLineTool: Sendable {
 
     /// Arguments, files and peers have a say in errors; the terminal obeys none of them.
     private static func shown(_ error: any Error) -> String {
-        "\(error)".split(separator: "\n", omittingEmptySubsequences: false)
-            .map { DisplayWidth.sanitised(String($0)) }.joined(separator: "\n")
+        DisplayWidth.sanitised("\(error)", keepsLines: true)
     }
 }

@@ -32,16 +32,11 @@ struct DevicesExportCommand: Command {
         if isCSV { output.add(DeviceLine.columns.joined(separator: ",")) }
         for place in places {
             let path = APIPath.make(["v1", "apps", place.app, place.platform, "devices"])
-            let (isCSV, isTerminal) = (isCSV, context.console.isOutputTerminal)
+            let isCSV = isCSV
             do {
                 try await client.lines(path, accept: "application/x-ndjson") { line in
                     guard !line.isEmpty else { return true }
-                    guard isCSV else {
-                        output.add(JSONText.shown(line))
-                        return true
-                    }
-                    let record = try Self.csv(line)
-                    output.add(isTerminal ? DisplayWidth.sanitised(record) : record)
+                    output.add(isCSV ? try Self.csv(line) : JSONText.shown(line))
                     return true
                 }
             } catch let failure as CommandFailure {

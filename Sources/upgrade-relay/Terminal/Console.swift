@@ -6,7 +6,7 @@ import Synchronization
 final class Console: Sendable {
     /// Whether standard error is a terminal: progress bars are drawn there, so that results can be piped.
     let isTerminal: Bool
-    /// Whether standard output is one: then nothing may go there that a terminal obeys; a file gets what was stored.
+    /// Whether standard output is one.
     let isOutputTerminal: Bool
     private let sink: @Sendable (_ text: String, _ isError: Bool) -> Void
     private let columns: @Sendable () -> Int
@@ -40,7 +40,9 @@ final class Console: Sendable {
     /// Columns of the terminal at this moment; 80 where it is not known.
     var width: Int { columns() }
 
+    /// A result. A file gets it as it is; to a terminal goes nothing that it would obey.
     func write(_ text: String) {
+        let text = isOutputTerminal ? DisplayWidth.sanitised(text, keepsLines: true) : text
         lock.withLock { _ in sink(text, false) }
     }
 
