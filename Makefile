@@ -17,8 +17,16 @@ PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev libmic
 RELEASE  := -c release --static-swift-stdlib
 BINARY    = .build/release/upgrade-relay
 
+# Every module instrumented, with address sanitizer; gold cannot link that, lld can. The tests' view of the modules
+# (-enable-testing) reaches the parsers that no other module sees.
+FUZZ_SECONDS ?= 600
+FUZZ         ?=
+FUZZ_BINARY   = .build/fuzz/release/fuzz
+FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .build/fuzz --product fuzz \
+                -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
+
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-service lint bench clean install deb packages
+.PHONY: help demo build test test-service fuzz fuzz-keep lint bench clean install deb packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +40,14 @@ build: packages ## the release binary, .build/release/upgrade-relay
 test: packages ## all tests: rules, machines, store, HTTP/2, API, and the real binary end to end
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
+
+fuzz: packages ## libFuzzer over every parser that meets foreign bytes, FUZZ_SECONDS=600 of CPU each; FUZZ="json version" for some
+	$(FUZZ_BUILD)
+	Tests/Fuzz/fuzz.sh run $(FUZZ_BINARY) .build/fuzz/work $(FUZZ_SECONDS) $(FUZZ)
+
+fuzz-keep: packages ## take the fewest inputs that reach what "make fuzz" reached into Tests/Fuzz/Corpus
+	$(FUZZ_BUILD)
+	Tests/Fuzz/fuzz.sh keep $(FUZZ_BINARY) .build/fuzz/work $(FUZZ)
 
 lint: ## formatting and style, as strict as they come
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests

@@ -1,6 +1,11 @@
 // swift-tools-version: 6.2
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import PackageDescription
+
+/// Whether this is a build of the fuzz targets (`make fuzz`): every module is instrumented, and the executable's sources
+/// become a library, so that the parsers in it can be linked too.
+let isFuzzing = ProcessInfo.processInfo.environment["UPGRADE_RELAY_FUZZ"] != nil
 
 /// Every target: the Swift 6 language mode, warnings as errors, and imports that leak nothing.
 let strict: [SwiftSetting] = [
@@ -27,21 +32,46 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    isFuzzing
+        ? .target(name: name, dependencies: dependencies, exclude: ["main.swift"], swiftSettings: strictWithC)
+        : .executableTarget(name: name, dependencies: dependencies, swiftSettings: strictWithC)
+}
+
+/// The same sources twice: driven by libFuzzer with inputs of its own, and by the tests with those that are kept.
+let fuzzTargets: [Target] = {
+    let fuzzed: [Target.Dependency] = [
+        "upgrade-relay", "RelayAPI", "VersionSources", "PushProviders", "HTTP2", "Signing", "RelayStore", "RelayEngine",
+        "UpgradeRules", "APNsSimulator",
+    ]
+    guard isFuzzing else {
+        return [
+            .testTarget(
+                name: "FuzzTests", dependencies: fuzzed, path: "Tests/Fuzz",
+                exclude: ["Driver", "CFuzzer", "Corpus", "fuzz.sh"], swiftSettings: strict)
+        ]
+    }
+    return [
+        .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "fuzz", dependencies: fuzzed + ["CFuzzer"], path: "Tests/Fuzz",
+            exclude: ["Replay", "CFuzzer", "Corpus", "fuzz.sh"], swiftSettings: strictWithC),
+    ]
+}()
+
 let package = Package(
     name: "upgrade-relay",
-    products: [
-        .executable(name: "upgrade-relay", targets: ["upgrade-relay"]),
-        .library(name: "UpgradeRules", targets: ["UpgradeRules"]),
+    products: (isFuzzing ? [] : [.executable(name: "upgrade-relay", targets: ["upgrade-relay"])]) + [
+        .library(name: "UpgradeRules", targets: ["UpgradeRules"])
     ],
     targets: [
         // The rooms, from the door down. Arrows point downwards only.
-        .executableTarget(
-            name: "upgrade-relay",
-            dependencies: [
+        command(
+            "upgrade-relay",
+            [
                 "RelayAPI", "VersionSources", "FanOut", "PushProviders", "HTTP2", "CurlTransport", "Signing",
                 "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd", "CLinux",
-            ],
-            swiftSettings: strictWithC),
+            ]),
         room(
             "RelayAPI",
             ["CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"],
@@ -113,5 +143,5 @@ let package = Package(
         tests(
             "EndToEndTests",
             ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps", "TestPeers"]),
-    ],
+    ] + fuzzTargets
 )

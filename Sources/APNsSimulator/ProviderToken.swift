@@ -52,11 +52,15 @@ struct ProviderTokenVerifier: Sendable {
                 default: break
                 }
             }
-        guard readable, algorithm == "ES256", issuer == teamID, let keyID, let key = keys[keyID], let issuedAt
+        guard readable, algorithm == "ES256", issuer == teamID, let keyID, let key = keys[keyID], let issuedAt,
+            Self.moments.contains(issuedAt)
         else { return nil }
         guard key.isValid(signature, for: Array((texts[0] + "." + texts[1]).utf8)) else { return nil }
         return ProviderToken(keyID: keyID, issuedAt: issuedAt)
     }
+
+    /// Seconds from 1970 to the year 9999, with which one can reckon without an overflow.
+    private static let moments: ClosedRange<Int64> = 0...253_402_300_799
 
     /// The content of a JSON string without escapes; ids never need any.
     private func text(_ bytes: [UInt8], _ range: Range<Int>) -> String {

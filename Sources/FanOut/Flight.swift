@@ -68,6 +68,9 @@ final class Flight {
             } else if isTooLarge(row.telephone.range, payload) {
                 ledgerRow.state = .rejected
                 ledgerRow.reason = "PayloadTooLarge"
+            } else if !APNsProvider.isSendable(token: row.token.range, of: devices.bytes) {
+                ledgerRow.state = .rejected
+                ledgerRow.reason = "MalformedDeviceToken"
             } else {
                 let templates = try made ?? run.templates(at: now)
                 made = templates

@@ -45,9 +45,14 @@ extension Timestamp {
             offset = (hours * 60 + minutes) * (bytes[place] == 0x2B ? 1 : -1)
         }
         let days = Self.day(year: year, month: month, day: day)
-        self.init(
-            milliseconds: ((days * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + milliseconds)
+        let moment = ((days * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + milliseconds
+        // An offset or a leap second may lead out of the years that RFC 3339 can write.
+        guard Self.writable.contains(moment) else { return nil }
+        self.init(milliseconds: moment)
     }
+
+    /// 0000-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z.
+    private static let writable: ClosedRange<Int64> = -62_167_219_200_000...253_402_300_799_999
 
     private static func length(_ month: Int64, _ year: Int64) -> Int64 {
         switch month {
@@ -60,7 +65,7 @@ extension Timestamp {
     /// Days from 1970-01-01, by eras of 400 years that begin on a 1 March, as in `internetTime`.
     private static func day(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
+        let era = floor(shifted, by: 400)
         let yearOfEra = shifted - era * 400
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468

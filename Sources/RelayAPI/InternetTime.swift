@@ -35,7 +35,7 @@ extension Timestamp {
         )
     }
 
-    private static func floor(_ value: Int64, by divisor: Int64) -> Int64 {
+    static func floor(_ value: Int64, by divisor: Int64) -> Int64 {
         value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
     }
 }

@@ -11,4 +11,10 @@ package struct AppKey: Hashable, Sendable {
         self.app = app
         self.platform = platform
     }
+
+    /// Compares names by their bytes, as the store does. To `String`, canonically equivalent spellings are equal; their
+    /// hashes are too, so the synthesised hash goes with this.
+    package static func == (left: AppKey, right: AppKey) -> Bool {
+        left.platform == right.platform && left.app == right.app && left.app.utf8.elementsEqual(right.app.utf8)
+    }
 }

@@ -5,12 +5,12 @@ import UpgradeRules
 
 /// The table `campaign`.
 enum CampaignTable {
-    static let finalStates = "('completed', 'cancelled', 'superseded')"
+    static let finalStates: SQL = "('completed', 'cancelled', 'superseded')"
 
     // MARK: Reading
 
     /// Everything of a campaign but its reasons; a condition and an order follow.
-    private static let selection = """
+    private static let selection: SQL = """
         SELECT c.id, c.public_id, a.name, a.platform, c.required, c.latest, c.download_url, c.message, c.telephones,
             c.state, c.reason, c.created_at, c.started_at, c.finished_at, c.expires_at, c.planned_at,
             CASE WHEN c.planned_at IS NOT NULL THEN
@@ -21,7 +21,7 @@ enum CampaignTable {
         """
 
     static func records(
-        _ condition: String, _ values: [SQLValue], _ connection: Connection
+        _ condition: SQL, _ values: [SQLValue], _ connection: Connection
     ) throws -> [CampaignRecord] {
         let rows = try connection.all("\(selection) WHERE \(condition)", values: values) { row($0) }
         return try rows.compactMap { record, telephones in
@@ -150,7 +150,7 @@ enum CampaignTable {
             SELECT c.id, 0, 0, (SELECT coalesce(max(id), 0) FROM device), a.devices
             FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ? AND c.planned_at IS NULL
             """, row)
-        let column = rest == .expired ? "expired" : "cancelled"
+        let column: SQL = rest == .expired ? "expired" : "cancelled"
         try connection.run(
             """
             UPDATE campaign SET \(column) = \(column) + retrying

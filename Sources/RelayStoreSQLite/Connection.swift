@@ -14,7 +14,7 @@ import RelayEngine
 /// part of; statements are kept by their connection alone. Before the mutex has it, a connection is known to one `init`.
 @safe final class Connection: @unchecked Sendable {
     private let handle: OpaquePointer
-    private var statements: [String: Statement] = [:]
+    private var statements: [SQL: Statement] = [:]
     private var pulse: Pulse?
 
     /// How long a call waits for another process's lock, in milliseconds.
@@ -86,7 +86,7 @@ import RelayEngine
     }
 
     /// The statement of this text, compiled at its first use. Nobody else may be in the middle of it.
-    func prepared(_ sql: String) throws(SQLiteFailure) -> Statement {
+    func prepared(_ sql: SQL) throws(SQLiteFailure) -> Statement {
         if let statement = statements[sql] { return statement }
         let statement = unsafe try Statement(sql, on: handle)
         statements[sql] = statement
@@ -94,14 +94,14 @@ import RelayEngine
     }
 
     /// Runs a script of any number of statements and ignores what they answer.
-    func execute(_ script: String) throws(SQLiteFailure) {
-        let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
+    func execute(_ script: SQL) throws(SQLiteFailure) {
+        let code = unsafe sqlite3_exec(handle, script.text, nil, nil, nil)
         guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: unsafe handle) }
     }
 
     /// Runs one statement; returns how many rows it changed, triggers not counted.
     @discardableResult
-    func run(_ sql: String, _ values: SQLValue...) throws(SQLiteFailure) -> Int {
+    func run(_ sql: SQL, _ values: SQLValue...) throws(SQLiteFailure) -> Int {
         let statement = try prepared(sql)
         statement.bind(values)
         defer { statement.clear() }
@@ -110,11 +110,11 @@ import RelayEngine
     }
 
     /// Every row that `sql` gives.
-    func all<R>(_ sql: String, _ values: SQLValue..., row: (Statement) throws -> R) throws -> [R] {
+    func all<R>(_ sql: SQL, _ values: SQLValue..., row: (Statement) throws -> R) throws -> [R] {
         try all(sql, values: values, row: row)
     }
 
-    func all<R>(_ sql: String, values: [SQLValue], row: (Statement) throws -> R) throws -> [R] {
+    func all<R>(_ sql: SQL, values: [SQLValue], row: (Statement) throws -> R) throws -> [R] {
         let statement = try prepared(sql)
         statement.bind(values)
         defer { statement.clear() }
@@ -124,7 +124,7 @@ import RelayEngine
     }
 
     /// The first row that `sql` gives.
-    func first<R>(_ sql: String, _ values: SQLValue..., row: (Statement) throws -> R) throws -> R? {
+    func first<R>(_ sql: SQL, _ values: SQLValue..., row: (Statement) throws -> R) throws -> R? {
         let statement = try prepared(sql)
         statement.bind(values)
         defer { statement.clear() }
@@ -140,7 +140,7 @@ import RelayEngine
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
     /// Runs `body` in a transaction that begins with `begin` and is rolled back when anything throws.
-    func transaction<R>(_ begin: String, _ body: (Connection) throws -> R) throws -> R {
+    func transaction<R>(_ begin: SQL, _ body: (Connection) throws -> R) throws -> R {
         try run(begin)
         do {
             let result = try body(self)

@@ -14,7 +14,7 @@ struct DatabaseMigrationStorage: MigrationStorage {
 
     /// Which releases have worked on the store: a row whenever another one than before opens it. Not a step of the chain,
     /// because the chain's first step is recorded in it already.
-    private static let schema = """
+    private static let schema: SQL = """
         CREATE TABLE IF NOT EXISTS release (
             id             INTEGER PRIMARY KEY,
             name           TEXT NOT NULL,     -- as --version prints it; 'unknown': before releases were noted

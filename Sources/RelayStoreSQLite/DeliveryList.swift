@@ -59,12 +59,12 @@ struct DeliveryList {
         return Array((recorded + unreached).sorted { $0.device < $1.device }.prefix(limit))
     }
 
-    private static let columns = """
+    private static let columns: SQL = """
         d.state, d.attempts, d.reason, d.telephone, d.next_attempt_at, d.updated_at, v.id, v.token
         """
 
     private func recorded(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
-        let source: String
+        let source: SQL
         switch state {
         case nil: source = "delivery AS d CROSS JOIN device AS v ON v.id = d.device_id WHERE"
         case .pending, .inFlight: return []

@@ -4,7 +4,7 @@
 ///
 /// Times are milliseconds since 1970-01-01T00:00:00Z.
 enum FirstSchema {
-    static let sql = """
+    static let sql: SQL = """
         CREATE TABLE migration (
             version    INTEGER PRIMARY KEY,  -- PRAGMA user_version after the step
             name       TEXT NOT NULL,
@@ -22,7 +22,7 @@ enum FirstSchema {
 
         """ + FirstVersionSchema.sql + registry + campaigns + access
 
-    private static let registry = """
+    private static let registry: SQL = """
         -- The device registry. A removed device keeps its row, without its user, so that the ledger can name its token.
         CREATE TABLE device (
             id            INTEGER PRIMARY KEY,
@@ -53,7 +53,7 @@ enum FirstSchema {
 
         """
 
-    private static let campaigns = """
+    private static let campaigns: SQL = """
         CREATE TABLE campaign (
             id                 INTEGER PRIMARY KEY,
             public_id          TEXT NOT NULL UNIQUE CHECK (length(public_id) = 12 AND public_id NOT GLOB '*[^0-9a-f]*'),
@@ -136,7 +136,7 @@ enum FirstSchema {
 
         """
 
-    private static let access = """
+    private static let access: SQL = """
         -- Webhooks that were answered: a replay gets the same answer.
         CREATE TABLE webhook (
             hook        TEXT NOT NULL,

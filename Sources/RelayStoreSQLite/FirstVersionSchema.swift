@@ -8,7 +8,7 @@
 /// - *signed*: also sets `revision = revision + 1`, `changed_by`, `changed_from` and `updated_at`. The relay does.
 /// - anyone who lets a version fall, takes it back to NULL, deletes or renames the row: refused.
 enum FirstVersionSchema {
-    static let sql = """
+    static let sql: SQL = """
         CREATE TABLE version (
             app          TEXT NOT NULL CHECK (app <> ''),
             platform     TEXT NOT NULL CHECK (platform IN ('ios', 'android')),
@@ -104,16 +104,16 @@ enum FirstVersionSchema {
 
         """
 
-    private static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+    private static let now: SQL = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
-    static let sign = """
+    static let sign: SQL = """
         changed_by = 'unknown', changed_from = 'database', updated_at = \(now),
                 latest = CASE WHEN required IS NOT NULL AND (latest IS NULL OR \(isOlder("latest", than: "required")))
                               THEN required ELSE latest END
         """
 
     /// INSERT OR REPLACE takes the old row away without a word; the history still knows it.
-    static let riseFromHistory = """
+    static let riseFromHistory: SQL = """
         SELECT RAISE(ABORT, 'versions only rise: required would fall')
                 FROM version_history AS old WHERE old.app = NEW.app AND old.platform = NEW.platform
                     AND \(falls("required", from: "old.required"));
@@ -124,7 +124,7 @@ enum FirstVersionSchema {
                 WHERE \(hasLongNumber("NEW.latest")) OR \(hasLongNumber("NEW.required"));
         """
 
-    private static let record = """
+    private static let record: SQL = """
         INSERT INTO version_history (app, platform, revision, latest, required, download_url, message, telephones,
                                          changed_by, changed_from, updated_at)
                 VALUES (NEW.app, NEW.platform, NEW.revision, NEW.latest, NEW.required, NEW.download_url, NEW.message,
@@ -133,28 +133,28 @@ enum FirstVersionSchema {
 
     /// What `Version.init` accepts, but for the 18 digits, which a CHECK cannot count. True for NULL, as a CHECK wants it.
     /// The two lengths differ where a NUL byte hides the rest of the text from GLOB.
-    private static func isVersion(_ text: String) -> String {
+    private static func isVersion(_ text: SQL) -> SQL {
         "\(text) GLOB '[0-9]*' AND \(text) GLOB '*[0-9]' AND \(text) NOT GLOB '*[^0-9.]*' AND \(text) NOT GLOB '*..*' "
             + "AND length(\(text)) <= 64 AND length(CAST(\(text) AS BLOB)) = length(\(text))"
     }
 
     /// The numbers of a version as rows of (key, value).
-    private static func numbers(_ text: String) -> String {
+    private static func numbers(_ text: SQL) -> SQL {
         "json_each('[\"' || replace(\(text), '.', '\",\"') || '\"]')"
     }
 
     /// Whether one version is older, number by number, missing ones being 0: the first pair that differs decides.
-    static func isOlder(_ left: String, than right: String) -> String {
-        let (l, r) = ("coalesce(CAST(l.value AS INTEGER), 0)", "coalesce(CAST(r.value AS INTEGER), 0)")
+    static func isOlder(_ left: SQL, than right: SQL) -> SQL {
+        let (l, r): (SQL, SQL) = ("coalesce(CAST(l.value AS INTEGER), 0)", "coalesce(CAST(r.value AS INTEGER), 0)")
         return "coalesce((SELECT \(l) < \(r) FROM \(numbers(left)) AS l FULL JOIN \(numbers(right)) AS r "
             + "ON l.key = r.key WHERE \(l) <> \(r) ORDER BY coalesce(l.key, r.key) LIMIT 1), 0)"
     }
 
-    private static func falls(_ column: String, from old: String) -> String {
+    private static func falls(_ column: SQL, from old: SQL) -> SQL {
         "\(old) IS NOT NULL AND (NEW.\(column) IS NULL OR \(isOlder("NEW.\(column)", than: old)))"
     }
 
-    private static func hasLongNumber(_ text: String) -> String {
+    private static func hasLongNumber(_ text: SQL) -> SQL {
         "EXISTS (SELECT 1 FROM \(numbers(text)) AS n WHERE length(ltrim(n.value, '0')) > 18)"
     }
 }

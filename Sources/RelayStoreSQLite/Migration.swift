@@ -9,7 +9,7 @@ struct Migration {
     var name: String
     /// The value of `user_version` after the step: 1, 2, 3, …
     var toVersion: Int
-    var sql: String
+    var sql: SQL
 
     /// Every step there ever was. A released step is never edited: stores out there have run it.
     static let chain: [Migration] = [

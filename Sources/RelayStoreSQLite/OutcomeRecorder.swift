@@ -47,11 +47,12 @@ struct OutcomeRecorder {
     private static let insertOne = insertion(rows: 1)
     private static let insertMany = insertion(rows: rowsAtOnce)
 
-    private static func insertion(rows: Int) -> String {
-        """
-        INSERT INTO delivery (campaign_id, updated_at, device_id, state, attempts, reason, telephone, next_attempt_at)
-        VALUES 
-        """ + repeatElement("(?1, ?2, ?, ?, ?, ?, ?, ?)", count: rows).joined(separator: ", ")
+    private static func insertion(rows: Int) -> SQL {
+        repeatElement(", (?1, ?2, ?, ?, ?, ?, ?, ?)", count: rows - 1).reduce(
+            """
+            INSERT INTO delivery (campaign_id, updated_at, device_id, state, attempts, reason, telephone, next_attempt_at)
+            VALUES (?1, ?2, ?, ?, ?, ?, ?, ?)
+            """, +)
     }
 
     mutating func record(_ batch: LedgerCommit) throws {

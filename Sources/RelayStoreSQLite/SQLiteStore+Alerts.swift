@@ -40,7 +40,7 @@ extension SQLiteStore {
     }
 
     /// Those that have not ended at ?1.
-    private static let alertSelection = """
+    private static let alertSelection: SQL = """
         SELECT app, platform, message, blocking, ends_at, created_at, created_by FROM alert
         WHERE coalesce(ends_at > ?1, 1)
         """

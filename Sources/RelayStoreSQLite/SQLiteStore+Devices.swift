@@ -90,28 +90,28 @@ extension SQLiteStore {
 package enum DeviceTable {
     /// CROSS JOIN keeps the left table in the outer loop (sqlite.org/optoverview.html, on manual control of query plans).
     /// Left to itself the planner begins with the app and then goes through all of its devices: 146 ms among a million.
-    private static let selection = columns + "FROM device AS d CROSS JOIN app AS a"
-    private static let selectionOfApp = columns + "FROM device AS d INDEXED BY device_live CROSS JOIN app AS a"
-    private static let columns = """
+    private static let selection: SQL = columns + "FROM device AS d CROSS JOIN app AS a"
+    private static let selectionOfApp: SQL = columns + "FROM device AS d INDEXED BY device_live CROSS JOIN app AS a"
+    private static let columns: SQL = """
         SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at
 
         """
 
     /// One device by app (?1), platform (?2), token (?3) and the token's hash (?4).
-    package static let find = """
+    package static let find: SQL = """
         \(selection)
         WHERE d.token_hash = ?4 AND d.token = ?3 AND d.removed_at IS NULL AND a.id = d.app_id AND a.name = ?1
             AND a.platform = ?2
         """
 
     /// A page of devices behind an id, of every app.
-    package static let page = """
+    package static let page: SQL = """
         \(selection)
         WHERE a.id = d.app_id AND d.id > ? AND d.removed_at IS NULL ORDER BY d.id LIMIT ?
         """
 
     /// The same of one app. An app with few devices among many of others is quicker by the index of the living.
-    package static let pageOfApp = """
+    package static let pageOfApp: SQL = """
         \(selectionOfApp)
         WHERE d.app_id = ? AND d.removed_at IS NULL AND d.id > ? AND a.id = d.app_id ORDER BY d.id LIMIT ?
         """
@@ -133,7 +133,7 @@ package enum DeviceTable {
     }
 
     /// The condition for a device by app (?1), token (?2) and the token's hash (?3).
-    package static let isToken = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"
+    package static let isToken: SQL = "WHERE token_hash = ?3 AND +app_id = ?1 AND token = ?2"
 
     /// The key of the index over tokens: 64 bits of FNV-1a. It is stored, so it may never change. A collision costs a
     /// comparison, no more; who could make them on purpose has the right to register devices.

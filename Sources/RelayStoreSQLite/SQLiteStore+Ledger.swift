@@ -57,14 +57,14 @@ extension SQLiteStore {
 package enum LedgerSQL {
     /// "NOT INDEXED … the INTEGER PRIMARY KEY can still be used to look up entries" (sqlite.org/lang_indexedby.html):
     /// the rowid range alone, which reads the table's pages in order.
-    package static let readDevices = """
+    package static let readDevices: SQL = """
         SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at
         FROM device NOT INDEXED
         WHERE id > ? AND id <= ? AND app_id = ? AND removed_at IS NULL ORDER BY id LIMIT ?
         """
 
     /// Takes the longest due first, from the index; sorting only what was taken.
-    package static let readDueRetries = """
+    package static let readDueRetries: SQL = """
         SELECT d.id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at, r.attempts
         FROM (SELECT device_id, attempts FROM delivery INDEXED BY delivery_retry
               WHERE campaign_id = ? AND state = 3 AND next_attempt_at <= ? ORDER BY next_attempt_at LIMIT ?) AS r

@@ -80,13 +80,13 @@ package final class SQLiteStore: RelayStore {
 
     /// Runs a script on the writer: maintenance (`VACUUM`, `PRAGMA wal_checkpoint`), and faults in tests.
     package func administer(_ script: String) throws {
-        try locked("running a maintenance script") { connection in try connection.execute(script) }
+        try locked("running a maintenance script") { connection in try connection.execute(SQL(typed: script)) }
     }
 
     /// What one query answers, as text: for tests, and for looking into a store.
     package func inspect(_ query: String) throws -> [[String]] {
         try readOnce("looking into the store") { connection in
-            try connection.all(query) { row in (0..<row.columnCount).map { row.text($0) } }
+            try connection.all(SQL(typed: query)) { row in (0..<row.columnCount).map { row.text($0) } }
         }
     }
 

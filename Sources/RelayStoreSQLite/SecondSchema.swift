@@ -2,10 +2,10 @@
 
 /// The step to version 2: version codes beside versions, alerts, and how many devices were seen with which version.
 enum SecondSchema {
-    static let sql = builds + alerts + seen
+    static let sql: SQL = builds + alerts + seen
 
     /// The triggers that copy a row into the history know its columns by name, so those are made anew.
-    private static let builds = """
+    private static let builds: SQL = """
         ALTER TABLE version ADD COLUMN latest_build INTEGER CHECK (latest_build BETWEEN 1 AND 2147483647);
         ALTER TABLE version ADD COLUMN required_build INTEGER CHECK (required_build BETWEEN 1 AND 2147483647);
         ALTER TABLE version_history ADD COLUMN latest_build INTEGER;
@@ -56,13 +56,13 @@ enum SecondSchema {
 
         """
 
-    private static let latestIsNotOlder = """
+    private static let latestIsNotOlder: SQL = """
         SELECT RAISE(ABORT, 'latest must not be older than required')
                 WHERE NEW.required IS NOT NULL
                     AND (NEW.latest IS NULL OR \(FirstVersionSchema.isOlder("NEW.latest", than: "NEW.required")));
         """
 
-    private static let record = """
+    private static let record: SQL = """
         INSERT INTO version_history (app, platform, revision, latest, required, download_url, message, telephones,
                                          changed_by, changed_from, updated_at, latest_build, required_build)
                 VALUES (NEW.app, NEW.platform, NEW.revision, NEW.latest, NEW.required, NEW.download_url, NEW.message,
@@ -70,7 +70,7 @@ enum SecondSchema {
                         NEW.required_build);
         """
 
-    private static let alerts = """
+    private static let alerts: SQL = """
         -- What every user of an app is told at launch. A blocking alert locks the app, so it has an end.
         CREATE TABLE alert (
             app        TEXT NOT NULL CHECK (app <> ''),
@@ -86,7 +86,7 @@ enum SecondSchema {
 
         """
 
-    private static let seen = """
+    private static let seen: SQL = """
         -- How many devices, not removed, were last seen with which version; kept by the relay with every registration.
         CREATE TABLE version_seen (
             app_id  INTEGER NOT NULL REFERENCES app (id),

@@ -8,10 +8,10 @@ import RelayEngine
     private let database: OpaquePointer
 
     /// Compiles `sql`. The connection keeps the statement for reuse, hence "persistent".
-    init(_ sql: String, on database: OpaquePointer) throws(SQLiteFailure) {
+    init(_ sql: SQL, on database: OpaquePointer) throws(SQLiteFailure) {
         var handle: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(
-            database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+            database, sql.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
         guard code == SQLITE_OK, let handle = unsafe handle else {
             throw SQLiteFailure(code: code, of: database)
         }

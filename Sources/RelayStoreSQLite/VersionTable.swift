@@ -9,7 +9,7 @@ enum VersionTable {
     typealias Row = (record: VersionRecord, telephones: String?)
 
     /// What `row` reads, of `version` or of its history.
-    static let columns = """
+    static let columns: SQL = """
         app, platform, latest, required, download_url, message, telephones, updated_at, latest_build, required_build
         """
 
@@ -40,6 +40,10 @@ enum VersionTable {
     ///
     /// A version that is equal keeps the spelling that it has.
     static func merge(_ bump: VersionBump, into before: VersionRecord?, at now: Timestamp) throws -> VersionRecord {
+        // json_each ends a text at a NUL: the audience that is read again would be another.
+        if bump.telephones?.contains(where: { $0.utf8.contains(0) }) ?? false {
+            throw StoreError(.failed, context: "a telephone of the audience holds a NUL, which no telephone does")
+        }
         var after = before ?? VersionRecord(app: bump.app, updatedAt: now)
         after.required = try raised("required", from: before?.required, to: bump.required, app: bump.app)
         after.latest = try raised("latest", from: before?.latest, to: bump.latest, app: bump.app)

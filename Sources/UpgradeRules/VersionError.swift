@@ -29,15 +29,14 @@ public struct VersionError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// One sentence for the person who sent the text. Invisible characters are shown as escapes, a long text is cut.
     public var description: String {
-        let isLong = text.count > Version.maximumLength
-        let shown = (isLong ? text.prefix(Version.maximumLength) + "…" : text[...]).debugDescription
+        let shown = Self.shown(text, limit: Version.maximumLength)
         return switch problem {
         case .empty:
             "a version is needed, such as 2.1.0; it was empty"
         case .tooLong:
             "a version has at most \(Version.maximumLength) characters; this one has \(text.count)"
         case .badCharacter(let character, let offset):
-            "\(shown) is not a version: \(character.debugDescription) at position \(offset + 1) "
+            "\(shown) is not a version: \(Self.shown(String(character), limit: 8)) at position \(offset + 1) "
                 + "is neither a digit nor a dot"
         case .emptySegment(let offset):
             "\(shown) is not a version: a number is missing at position \(offset + 1)"
@@ -45,5 +44,14 @@ public struct VersionError: Error, Hashable, Sendable, CustomStringConvertible {
             "\(shown) is not a version: the number at position \(offset + 1) has more than "
                 + "\(Version.maximumDigits) digits"
         }
+    }
+
+    /// In quotes. Cut by scalars: one character may have any number of them.
+    private static func shown(_ text: String, limit: Int) -> String {
+        let scalars = text.unicodeScalars
+        guard let end = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex),
+            end < scalars.endIndex
+        else { return text.debugDescription }
+        return (String(scalars[..<end]) + "…").debugDescription
     }
 }

@@ -125,7 +125,7 @@ package struct BodyFields {
         } else if text.unicodeScalars.count > limit {
             refuse(field, "has at most \(limit) characters; it had \(text.unicodeScalars.count)")
         } else if let scalar = text.unicodeScalars.first(where: {
-            $0.value < 0x20 && !(lines && $0 == "\n") || $0.value == 0x7F
+            $0.properties.generalCategory == .control && !(lines && $0 == "\n")
         }) {
             refuse(
                 field,

@@ -13,7 +13,7 @@ package enum DownloadURL {
         }
         // RFC 3986 section 2: a URI is written in visible ASCII; but phones take others too, so only what can never be
         // meant is refused.
-        guard !text.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }) else {
+        guard !text.unicodeScalars.contains(where: { $0 == " " || $0.properties.generalCategory == .control }) else {
             return "\(need), without spaces; it was \(JSONValue.string(text).sight)"
         }
         // RFC 3986 section 3.1: scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )

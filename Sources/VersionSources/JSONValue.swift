@@ -35,8 +35,11 @@ extension JSONValue {
     }
 
     package static func shortened(_ text: String) -> String {
-        let limit = 40
-        guard text.count > limit else { return text }
-        return String(text.prefix(limit)) + "…"
+        // By scalars: one character may have any number of them.
+        let scalars = text.unicodeScalars
+        guard let end = scalars.index(scalars.startIndex, offsetBy: 40, limitedBy: scalars.endIndex),
+            end < scalars.endIndex
+        else { return text }
+        return String(scalars[..<end]) + "…"
     }
 }

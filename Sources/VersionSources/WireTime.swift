@@ -66,7 +66,9 @@ package enum WireTime {
         guard day >= 1, day <= lengths[Int(month) - 1] else { return nil }
         let (y, m) = month > 2 ? (year, month - 3) : (year - 1, month + 9)
         let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - 719_468
-        return days * 86_400 + hour * 3600 + minute * 60 + second
+        let moment = days * 86_400 + hour * 3600 + minute * 60 + second
+        // A leap second may lead out of the years that can be written again.
+        return moment < 253_402_300_800 ? moment : nil
     }
 }
 

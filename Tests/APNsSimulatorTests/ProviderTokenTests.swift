@@ -74,6 +74,12 @@ import Testing
         #expect(judge([(value, now - 301)]) == [.rejected(.invalidProviderToken)])
     }
 
+    @Test(arguments: [Int64.min, Int64.min + 1, -1, Int64.max - 1, Int64.max])
+    func anAgeThatNoClockHasIsRefused(issuedAt: Int64) throws {
+        let value = "bearer \(try fixture.jwt(issuedAt: issuedAt))"
+        #expect(judge([(value, now), (value, now)]) == Array(repeating: .rejected(.invalidProviderToken), count: 2))
+    }
+
     @Test func aNewTokenWithinTwentyMinutesIsOneTooMany() throws {
         let first = "bearer \(try fixture.jwt(issuedAt: now))"
         let second = "bearer \(try fixture.jwt(issuedAt: now + 1199))"

@@ -8,16 +8,18 @@ import Testing
 final class Transcript: Sendable {
     private let texts = Mutex<(out: String, err: String)>(("", ""))
     private let isTerminal: Bool
+    private let isOutputTerminal: Bool
 
-    init(isTerminal: Bool = false) {
+    init(isTerminal: Bool = false, isOutputTerminal: Bool = true) {
         self.isTerminal = isTerminal
+        self.isOutputTerminal = isOutputTerminal
     }
 
     var out: String { texts.withLock { $0.out } }
     var err: String { texts.withLock { $0.err } }
 
     var console: Console {
-        Console(isTerminal: isTerminal) { [self] text, isError in
+        Console(isTerminal: isTerminal, isOutputTerminal: isOutputTerminal) { [self] text, isError in
             texts.withLock { texts in
                 if isError { texts.err += text } else { texts.out += text }
             }

@@ -24,6 +24,24 @@ import VersionSources
         }
     }
 
+    /// Foundation's reader of JSON5 ends the process at a key without quotes that is not UTF-8.
+    @Test(arguments: ["{ \u{1}: 1 }", "{ a: 1,\n\u{1} }", "{ \"\u{1}\": 1 }", "{ a: '\u{1}' }"])
+    func `What is not UTF-8 is a fault with its line`(text: String) {
+        // U+0001 stands for a byte that begins no character.
+        let bytes = text.utf8.map { $0 == 1 ? 0xBF : $0 }
+        let error = #expect(throws: ConfigurationError.self) { try ConfigurationFile.parse(bytes, path: "test") }
+        let line = text.contains("\n") ? 2 : 1
+        #expect(error?.faults == [ConfigurationFault("", "not JSON5: line \(line) holds bytes that are not UTF-8")])
+    }
+
+    @Test func `A key that stands twice steers no terminal and fills none`() {
+        let key = "x\u{9B}2J" + String(repeating: "y", count: 1000)
+        let many = String(repeating: "\"\(key)\": 1, ", count: 30)
+        let faults = faults("{ \(many) }").filter { $0.contains("a second time") }
+        #expect(faults.count == 20, "\(faults.count)")
+        #expect(faults.allSatisfy { !$0.contains("\u{9B}") && $0.utf8.count < 200 }, "\(faults.first ?? "")")
+    }
+
     private static let table: [(String, String)] = [
         (
             ios("push: { priority: 11 }"),

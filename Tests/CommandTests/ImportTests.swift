@@ -19,7 +19,9 @@ import Testing
     private static let table: [(String, [[String]])] = [
         ("a,b\r\n1,2\r\n", [["a", "b"], ["1", "2"]]),
         ("a,b\n1,2", [["a", "b"], ["1", "2"]]),
-        ("\u{FEFF}a\n", [["a"]]),
+        // The byte order mark is the file's, which `DeviceReader` takes away; here it is a character like its neighbours.
+        ("\u{FEFF}a\n\u{FF41},\u{FF42}", [["\u{FEFF}a"], ["\u{FF41}", "\u{FF42}"]]),
+        ("\u{FF41}\n", [["\u{FF41}"]]),
         ("\"a,b\",\"c\"\"d\",\"e\nf\"\n", [["a,b", "c\"d", "e\nf"]]),
         (",\n", [["", ""]]),
         ("a,\n", [["a", ""]]),
@@ -45,13 +47,16 @@ import Testing
         ("a\n\"b", "line 2: a quote is never closed"),
         ("a\"b\n", "line 1: a quote inside a field that does not begin with one"),
         ("x\n\"a\"b\n", "line 2: a comma or the line's end must follow a closing quote"),
+        ("\"a\"\r\"b\"\n", "line 1: a comma or the line's end must follow a closing quote"),
+        ("\"a\"\r,b\n", "line 1: a comma or the line's end must follow a closing quote"),
+        (String(repeating: ",", count: 1000), "line 1: more than 256 fields"),
     ])
     func `What is not CSV is told with its line`(text: String, message: String) {
         let fault = #expect(throws: CSVParser.Fault.self) { try records(text) }
         #expect(fault?.description == message)
     }
 
-    @Test(arguments: ["plain", "a,b", "a\"b", "a\nb", "", "a\r\n"])
+    @Test(arguments: ["plain", "a,b", "a\"b", "a\nb", "", "a\r\n", "\"\u{301}", "x\"\u{200D}\"\u{301}y", ",\u{301}"])
     func `What is written is read again`(field: String) throws {
         #expect(try records("\(CSVParser.quoted(field)),x\n").map(\.fields) == [[field, "x"]])
     }
@@ -93,6 +98,29 @@ import Testing
                 #"2 a ios {"token":"ff"}"#, "3 refused: platform: \"windows\" is not a platform; ios or android",
                 "4 refused: 2 fields where the header has 3", "5 refused: app: missing",
             ])
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 100])
+    func `A byte order mark is passed over, wherever it is cut`(piece: Int) throws {
+        for text in ["token\nff\n", "{\"token\":\"ff\"}\n"] {
+            let line = text.first == "{" ? 1 : 2
+            #expect(
+                try items("\u{FEFF}" + text, app: "a", platform: "ios", piece: piece) == [
+                    "\(line) a ios {\"token\":\"ff\"}"
+                ])
+        }
+        // Half a mark is no mark, also where nothing follows.
+        var reader = DeviceReader(app: "a", platform: "ios")
+        try reader.feed([0xEF, 0xBB]) { _ in }
+        #expect(throws: CommandFailure.self) { try reader.finish { _ in } }
+    }
+
+    @Test func `A file of white space fills no memory`() throws {
+        var reader = DeviceReader(app: "a", platform: "ios")
+        let piece = [UInt8](repeating: 0x0A, count: 40_000)
+        try reader.feed(piece) { _ in }
+        let failure = #expect(throws: CommandFailure.self) { try reader.feed(piece) { _ in } }
+        #expect(failure?.message == "the file begins with more than 65536 bytes of white space")
     }
 
     @Test func `NDJSON is handed on as it is`() throws {

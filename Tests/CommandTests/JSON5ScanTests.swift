@@ -29,6 +29,7 @@ import Testing
         ("{a: yes}", "line 1, column 5: yes is not a value; is it a text that lacks its quotes?"),
         ("{a: [1,,2]}", "line 1, column 8: a value is needed; it was \",\""),
         ("{a 1}", "line 1, column 4: a colon after the key \"a\" is needed; it was \"1\""),
+        ("{ \"x\u{1B}[2J\" 1}", "line 1, column 11: a colon after the key \"x\u{FFFD}[2J\" is needed; it was \"1\""),
         ("{} {}", "line 1, column 4: \"{\" after the end of the value"),
         ("{ /* x }", "line 1, column 3: a comment that begins here is never closed"),
         ("{a: 0x}", "line 1, column 5: 0x is not a value; is it a text that lacks its quotes?"),

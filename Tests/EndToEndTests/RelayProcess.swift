@@ -10,9 +10,9 @@ final class RelayProcess {
     private let output: LogReader
 
     /// Starts it and waits until it says that it is ready.
-    init(configuration: String) throws {
+    init(configuration: String, arguments: [String] = []) throws {
         process.executableURL = try CommandResult.binary()
-        process.arguments = ["serve", "--config", configuration]
+        process.arguments = ["serve", "--config", configuration] + arguments
         let pipe = Pipe()
         process.standardError = pipe
         process.standardOutput = FileHandle.nullDevice
@@ -33,6 +33,11 @@ final class RelayProcess {
     /// The first log line with `text` in it, as soon as it is written.
     func waitForLine(_ text: String, within deadline: Duration) -> String? {
         output.line(containing: text, within: deadline)
+    }
+
+    /// Whether so many log lines with `text` in them were written in time.
+    func waitForLine(_ text: String, times: Int, within deadline: Duration) -> Bool {
+        output.line(containing: text, times: times, within: deadline) != nil
     }
 
     /// SIGKILL: nothing is flushed, nothing is closed.
@@ -82,14 +87,14 @@ final class LogReader: Sendable {
 
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
-    /// The first line with `text` in it; nil when none has come by the deadline or the log has ended.
-    func line(containing text: String, within deadline: Duration) -> String? {
+    /// The first line with `text` in it, or the n-th; nil when it has not come by the deadline or the log has ended.
+    func line(containing text: String, times: Int = 1, within deadline: Duration) -> String? {
         let end = Date(timeIntervalSinceNow: Double(deadline.components.seconds))
         news.lock()
         defer { news.unlock() }
         while true {
             let (found, isOver) = lines.withLock { lines in
-                (lines.first { $0.contains(text) }, lines.last == "(end of log) ")
+                (lines.lazy.filter { $0.contains(text) }.dropFirst(times - 1).first, lines.last == "(end of log) ")
             }
             if let found { return found }
             if isOver || !news.wait(until: end) { return nil }

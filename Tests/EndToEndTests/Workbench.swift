@@ -108,8 +108,8 @@ final class Workbench {
 
     // MARK: The daemon
 
-    func start() throws {
-        relay = try RelayProcess(configuration: path("config.json5"))
+    func start(logLevel: String = "info") throws {
+        relay = try RelayProcess(configuration: path("config.json5"), arguments: ["--log-level", logLevel])
     }
 
     func kill() {

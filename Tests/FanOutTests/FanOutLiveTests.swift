@@ -87,4 +87,31 @@ import UpgradeRules
         #expect(verdict.judged == telephones.count)
         #expect(verdict.faults == [])
     }
+
+    /// The API takes hex digits only, but other programs write to the store too.
+    @Test func aTokenThatIsNoneWritesNothingIntoItsRequest() throws {
+        let hostile = [
+            "aa\r\nx-evil: 1", "aa\r\n\r\n", "aa\0", "\0", "aa\u{1B}[2J", " ", "aa bb", "../../3/device/aa", "aa?b=c",
+            "aa#", "é",
+            String(repeating: "a", count: 100_000), "zz",
+        ]
+        let key = try ES256PrivateKey.generate()
+        let record = folder.appending(path: "record.ndjson")
+        let simulator = try simulator(key) { $0.recordPath = record.path }
+        defer { simulator.stop() }
+        try register(300)
+        try store.register(
+            hostile.map { DeviceRegistration(app: Self.app, token: $0, telephone: "138", version: nil) }, at: clock.now)
+        let fanOut = try fanOut(simulator, key, timeToLive: .seconds(3_600))
+        defer { fanOut.stop(within: .seconds(5)) }
+        try raise("2.0")
+        fanOut.poke()
+        try #require(lines.wait(for: "the campaign is complete", deadline: .seconds(20)))
+        let end = try campaign()
+        #expect(end.counts.accepted == 300)
+        #expect(end.counts.rejected == Int64(hostile.count))
+        #expect(end.rejectedBy == ["MalformedDeviceToken": Int64(hostile.count)])
+        // None of them has left.
+        #expect(simulator.figures.requests == 300)
+    }
 }

@@ -144,6 +144,10 @@ struct LaunchGateLiveTests {
             ("2023-02-29T12:00:00Z", nil), ("2023-11-14 22:13:20Z", nil), ("2023-11-14T22:13:20", nil),
             ("2023-11-14T24:00:00Z", nil), ("2023-13-01T00:00:00Z", nil), ("2023-11-14T22:13:20.Z", nil),
             ("2023-11-14T22:13:20+0800", nil), ("", nil),
+            // What could not be written again: its year has not four digits.
+            ("9999-12-31T23:59:59.999Z", 253_402_300_799_999), ("9999-12-31T23:59:60Z", nil),
+            ("9999-12-31T23:59:59-00:01", nil), ("0000-01-01T00:00:00Z", -62_167_219_200_000),
+            ("0000-01-01T00:00:00+00:01", nil),
         ] as [(String, Int64?)])
     func times(text: String, milliseconds: Int64?) {
         #expect(Timestamp(internetTime: text)?.milliseconds == milliseconds)

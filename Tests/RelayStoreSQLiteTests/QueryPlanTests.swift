@@ -4,9 +4,9 @@ import Testing
 
 @Suite("What SQLite's planner makes of the statements that are run most")
 struct QueryPlanTests {
-    private func plan(_ sql: String) throws -> [String] {
+    private func plan(_ sql: SQL) throws -> [String] {
         let fixture = try StoreFixture()
-        return try fixture.store.inspect("EXPLAIN QUERY PLAN " + sql).compactMap(\.last)
+        return try fixture.store.inspect("EXPLAIN QUERY PLAN \(sql)").compactMap(\.last)
     }
 
     @Test("A batch of devices is read by the rowid range, without an index and without sorting")

@@ -33,7 +33,7 @@ struct StoreChainTests {
     }
 
     private func answers(_ query: String) throws -> [[String]] {
-        try Connection(path: path).all(query) { row in (0..<row.columnCount).map { row.text($0) } }
+        try Connection(path: path).all(SQL(typed: query)) { row in (0..<row.columnCount).map { row.text($0) } }
     }
 
     private static let steps = "SELECT version, name, applied_at / 1000 FROM migration ORDER BY version"

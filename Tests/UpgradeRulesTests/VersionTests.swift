@@ -94,6 +94,15 @@ import UpgradeRules
         #expect(error.description == sentence)
     }
 
+    /// A character may be any number of scalars long.
+    @Test(arguments: [
+        "x" + String(repeating: "\u{301}", count: 50_000), "1" + String(repeating: "\u{301}", count: 50_000),
+    ])
+    func staysShort(text: String) throws {
+        let error = try #require(throws: VersionError.self) { try Version(text) }
+        #expect(error.description.utf8.count < 400, "\(error.description.utf8.count) bytes")
+    }
+
     // MARK: Comparing
 
     /// Older first; what stands on one line is equal.

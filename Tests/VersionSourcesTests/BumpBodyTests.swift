@@ -45,6 +45,13 @@ struct BumpBodyTests {
         (#"{"telephones": []}"#, "telephones", "names nobody; leave it out to mean everyone"),
         (#"{"telephones": ["1", ""]}"#, "telephones[1]", "must not be empty"),
         (#"{"telephones": ["1\n2"]}"#, "telephones[0]", "must not hold the control character U+000A"),
+        (#"{"telephones": ["1\u009b2J"]}"#, "telephones[0]", "must not hold the control character U+009B"),
+        (#"{"message": "\u0085"}"#, "message", "must not hold the control character U+0085"),
+        (
+            #"{"downloadUrl": "https://a/\u0090"}"#, "downloadUrl",
+            "an absolute URL is needed, such as \"https://apps.apple.com/app/id1173193999\", without spaces; "
+                + "it was \"https://a/\u{90}\""
+        ),
         (#"{"required": 2}"#, "required", "a string is needed, such as \"2.1.0\"; it was the number 2"),
         (#"{"required": true}"#, "required", "a string is needed, such as \"2.1.0\"; it was true"),
         (

@@ -176,7 +176,10 @@ struct SourceRulesTests {
         #expect(WireTime.internet("2016-11-20T21:03:47Z") == Timestamp(seconds: 1_479_675_827))
         #expect(WireTime.internet("1970-01-01T00:00:00.250Z") == Timestamp(milliseconds: 250))
         #expect(WireTime.internet("2024-02-29T23:59:59Z") == Timestamp(seconds: 1_709_251_199))
-        for wrong in ["", "2016-11-20", "2023-02-29T00:00:00Z", "2016-13-01T00:00:00Z", "2016-11-20T21:03:47+01:00"] {
+        for wrong in [
+            "9999-12-31T23:59:60Z", "", "2016-11-20", "2023-02-29T00:00:00Z", "2016-13-01T00:00:00Z",
+            "2016-11-20T21:03:47+01:00",
+        ] {
             #expect(WireTime.internet(wrong) == nil, "\(wrong)")
         }
         let now = Timestamp(seconds: 784_111_777)

@@ -85,6 +85,21 @@ package struct APNsProvider: Sendable {
 
     private static let pathPrefix = Array("/3/device/".utf8)
 
+    /// Whether a device token may stand in a request's path: hex digits and nothing else (Apple, "Registering your app with
+    /// APNs"). The API lets no other in, but other programs write to the store too, and a CR, LF or NUL makes the request
+    /// malformed (RFC 9113, 8.2.1): a strict server may close the connection, with everybody else's pushes on it.
+    package static func isSendable(token: Range<Int>, of arena: [UInt8]) -> Bool {
+        var wrong = token.isEmpty || token.count > longestToken
+        for place in token {
+            let byte = arena[place]
+            wrong = wrong || !(byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 6)
+        }
+        return !wrong
+    }
+
+    /// Bytes. Apple: do not hard-code a length. This only keeps out what is no token.
+    private static let longestToken = 400
+
     /// Appends one push to a batch.
     ///
     /// - Parameters:

@@ -15,7 +15,7 @@ struct RelayClient: Sendable {
         var bytes: [UInt8]
         var tree: JSONValue
 
-        var text: String { String(decoding: bytes, as: UTF8.self) }
+        var text: String { JSONText.shown(bytes) }
     }
 
     /// - Throws: `CommandFailure`: the problem that the daemon named, or that it cannot be reached.
@@ -72,6 +72,6 @@ struct RelayClient: Sendable {
     }
 
     static func text(_ value: JSONValue, pretty: Bool = false) throws -> String {
-        String(decoding: try encode(value, pretty: pretty), as: UTF8.self)
+        JSONText.shown(try encode(value, pretty: pretty))
     }
 }

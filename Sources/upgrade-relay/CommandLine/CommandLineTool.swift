@@ -22,7 +22,7 @@ struct CommandLineTool: Sendable {
                 return await run(type, words)
             }
         } catch {
-            context.console.writeError("error: \(error)\nTry \"upgrade-relay --help\".\n")
+            context.console.writeError("error: \(Self.shown(error))\nTry \"upgrade-relay --help\".\n")
             return .usage
         }
     }
@@ -37,17 +37,22 @@ struct CommandLineTool: Sendable {
             }
             return try await type.init(arguments).run(context)
         } catch let error as UsageError {
-            context.console.writeError("error: \(error)\nTry \"upgrade-relay \(spec.name) --help\".\n")
+            context.console.writeError("error: \(Self.shown(error))\nTry \"upgrade-relay \(spec.name) --help\".\n")
             return .usage
         } catch let error as CommandFailure {
-            context.console.writeError("error: \(error)\n")
+            context.console.writeError("error: \(Self.shown(error))\n")
             return error.code
         } catch let error as ConfigurationError {
-            context.console.writeError("\(error)\n")
+            context.console.writeError("\(Self.shown(error))\n")
             return .configuration
         } catch {
-            context.console.writeError("error: \(error)\n")
+            context.console.writeError("error: \(Self.shown(error))\n")
             return .failed
         }
+    }
+
+    /// Arguments, files and peers have a say in errors; the terminal obeys none of them.
+    private static func shown(_ error: any Error) -> String {
+        DisplayWidth.sanitised("\(error)", keepsLines: true)
     }
 }

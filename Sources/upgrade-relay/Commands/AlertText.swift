@@ -4,7 +4,7 @@
 enum AlertText {
     static func line(_ alert: JSONValue) -> String {
         let kind = alert["blocking"] == .bool(true) ? "blocking alert" : "alert"
-        let end = alert["endsAt"]?.string.map { "until \($0)" } ?? "until it is cleared"
+        let end = alert["endsAt"]?.string.map { "until \(DisplayWidth.sanitised($0))" } ?? "until it is cleared"
         return "\(alert.shown("app")) \(alert.shown("platform")): \(kind) \(end): \(alert.shown("message"))"
     }
 }

@@ -36,7 +36,7 @@ struct DevicesExportCommand: Command {
             do {
                 try await client.lines(path, accept: "application/x-ndjson") { line in
                     guard !line.isEmpty else { return true }
-                    output.add(isCSV ? try Self.csv(line) : String(decoding: line, as: UTF8.self))
+                    output.add(isCSV ? try Self.csv(line) : JSONText.shown(line))
                     return true
                 }
             } catch let failure as CommandFailure {

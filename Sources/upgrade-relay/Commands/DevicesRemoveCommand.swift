@@ -29,7 +29,7 @@ struct DevicesRemoveCommand: Command {
             ]
             context.console.writeLine(try RelayClient.text(.object(said)))
         } else {
-            context.console.writeLine("removed from \(found.app) \(found.platform)")
+            context.console.writeLine(DisplayWidth.sanitised("removed from \(found.app) \(found.platform)"))
         }
         return .done
     }

@@ -39,7 +39,7 @@ struct VersionSetCommand: Command {
             "\(app) \(platform.rawValue): required \(version.shownOrDash("required")), latest \(version.shownOrDash("latest"))"
         )
         if let campaign = reply.tree["campaign"], !campaign.isNull {
-            let id = campaign.string ?? campaign.shown("id")
+            let id = campaign.string.map { DisplayWidth.sanitised($0) } ?? campaign.shown("id")
             context.console.writeLine(
                 "campaign \(id) started; \"upgrade-relay campaigns watch \(id)\" shows how it goes")
         } else {

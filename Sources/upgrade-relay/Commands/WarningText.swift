@@ -3,6 +3,6 @@
 /// The `warnings` of an answer, as people read them.
 enum WarningText {
     static func lines(_ answer: JSONValue) -> [String] {
-        (answer["warnings"]?.array ?? []).compactMap(\.string).map { "warning: \($0)" }
+        (answer["warnings"]?.array ?? []).compactMap(\.string).map { "warning: \(DisplayWidth.sanitised($0))" }
     }
 }

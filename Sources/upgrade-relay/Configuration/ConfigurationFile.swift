@@ -23,6 +23,11 @@ struct ConfigurationFile: Sendable {
     }
 
     static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> RelayConfiguration {
+        // json5.org: a text is Unicode. And Foundation's reader ends the process at a key without quotes that is not.
+        if let line = lineWithoutUTF8(bytes) {
+            let fault = ConfigurationFault("", "not JSON5: line \(line) holds bytes that are not UTF-8")
+            throw ConfigurationError(path: path, faults: [fault])
+        }
         var scan = JSON5Scan(bytes)
         var place: JSON5Scan.Fault?
         do throws(JSON5Scan.Fault) { try scan.run() } catch { place = error }
@@ -37,6 +42,13 @@ struct ConfigurationFile: Sendable {
         let all = scan.duplicates.map { ConfigurationFault("", $0.description) } + faults
         guard all.isEmpty else { throw ConfigurationError(path: path, faults: all) }
         return configuration
+    }
+
+    /// The first line, from 1, that is not UTF-8.
+    private static func lineWithoutUTF8(_ bytes: [UInt8]) -> Int? {
+        guard String(validating: bytes, as: UTF8.self) == nil else { return nil }
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        return lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 + 1 }
     }
 
     static func json5(_ bytes: [UInt8]) throws -> JSONValue {

@@ -15,6 +15,8 @@ struct JSON5Scan {
     private var place = 0
     private var depth = 0
     private(set) var duplicates: [Fault] = []
+    /// More than anybody repairs at a time: each place is counted from the beginning of the text.
+    private static let mostDuplicates = 20
 
     init(_ bytes: [UInt8]) {
         text = Array(String(decoding: bytes, as: UTF8.self).unicodeScalars)
@@ -50,11 +52,11 @@ struct JSON5Scan {
             if take("}") { break }
             let keyPlace = place
             let key = try self.key(opened: start)
-            if !keys.insert(key).inserted {
-                duplicates.append(fault("the key \"\(key)\" stands here a second time", at: keyPlace))
+            if !keys.insert(key).inserted, duplicates.count < Self.mostDuplicates {
+                duplicates.append(fault("the key \"\(Self.shown(key))\" stands here a second time", at: keyPlace))
             }
             try space()
-            guard take(":") else { throw unexpected("a colon after the key \"\(key)\"", opened: start) }
+            guard take(":") else { throw unexpected("a colon after the key \"\(Self.shown(key))\"", opened: start) }
             try value()
             try space()
             if take(",") { continue }
@@ -118,7 +120,7 @@ struct JSON5Scan {
         let word = text[begin..<place].reduce(into: "") { $0.unicodeScalars.append($1) }
         guard !word.isEmpty else { throw unexpected("a value", opened: nil) }
         guard !["true", "false", "null"].contains(word), !Self.isNumber(word) else { return }
-        throw fault("\(word) is not a value; is it a text that lacks its quotes?", at: begin)
+        throw fault("\(Self.shown(word)) is not a value; is it a text that lacks its quotes?", at: begin)
     }
 
     private static func isNumber(_ word: String) -> Bool {
@@ -172,6 +174,10 @@ struct JSON5Scan {
     private static func isName(_ scalar: Unicode.Scalar, first: Bool) -> Bool {
         if scalar == "_" || scalar == "$" || scalar.properties.isAlphabetic { return true }
         return !first && scalar.properties.numericType != nil
+    }
+
+    private static func shown(_ text: String) -> String {
+        DisplayWidth.truncated(DisplayWidth.sanitised(text), to: 60)
     }
 
     private static func shown(_ scalar: Unicode.Scalar) -> String {

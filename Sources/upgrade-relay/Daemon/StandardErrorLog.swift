@@ -11,15 +11,28 @@ enum StandardErrorLog {
     static func make(minimum: LogLevel, environment: [String: String]) -> Log {
         let isJournal = Journal.isStandardError(environment: environment)
         return Log(minimum: minimum) { level, message, fields in
-            var line = message.description
-            for field in fields { line += " \(field.name)=\(quoted(field.value))" }
             if isJournal {
-                let entry = JournalEntry(level, line: line, event: message.description, fields: fields)
+                let entry = JournalEntry(
+                    level, line: text(message, fields), event: message.description, fields: fields)
                 if Journal.write(entry) { return }
             }
-            line = (isJournal ? "<\(level.rawValue)>" : "\(Date.now.formatted(.iso8601)) \(name(level)) ") + line
+            let line = line(level, message, fields, isJournal: isJournal, at: Date.now.formatted(.iso8601))
             FileHandle.standardError.write(Data((line + "\n").utf8))
         }
+    }
+
+    /// One line, without its end. Pure.
+    static func line(
+        _ level: LogLevel, _ message: StaticString, _ fields: Log.Fields, isJournal: Bool,
+        at time: @autoclosure () -> String
+    ) -> String {
+        (isJournal ? "<\(level.rawValue)>" : "\(time()) \(name(level)) ") + text(message, fields)
+    }
+
+    private static func text(_ message: StaticString, _ fields: Log.Fields) -> String {
+        var text = message.description
+        for field in fields { text += " \(field.name)=\(quoted(field.value))" }
+        return text
     }
 
     private static func name(_ level: LogLevel) -> String {
@@ -40,7 +53,7 @@ enum StandardErrorLog {
         for scalar in value.unicodeScalars {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
-            case _ where scalar.properties.generalCategory == .control:
+            case _ where DisplayWidth.isControl(scalar):
                 text += "\\u{\(String(scalar.value, radix: 16))}"
             default: text.unicodeScalars.append(scalar)
             }

@@ -19,6 +19,9 @@ struct DeviceReader: Sendable {
 
     /// Bytes of one line: many times what the API takes, and no file without line ends fills the memory.
     private static let longestLine = 1 << 20
+    /// Bytes of white space before the first line.
+    private static let longestBlank = 1 << 16
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// For files without the columns.
     let app: String?
@@ -36,15 +39,9 @@ struct DeviceReader: Sendable {
         switch form {
         case .unknown:
             held += bytes
-            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-            let start = held.starts(with: mark) ? 3 : 0
-            guard let first = held[start...].first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return }
-            form =
-                first == UInt8(ascii: "{")
-                ? .ndjson(LineSplitter(limit: Self.longestLine)) : .csv(CSVParser(), header: nil)
-            let bytes = Array(held[start...])
-            held = []
-            try feed(bytes, receive)
+            // A mark may have been cut on its way.
+            if held.count < 3, Self.byteOrderMark.starts(with: held) { return }
+            try begin(receive)
         case .csv(var parser, var header):
             // The enum must not hold a second reference while its payload changes: that would copy it.
             form = .unknown
@@ -62,6 +59,7 @@ struct DeviceReader: Sendable {
     }
 
     mutating func finish(_ receive: (Item) throws -> Void) throws {
+        if case .unknown = form { try begin(receive) }
         switch form {
         case .unknown:
             break
@@ -75,6 +73,24 @@ struct DeviceReader: Sendable {
             try splitter.finish { try take(json: $0, line: $1, receive) }
         }
         form = .unknown
+    }
+
+    /// Decides by what has been held back, unless that is nothing but white space.
+    private mutating func begin(_ receive: (Item) throws -> Void) throws {
+        let start = held.starts(with: Self.byteOrderMark) ? 3 : 0
+        guard let first = held[start...].first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else {
+            guard held.count <= Self.longestBlank else {
+                throw CommandFailure(
+                    .failed, "the file begins with more than \(Self.longestBlank) bytes of white space")
+            }
+            return
+        }
+        form =
+            first == UInt8(ascii: "{")
+            ? .ndjson(LineSplitter(limit: Self.longestLine)) : .csv(CSVParser(), header: nil)
+        let bytes = Array(held[start...])
+        held = []
+        try feed(bytes, receive)
     }
 
     // MARK: CSV

@@ -6,15 +6,18 @@ import Synchronization
 final class Console: Sendable {
     /// Whether standard error is a terminal: progress bars are drawn there, so that results can be piped.
     let isTerminal: Bool
+    /// Whether standard output is one.
+    let isOutputTerminal: Bool
     private let sink: @Sendable (_ text: String, _ isError: Bool) -> Void
     private let columns: @Sendable () -> Int
     private let lock = Mutex(())
 
     init(
-        isTerminal: Bool, columns: @escaping @Sendable () -> Int = { 80 },
+        isTerminal: Bool, isOutputTerminal: Bool = true, columns: @escaping @Sendable () -> Int = { 80 },
         sink: @escaping @Sendable (_ text: String, _ isError: Bool) -> Void
     ) {
         self.isTerminal = isTerminal
+        self.isOutputTerminal = isOutputTerminal
         self.columns = columns
         self.sink = sink
     }
@@ -22,6 +25,7 @@ final class Console: Sendable {
     /// The process's own streams.
     static let standard = Console(
         isTerminal: isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb",
+        isOutputTerminal: isatty(STDOUT_FILENO) == 1,
         columns: { TerminalSize.columns(of: STDERR_FILENO) },
         sink: { text, isError in
             var text = text
@@ -36,7 +40,9 @@ final class Console: Sendable {
     /// Columns of the terminal at this moment; 80 where it is not known.
     var width: Int { columns() }
 
+    /// A result. A file gets it as it is; to a terminal goes nothing that it would obey.
     func write(_ text: String) {
+        let text = isOutputTerminal ? DisplayWidth.sanitised(text, keepsLines: true) : text
         lock.withLock { _ in sink(text, false) }
     }
 

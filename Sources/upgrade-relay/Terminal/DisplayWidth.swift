@@ -21,17 +21,22 @@ enum DisplayWidth {
     }
 
     /// The text without control characters: what a client stored must not steer the operator's terminal.
-    static func sanitised(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
+    ///
+    /// - Parameter keepsLines: whether line feeds stay: the text is many lines.
+    static func sanitised(_ text: String, keepsLines: Bool = false) -> String {
+        func isObeyed(_ scalar: Unicode.Scalar) -> Bool { isControl(scalar) && !(keepsLines && scalar == "\n") }
+        guard text.unicodeScalars.contains(where: isObeyed) else { return text }
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
-            result.append(isControl(scalar) ? "\u{FFFD}" : scalar)
+            result.append(isObeyed(scalar) ? "\u{FFFD}" : scalar)
         }
         return String(result)
     }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
+    /// Whether a terminal or a log's reader would obey the character instead of showing it.
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.value < 0x7F { return scalar.value < 0x20 }
+        return switch scalar.properties.generalCategory {
         // Format characters include the bidirectional overrides.
         case .control, .format, .lineSeparator, .paragraphSeparator: true
         default: false
@@ -40,10 +45,13 @@ enum DisplayWidth {
 
     /// As much of the text as fits into `width` columns, with "…" where something was cut.
     static func truncated(_ text: String, to width: Int) -> String {
-        guard columns(text) > width else { return text }
+        // Marks take no column, and a character may have any number of them.
+        let longest = 8 * max(width, 1)
+        let isLong = text.unicodeScalars.count > longest
+        guard isLong || columns(text) > width else { return text }
         var result = ""
         var used = 0
-        for character in text {
+        for character in isLong ? String(text.unicodeScalars.prefix(longest)) : text {
             let next = columns(character)
             guard used + next <= width - 1 else { break }
             result.append(character)

@@ -24,7 +24,7 @@ struct TextTable: Sendable {
     /// Cells beyond the columns are dropped, missing ones are empty; control characters are replaced.
     mutating func add(_ cells: [String]) {
         let padded = cells.prefix(columns.count) + Array(repeating: "", count: max(0, columns.count - cells.count))
-        rows.append(padded.map(DisplayWidth.sanitised))
+        rows.append(padded.map { DisplayWidth.sanitised($0) })
     }
 
     /// The header and one line for each row, without trailing spaces; two spaces between columns.

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The text of a statement: written in this program's source, or put together from such texts and integers.
+///
+/// A `String` cannot become a part of it, so that nothing from outside can: the compiler refuses. What comes from outside
+/// is bound to a parameter.
+package struct SQL: Hashable, Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
+    let text: String
+
+    package init(stringLiteral text: StaticString) {
+        self.text = text.description
+    }
+
+    package init(stringInterpolation parts: Parts) {
+        text = parts.text
+    }
+
+    /// For a statement that somebody typed: maintenance and tests, never what came over a socket.
+    init(typed text: String) {
+        self.text = text
+    }
+
+    package static func + (left: SQL, right: SQL) -> SQL { SQL(typed: left.text + right.text) }
+
+    package var description: String { text }
+
+    package struct Parts: StringInterpolationProtocol, Sendable {
+        fileprivate var text = ""
+
+        package init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
+
+        /// Only the compiler calls this, with the source's own text.
+        package mutating func appendLiteral(_ text: StaticString) {
+            self.text += text.description
+        }
+
+        package mutating func appendInterpolation(_ sql: SQL) {
+            text += sql.text
+        }
+
+        package mutating func appendInterpolation(_ number: some FixedWidthInteger) {
+            text += String(number)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+import VersionSources
+
+@testable import RelayAPI
+@testable import upgrade_relay
+
+extension FuzzTarget {
+    /// A file of devices: where it is cut on its way makes no difference, and what the command sends the API reads alike.
+    static let deviceImport = FuzzTarget("device-import") { bytes in
+        var input = FuzzInput(bytes)
+        let borders = [input.byte(), input.byte(), input.byte()].map { Int($0) % 48 + 1 }
+        let file = input.remainder()
+        let whole = Import(file, pieces: [file.count])
+        let cut = Import(file, pieces: borders)
+        try hold(whole == cut, "cut at \(borders): \(cut), whole: \(whole)")
+        for case .device(_, let line) in whole.items {
+            let app = AppKey(app: line.app, platform: .android)
+            let reading = Result(catching: { () throws(BodyError) in
+                try DeviceFields.readLine(line.json, in: 0..<line.json.count, app: app)
+            })
+            if case .failure(let error) = reading { try holdShort(error, of: line.json) }
+            // What was CSV is written by the command itself.
+            if file.first != UInt8(ascii: "{"), case .failure(.notJSON(let error)) = reading, whole.isCSV {
+                throw Violation(description: "the command wrote what is no JSON: \(error)")
+            }
+        }
+        var lines = [[LineSplitter.Line](), []]
+        for (index, pieces) in [[file.count], borders].enumerated() {
+            var splitter = LineSplitter(limit: 64)
+            var numbers: [Int] = []
+            for piece in Self.cut(file, pieces) {
+                splitter.feed(piece) { line, number in
+                    lines[index].append(line)
+                    numbers.append(number)
+                }
+            }
+            splitter.finish { line, number in
+                lines[index].append(line)
+                numbers.append(number)
+            }
+            try hold(numbers == Array(1..<numbers.count + 1), "lines are numbered \(numbers)")
+        }
+        try hold(lines[0] == lines[1], "lines differ by where they are cut")
+
+        // What is quoted is read back: RFC 4180, 2.6 and 2.7.
+        var rest = FuzzInput(file)
+        let fields = [rest.text(), rest.text(), "end"]
+        var parser = CSVParser()
+        var records: [CSVParser.Record] = []
+        let record = fields.map(CSVParser.quoted).joined(separator: ",") + "\r\n"
+        try parser.feed(Array(record.utf8)) { records.append($0) }
+        try parser.finish { records.append($0) }
+        // A mark at the very beginning is the file's, not the field's.
+        if !record.utf8.starts(with: [0xEF, 0xBB, 0xBF]), fields.allSatisfy({ $0.utf8.count < 60_000 }) {
+            try hold(
+                records.count == 1 && records[0].fields.count == 3
+                    && zip(records[0].fields, fields).allSatisfy { $0.utf8.elementsEqual($1.utf8) },
+                "\(fields) came back as \(records)")
+        }
+    }
+
+    /// The pieces of `bytes` by sizes, over and over.
+    private static func cut(_ bytes: [UInt8], _ sizes: [Int]) -> [[UInt8]] {
+        var pieces: [[UInt8]] = []
+        var place = 0
+        while place < bytes.count {
+            let end = min(bytes.count, place + max(1, sizes[pieces.count % sizes.count]))
+            pieces.append(Array(bytes[place..<end]))
+            place = end
+        }
+        return pieces
+    }
+
+    private struct Import: Equatable {
+        var items: [DeviceReader.Item] = []
+        var failure: String?
+        var isCSV: Bool
+
+        init(_ file: [UInt8], pieces sizes: [Int]) {
+            isCSV = file.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } != UInt8(ascii: "{")
+            var reader = DeviceReader(app: "com.example.app", platform: "ios")
+            do {
+                for piece in FuzzTarget.cut(file, sizes) { try reader.feed(piece) { items.append($0) } }
+                try reader.finish { items.append($0) }
+            } catch {
+                failure = "\(error)"
+            }
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import Testing
+import UpgradeRules
+
+@Suite("An app is its name's bytes")
+struct AppKeyTests {
+    /// U+212A KELVIN SIGN is canonically a K: to `String` both are equal, and whoever asks for the one would get past the
+    /// check for the other and fill the store with an app that is not configured.
+    @Test("Another spelling of a name is another app")
+    func spelling() {
+        let app = AppKey(app: "com.example.Kite", platform: .ios)
+        let other = AppKey(app: "com.example.\u{212A}ite", platform: .ios)
+        #expect(app.app == other.app && app != other)
+        #expect([app: 1][other] == nil)
+        #expect(AppKey(app: "e\u{301}", platform: .ios) != AppKey(app: "\u{E9}", platform: .ios))
+        #expect(app == AppKey(app: "com.example.Kite", platform: .ios))
+        #expect(app != AppKey(app: "com.example.Kite", platform: .android))
+    }
+}

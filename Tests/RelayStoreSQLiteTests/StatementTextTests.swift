@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import RelayStoreSQLite
+
+/// That no statement is put together from foreign text is the compiler's to prove: `SQL` takes no `String`. This looks at
+/// the doors that are left.
+@Suite("Statements come from the source")
+struct StatementTextTests {
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources").standardizedFileURL
+
+    /// Lines of Swift, without comments, that hold `text`, by file.
+    private func lines(with text: String) throws -> [String: Int] {
+        var found: [String: Int] = [:]
+        let files = FileManager.default.enumerator(at: Self.sources, includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift" else { continue }
+            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            let count = lines.count { $0.contains(text) && !$0.drop { $0 == " " }.hasPrefix("//") }
+            if count > 0 { found[file.lastPathComponent] = count }
+        }
+        return found
+    }
+
+    @Test("SQLite compiles a statement in two places, and both take SQL")
+    func doors() throws {
+        #expect(try lines(with: "sqlite3_prepare") == ["Statement.swift": 1])
+        #expect(try lines(with: "sqlite3_exec(") == ["Connection.swift": 1])
+    }
+
+    @Test("What somebody typed comes in by maintenance and inspection, which only tests use")
+    func typed() throws {
+        #expect(try lines(with: "SQL(typed:") == ["SQL.swift": 1, "SQLiteStore.swift": 2])
+        #expect(try lines(with: ".administer(") == [:])
+        #expect(try lines(with: ".inspect(") == [:])
+    }
+
+    @Test("Texts are put together from the source's own and from numbers")
+    func parts() {
+        let table: SQL = "device"
+        let sql: SQL = "SELECT \(7) FROM \(table) WHERE " + "id = ?"
+        #expect(sql.description == "SELECT 7 FROM device WHERE id = ?")
+    }
+}

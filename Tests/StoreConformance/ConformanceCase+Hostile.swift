@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// Whatever a text holds, it is stored as a text and comes back as it was.
+extension ConformanceCase {
+    static let hostile: [ConformanceCase] = Hostile.texts.map { text in
+        ConformanceCase("a text goes in and out by every door as it is: \(Hostile.name(text))") { subject in
+            let tables = try subject.figures()
+            try subject.holdVersions(text)
+            try subject.holdDevices(text)
+            try subject.holdDeliveries(text)
+            try subject.holdTheRest(text)
+            try check(try subject.figures() == tables.map { $0 + 1 }, "other rows came or went: \(tables)")
+        }
+    }
+}
+
+private enum Hostile {
+    /// What breaks stores that paste, cut, fold or count characters. Halves of surrogate pairs and bytes that are not
+    /// UTF-8 cannot come this far: no `String` holds them; U+FFFD is what readers make of them.
+    static let texts = [
+        "'; DROP TABLE device; --", "\"; DELETE FROM campaign; --", "' OR '1'='1", "?1 :name @name $name", "%_\\[*]?",
+        "a\0b", "\0", "\u{FEFF}x", "x\u{FEFF}", "\u{FFFD}\u{FFFD}\u{FFFD}", "\u{FFFF}\u{10FFFF}",
+        "e\u{301}", "\u{E9}", "\r\n\t\u{8}\u{1B}[2J\u{9B}\u{7F}", "\u{202E}\u{2028}\u{2029}\u{200D}", " ", "NULL",
+        "0x41",
+        "1e999", "[\"a\",{}]", "\"\\u0000", String(repeating: "\u{1F600}'", count: 200_000),
+    ]
+
+    static func name(_ text: String) -> String {
+        text.utf8.count > 100 ? "\(text.utf8.count) bytes" : text.debugDescription
+    }
+}
+
+extension Subject {
+    /// How many there are of what a hostile text might take away.
+    fileprivate func figures() throws -> [Int] {
+        [
+            try store.versions().count, try store.devices(of: nil, after: 0, limit: 1000).count,
+            try store.campaigns(before: nil, limit: 1000).count, try store.tokens().count,
+            try store.alerts(at: now).count,
+        ]
+    }
+
+    private func bytes(_ text: String?) -> [UInt8]? { text.map { Array($0.utf8) } }
+
+    /// Compared by bytes: to Swift two spellings of "é" are equal.
+    private func hold(_ actual: String?, _ text: String, _ what: String) throws {
+        try check(bytes(actual) == bytes(text), "\(what) came back otherwise: \(actual?.utf8.count ?? -1) bytes")
+    }
+
+    private func hostileApp(_ text: String) -> AppKey { AppKey(app: text, platform: .android) }
+
+    fileprivate func holdVersions(_ text: String) throws {
+        let app = hostileApp(text)
+        let receipt = WebhookReceipt(id: text, hook: text)
+        let answer = StoredAnswer(status: 200, body: Array(text.utf8))
+        // SQLite reads JSON only up to a NUL, and then the audience would be another: that is refused.
+        let named = [text, "138", text]
+        let telephones = text.utf8.contains(0) ? nil : named
+        if telephones == nil {
+            try fails(.failed) { try self.bump(VersionBump(app: app, required: try version("1"), telephones: named)) }
+        }
+        let bump = VersionBump(
+            app: app, required: try version("2"), downloadURL: text, message: text, telephones: telephones)
+        let applied = try store.apply(
+            bump, actor: text, source: text, at: now,
+            draft: CampaignDraft(downloadURL: text, timeToLive: .seconds(60), reason: text), receipt: receipt
+        ) { _ in answer }
+        guard case .applied(let outcome, _) = applied else {
+            throw ConformanceFailure(description: "taken for a replay")
+        }
+        try same(try store.answer(to: receipt), answer)
+        try same(try store.answer(to: WebhookReceipt(id: text + "x", hook: text)), nil)
+        let record = try present(try store.version(of: app), "the version")
+        try same(record, outcome.record)
+        let change = try present(try store.history(of: app, limit: 1).first, "the history")
+        for (what, held) in [
+            ("the app", record.app.app), ("the URL", record.downloadURL), ("the message", record.message),
+            ("the actor", change.actor), ("the source", change.source),
+        ] {
+            try hold(held, text, what)
+        }
+        try check(record.telephones?.map(bytes) == telephones?.map(bytes), "the telephones came back otherwise")
+        let campaign = try present(outcome.campaign, "the campaign")
+        try same(try store.campaign(campaign.key), campaign)
+        try hold(campaign.downloadURL, text, "the campaign's URL")
+        try hold(campaign.message, text, "the campaign's message")
+        try check(campaign.telephones?.map(bytes) == telephones?.map(bytes), "the campaign's telephones are others")
+        try hold(campaign.reason, text, "the campaign's reason")
+        try same(try store.campaign(id: text), nil)
+    }
+
+    fileprivate func holdDevices(_ text: String) throws {
+        let app = hostileApp(text)
+        try store.register(
+            [DeviceRegistration(app: app, token: text, telephone: text, version: try version("1"))], at: now)
+        let device = try present(try store.device(app, token: text), "the device")
+        try hold(device.registration.token, text, "the token")
+        try hold(device.registration.telephone, text, "the telephone")
+        try hold(device.registration.app.app, text, "the device's app")
+        try same(try store.device(app, token: text + "x")?.id, nil)
+        try same(try store.devices(of: app, after: 0, limit: 10), [device])
+        try check(try store.sawVersion(version("1.5"), app: app, token: text, at: now), "the version was not noted")
+        try same(try store.sawVersions([Sighting(app: app, token: text, version: try version("1.6"))], at: now), 1)
+        // Registered again, by another user and back: the same row, whatever the texts are.
+        for telephone in ["138", text] {
+            try store.register(
+                [DeviceRegistration(app: app, token: text, telephone: telephone, version: try version("1"))], at: now)
+        }
+        try same(try store.devices(of: app, after: 0, limit: 10).map(\.id), [device.id])
+    }
+
+    fileprivate func holdDeliveries(_ text: String) throws {
+        let app = hostileApp(text)
+        let campaign = try present(try store.openCampaigns().first { $0.app == app }, "the open campaign")
+        let shard = try onlyShard(campaign)
+        var devices = DeviceRows()
+        try store.readDevices(app, after: shard.cursor, through: shard.last, limit: 10, into: &devices)
+        let device = try present(devices.rows.first, "the device in the batch")
+        try hold(devices.string(device.telephone), text, "the batch's telephone")
+        try hold(devices.string(device.token), text, "the batch's token")
+        var row = LedgerRow(device: device.id, state: .rejected, attempts: 1)
+        row.reason = text
+        row.telephone = device.telephone
+        try store.commit(
+            [
+                LedgerCommit(
+                    campaign: campaign.key, shard: shard.number, cursor: device.id, shardDone: true, rows: [row],
+                    devices: devices, retirements: [])
+            ], at: now)
+        for found in [
+            try store.deliveries(telephone: text, token: nil, after: nil, limit: 10),
+            try store.deliveries(telephone: nil, token: text, after: nil, limit: 10),
+            try store.deliveries(of: campaign.key, state: .rejected, telephone: text, after: 0, limit: 10),
+        ] {
+            let delivery = try present(found.first, "the delivery")
+            try same(found.count, 1)
+            try hold(delivery.telephone, text, "the delivery's telephone")
+            try hold(delivery.token, text, "the delivery's token")
+            try hold(delivery.reason, text, "the delivery's reason")
+        }
+        try same(try store.deliveries(telephone: text + "x", token: nil, after: nil, limit: 10), [])
+        try same(try record(campaign.key).rejectedBy, [text: 1])
+        try check(
+            try store.moveCampaign(campaign.key, from: [.running], to: .suspended, reason: text, at: now),
+            "not suspended")
+        try hold(try record(campaign.key).reason, text, "the reason of the suspension")
+    }
+
+    fileprivate func holdTheRest(_ text: String) throws {
+        let alert = AlertRecord(
+            app: hostileApp(text), message: text, isBlocking: false, endsAt: nil, createdAt: now, createdBy: text)
+        try store.setAlert(alert)
+        let kept = try present(try store.alert(of: alert.app, at: now), "the alert")
+        try hold(kept.message, text, "the alert's message")
+        try hold(kept.createdBy, text, "the alert's author")
+        let token = AccessToken(name: text, scopes: [.status], createdAt: now, revokedAt: nil)
+        let hash = Array((Array(text.utf8) + [UInt8](repeating: 7, count: 32)).prefix(32))
+        try store.addToken(token, hash: hash)
+        try hold(try store.token(hash: hash)?.name, text, "the API token's name")
+        try check(try !store.revokeToken(name: text + "x", at: now), "another API token is revoked")
+        try store.saveProviderToken(StoredProviderToken(key: text, token: text, issuedAt: now))
+        let provider = try present(try store.providerToken(key: text), "the provider token")
+        try hold(provider.token, text, "the provider token")
+        try hold(provider.key, text, "the provider token's key")
+    }
+}
