@@ -5,6 +5,8 @@ SWIFT    ?= swift
 PREFIX   ?= /usr/local
 DESTDIR  ?=
 DEVICES  ?= 10000
+# Pushes of the soak; a second run of a tenth of them kills the daemon now and then.
+SOAK_PUSHES ?= 1000000
 
 # What Debian 12 has and the build needs; the last two are what tests and demo call.
 PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev libmicrohttpd-dev pkg-config ca-certificates curl openssl sqlite3
@@ -14,7 +16,7 @@ RELEASE  := -c release --static-swift-stdlib
 BINARY    = .build/release/upgrade-relay
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test lint bench clean install packages
+.PHONY: help demo build test test-tsan test-asan soak lint bench clean install packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +30,17 @@ build: packages ## the release binary, .build/release/upgrade-relay
 test: packages ## all tests: rules, machines, store, HTTP/2, API, and the real binary end to end
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
+
+test-tsan: packages ## the same under Thread Sanitizer
+	SWIFT=$(SWIFT) .ci/sanitize thread
+
+test-asan: packages ## the same under Address Sanitizer, with leaks
+	SWIFT=$(SWIFT) .ci/sanitize address
+
+soak: build ## SOAK_PUSHES=1000000 under every fault, with kills: nothing lost, memory and descriptors flat; takes minutes
+	$(SWIFT) build --build-tests
+	SOAK_PUSHES=$(SOAK_PUSHES) RELAY_BINARY=$(CURDIR)/$(BINARY) \
+	    $(SWIFT) test --skip-build --filter 'SoakTests/soak'
 
 lint: ## formatting and style, as strict as they come
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests

@@ -26,9 +26,8 @@ struct Flatness {
     /// - Parameter samples: of one process, in the order in which they were taken.
     init(_ samples: [DaemonSample]) {
         self.samples = samples
-        let last = samples.last?.pushes ?? 0
         quarters = (0..<4).map { quarter in
-            samples.filter { $0.pushes * 4 > last * quarter && $0.pushes * 4 <= last * (quarter + 1) }
+            Array(samples[samples.count * quarter / 4..<samples.count * (quarter + 1) / 4])
         }
         slope = Self.slope(quarters[2] + quarters[3])
     }
@@ -55,9 +54,7 @@ struct Flatness {
 
     /// What is not flat, a line each; empty where all is.
     var faults: [String] {
-        guard quarters.allSatisfy({ !$0.isEmpty }) else {
-            return ["too few samples to judge by: \(quarters.map(\.count)) in the quarters of the run"]
-        }
+        guard samples.count >= 8 else { return ["\(samples.count) samples are too few to judge by"] }
         var faults: [String] = []
         let memory = medians { Int($0.memory) }
         if (samples.last?.pushes ?? 0) >= Self.shortestForSlope {

@@ -3,7 +3,7 @@ import APNsSimulator
 import Foundation
 
 /// Campaign after campaign under every fault, with everything else that a daemon does going on, until the push service has
-/// seen as many requests as planned. The first of each three campaigns runs to its end; the others are superseded on the
+/// seen as many requests as planned. Each third campaign, and the last, runs to its end; the others are superseded on the
 /// way.
 final class Soak {
     let plan: SoakPlan
@@ -46,7 +46,7 @@ final class Soak {
                     audited[last].view = try over(audited[last].id)
                     try audit(audited[last])
                 }
-                let view = try drive(id, toTheEnd: round % 3 == 1)
+                let view = try drive(id, toTheEnd: round % 3 == 0)
                 audited.append((id, view))
                 if view.isFinal { try audit((id, view)) }
             }

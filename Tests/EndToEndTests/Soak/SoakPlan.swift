@@ -24,7 +24,7 @@ struct SoakPlan {
 
     /// Seconds: part of every test run.
     static let short = SoakPlan(
-        pushes: 5_000, fleet: 2_000, hasSlowFaults: false, keepsRecord: true, reloadInterval: .seconds(3),
+        pushes: 2_600, fleet: 2_000, hasSlowFaults: false, keepsRecord: true, reloadInterval: .seconds(3),
         stoppers: [
             .rejection(.invalidProviderToken), .rejection(.topicDisallowed), .rejection(.tooManyProviderTokenUpdates),
             .rejection(.expiredProviderToken),
@@ -35,13 +35,13 @@ struct SoakPlan {
         guard let pushes = environment["SOAK_PUSHES"].flatMap({ Int($0) }), pushes > 0 else { return nil }
         return SoakPlan(
             pushes: pushes, fleet: min(max(pushes / 10, 4_000), 100_000), hasSlowFaults: true, keepsRecord: false,
-            reloadInterval: .seconds(5))
+            reloadInterval: .seconds(8))
     }
 
     /// A tenth of the pushes, with up to twenty times SIGKILL.
     var crashing: SoakPlan {
         var plan = self
-        plan.pushes = max(pushes / 10, 5_000)
+        plan.pushes = max(pushes / 10, 3_000)
         plan.fleet = max(fleet / 4, 2_000)
         plan.killEvery = max(plan.pushes / 20, 1_000)
         return plan
@@ -51,13 +51,14 @@ struct SoakPlan {
     static let ofOnePush: [RequestFault] = [
         .rejection(.tooManyRequests), .rejection(.internalServerError), .rejection(.serviceUnavailable),
         .rejection(.unregistered), .rejection(.expiredToken), .rejection(.badDeviceToken),
-        .rejection(.deviceTokenNotForTopic), .refusedStream, .reset, .delay,
+        .rejection(.deviceTokenNotForTopic), .refusedStream, .delay,
     ]
 
-    /// What ends a connection, or narrows it: with what is in flight there, some hundreds of pushes meet each. More of
-    /// them, and the relay would slow down as it should: a connection that dies young is not replaced at once.
+    /// What ends a connection, or narrows it: all that is in flight there meets it. Were these as frequent as the others,
+    /// the relay would slow down as it should (`PoolMachine`): a connection that dies within ten seconds is replaced at
+    /// once three times, and then after a pause.
     static let ofAConnection: [RequestFault] = [
-        .cut, .goAway, .settings, .rejection(.idleTimeout), .rejection(.shutdown), .rejection(.unrelatedKeyID),
+        .reset, .cut, .goAway, .settings, .rejection(.idleTimeout), .rejection(.shutdown), .rejection(.unrelatedKeyID),
     ]
 
     static let slow: [RequestFault] = [.silence, .noAnswer]
@@ -71,9 +72,9 @@ struct SoakPlan {
         var script = FaultScript()
         let whole = Double(pushes)
         for fault in Self.ofOnePush { script.shares[fault] = share }
-        for fault in Self.ofAConnection { script.shares[fault] = max(1 / 25_000, 2 / whole) }
-        for fault in stoppers { script.shares[fault] = max(1 / 250_000, 1 / whole) }
-        if hasSlowFaults { for fault in Self.slow { script.shares[fault] = max(1 / 100_000, 2 / whole) } }
+        for fault in Self.ofAConnection { script.shares[fault] = max(1 / 100_000, 2 / whole) }
+        for fault in stoppers { script.shares[fault] = max(1 / 500_000, 1 / whole) }
+        if hasSlowFaults { for fault in Self.slow { script.shares[fault] = max(1 / 250_000, 2 / whole) } }
         // A real 5xx without Retry-After waits for a minute and more.
         script.sharedRetryAfter = 1
         script.delayMs = 500

@@ -97,8 +97,10 @@ struct SoakReport {
         }
         lines += [
             "  lost in all: \(lost). longest, on average: from the fault until the push was accepted after all, if it was;",
-            "  sending on: the longest from the fault until any push was accepted.", "", flatness.text,
+            "  sending on: the longest from the fault until any push was accepted.",
         ]
+        // Each process of a run with kills is too young to be judged.
+        if kills == 0 { lines += ["", flatness.text] }
         return lines.joined(separator: "\n")
     }
 
