@@ -9,6 +9,8 @@ STRIP    ?= strip --strip-debug
 # systemd looks below both prefixes (systemd.unit(5)); the configuration and the keys are in /etc everywhere.
 UNITDIR   = $(DESTDIR)$(PREFIX)/lib/systemd/system
 SHARE     = $(DESTDIR)$(PREFIX)/share
+# Pushes of the soak; a second run of a tenth of them kills the daemon now and then.
+SOAK_PUSHES ?= 1000000
 
 # What Debian 12 has and the build needs; the last two are what tests and demo call.
 PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev libmicrohttpd-dev libsystemd-dev pkg-config ca-certificates curl openssl sqlite3
@@ -26,7 +28,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-service fuzz fuzz-keep lint bench clean install deb packages
+.PHONY: help demo build test test-service test-tsan test-asan fuzz fuzz-keep soak lint bench clean install deb packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +50,17 @@ fuzz: packages ## libFuzzer over every parser that meets foreign bytes, FUZZ_SEC
 fuzz-keep: packages ## take the fewest inputs that reach what "make fuzz" reached into Tests/Fuzz/Corpus
 	$(FUZZ_BUILD)
 	Tests/Fuzz/fuzz.sh keep $(FUZZ_BINARY) .build/fuzz/work $(FUZZ)
+
+test-tsan: packages ## the same under Thread Sanitizer
+	SWIFT=$(SWIFT) .ci/sanitize thread
+
+test-asan: packages ## the same under Address Sanitizer, with leaks
+	SWIFT=$(SWIFT) .ci/sanitize address
+
+soak: build ## SOAK_PUSHES=1000000 under every fault, with kills: nothing lost, memory and descriptors flat; takes minutes
+	$(SWIFT) build --build-tests
+	SOAK_PUSHES=$(SOAK_PUSHES) RELAY_BINARY=$(CURDIR)/$(BINARY) \
+	    $(SWIFT) test --skip-build --filter 'SoakTests/soak'
 
 lint: ## formatting and style, as strict as they come
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests

@@ -28,6 +28,8 @@ package final class APNsSimulator: Sendable {
     package let trustedCertificate: [UInt8]?
     /// Where that was written; nil if it was not.
     package let trustedCertificatePath: String?
+    /// What became of the pushes that the script's `shares` hit.
+    package let journal = FaultJournal()
     private let ledger: SimulatorLedger
     private let state: Mutex<State>
 
@@ -53,7 +55,7 @@ package final class APNsSimulator: Sendable {
         let tls = try TLSContext(chain: certificate.chain, key: certificate.key)
         let wake = try Descriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), or: "no eventfd")
         ledger = SimulatorLedger(wake: wake)
-        let loop = try SimulatorLoop(configuration, listener: listener, ledger: ledger, tls: tls)
+        let loop = try SimulatorLoop(configuration, listener: listener, ledger: ledger, journal: journal, tls: tls)
         state = Mutex(State(loop: loop))
     }
 
@@ -105,6 +107,9 @@ package final class APNsSimulator: Sendable {
 
     /// Which pushes it has accepted; empty unless `keepsAccepted`.
     package func accepted() -> AcceptedPushes { ledger.accepted }
+
+    /// Whether it has accepted a push with this apns-id; always false unless `keepsAccepted`.
+    package func hasAccepted(id: String) -> Bool { ledger.hasAccepted(id: id) }
 
     /// Why the record could not be written, if it could not.
     package var failure: String? { ledger.failure }

@@ -8,6 +8,8 @@ struct Answer {
     var timestamp: Int64?
     /// Seconds.
     var retryAfter: Int?
+    /// One of the script's shares, where it did not decide the answer itself.
+    var fault: RequestFault?
 }
 
 /// Takes the requests of all connections, in the order they end: judges them, counts them, keeps the record. Belongs to
@@ -29,8 +31,10 @@ final class Clerk {
     private var failure: String?
     private let ledger: SimulatorLedger
     private var isDirty = false
+    /// Nil without shares: it costs a little for each push.
+    private let journal: FaultJournal?
 
-    init(_ configuration: SimulatorConfiguration, ledger: SimulatorLedger) throws {
+    init(_ configuration: SimulatorConfiguration, ledger: SimulatorLedger, journal: FaultJournal) throws {
         isBare = configuration.bare
         maximumStreams = configuration.maximumStreams
         goAwayReason = configuration.faults.goAwayReason
@@ -41,14 +45,26 @@ final class Clerk {
             topics: configuration.topics, teamID: configuration.teamID, keys: configuration.keys)
         if let path = configuration.recordPath, !configuration.bare { record = try PushRecord(path: path) }
         self.ledger = ledger
+        self.journal = configuration.faults.shares.isEmpty ? nil : journal
     }
 
     /// Nil: refuse the stream.
     func judge(_ slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> Answer? {
         isDirty = true
+        var fault: RequestFault?
         if hasFaults {
             switch faults.requestArrived() {
             case .judge: break
+            case .fault(.refusedStream):
+                figures.refused += 1
+                note(.refusedStream, slots: [slot])
+                return nil
+            case .fault(.rejection(let reason)):
+                figures.requests += 1
+                note(.rejection(reason), slots: [slot])
+                return reject(reason, retryAfter: faults.retryAfter(reason))
+            case .fault(let other):
+                fault = other
             case .refuse:
                 figures.refused += 1
                 return nil
@@ -63,18 +79,29 @@ final class Clerk {
             figures.accepted += 1
             return Answer()
         }
+        var answer = Answer()
+        answer.fault = fault
         let verdict = check.judge(
             slot.headers, payload: slot.payload, payloadSize: slot.payloadSize, credential: &credential,
             now: now / 1000)
-        if case .rejected(let reason) = verdict { return reject(reason) }
+        if case .rejected(let reason) = verdict { return reject(reason, fault: fault) }
         let token = hasFaults || keepsAccepted ? ShortHash.ofToken(slot.headers.deviceToken ?? []) : 0
-        if hasFaults, let reason = faults.tokenFault(hash: token) { return reject(reason) }
+        if hasFaults, let reason = faults.tokenFault(hash: token) { return reject(reason, fault: fault) }
         figures.accepted += 1
-        if keepsAccepted { unsafe accepted.append((token, ShortHash.ofToken(slot.idBytes))) }
+        if keepsAccepted { accepted.append((token, slot.idHash)) }
+        journal?.accepted(slot.idHash, at: now)
         record?.add(
             slot.headers, id: String(decoding: slot.id, as: UTF8.self), payload: slot.payload, connection: connection,
             now: now)
-        return Answer()
+        return answer
+    }
+
+    var keepsJournal: Bool { journal != nil }
+
+    /// Notes one of the script's shares, with the pushes that it hits, those of `slots`, and those that it may have hit.
+    func note(_ fault: RequestFault, slots: [StreamSlot], doubts: [UInt64] = []) {
+        journal?.happened(
+            fault, to: slots.map { ($0.idHash, $0.isJudged && $0.answer.reason == nil) }, doubts: doubts, at: now)
     }
 
     /// For bare mode, where the token is looked at as it arrives.
@@ -84,14 +111,19 @@ final class Clerk {
         check.credentialFault(authorization, &credential, now: now / 1000)
     }
 
-    func aftermath(numberOnConnection number: Int) -> FaultDesk.Aftermath {
-        hasFaults ? faults.requestJudged(numberOnConnection: number) : .nothing
+    func aftermath(of answer: Answer, numberOnConnection number: Int) -> FaultDesk.Aftermath {
+        guard hasFaults else { return .nothing }
+        let scripted = faults.requestJudged(numberOnConnection: number)
+        guard scripted == .nothing, let fault = answer.fault else { return scripted }
+        return faults.aftermath(of: fault, usualStreams: maximumStreams)
     }
 
-    private func reject(_ reason: RejectionReason, retryAfter: Int? = nil) -> Answer {
+    private func reject(
+        _ reason: RejectionReason, retryAfter: Int? = nil, fault: RequestFault? = nil
+    ) -> Answer {
         rejected[reason, default: 0] += 1
-        let timestamp = reason == .unregistered ? faults.deadSince(now: now) : nil
-        return Answer(status: reason.status, reason: reason, timestamp: timestamp, retryAfter: retryAfter)
+        let timestamp = reason.status == 410 ? faults.deadSince(now: now) : nil
+        return Answer(status: reason.status, reason: reason, timestamp: timestamp, retryAfter: retryAfter, fault: fault)
     }
 
     func connectionOpened() {

@@ -8,6 +8,8 @@ struct FaultDesk {
         /// RST_STREAM REFUSED_STREAM.
         case refuse
         case serviceError(RejectionReason, retryAfter: Int?)
+        /// One of the script's shares.
+        case fault(RequestFault)
     }
 
     /// What happens to the connection once the request has been judged.
@@ -27,6 +29,8 @@ struct FaultDesk {
     private var cutsLeft: Int
     private var silencesLeft: Int
     private var busyTries: [UInt64: Int] = [:]
+    private var mix: FaultMix
+    private var areStreamsLowered = false
 
     init(_ script: FaultScript) {
         self.script = script
@@ -34,6 +38,7 @@ struct FaultDesk {
         self.goAwaysLeft = script.goAwayTimes ?? .max
         self.cutsLeft = script.cutTimes ?? .max
         self.silencesLeft = script.silentTimes ?? .max
+        self.mix = FaultMix(script.shares, seed: script.sharesSeed)
     }
 
     mutating func requestArrived() -> Reception {
@@ -44,7 +49,26 @@ struct FaultDesk {
             return .serviceError(
                 burst.status == 500 ? .internalServerError : .serviceUnavailable, retryAfter: burst.retryAfter)
         }
+        if let fault = mix.next() { return .fault(fault) }
         return .judge
+    }
+
+    /// Seconds, for a refusal that is one of the shares.
+    func retryAfter(_ reason: RejectionReason) -> Int? {
+        reason.status >= 500 || reason == .tooManyProviderTokenUpdates ? script.sharedRetryAfter : nil
+    }
+
+    /// What one of the shares does to the connection.
+    mutating func aftermath(of fault: RequestFault, usualStreams: Int) -> Aftermath {
+        switch fault {
+        case .cut: return .cut
+        case .goAway: return .goAway
+        case .silence: return .silence
+        case .settings:
+            areStreamsLowered.toggle()
+            return .setStreams(areStreamsLowered ? script.sharedStreams : usualStreams)
+        case .rejection, .refusedStream, .reset, .delay, .noAnswer: return .nothing
+        }
     }
 
     /// For a request that is right in itself.

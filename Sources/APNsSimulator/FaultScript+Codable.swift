@@ -42,6 +42,11 @@ extension FaultScript: Decodable {
         shrinkSettings = try values.decodeIfPresent(SettingsChange.self, forKey: .shrinkSettings)
         refuseEvery = try values.decodeIfPresent(Int.self, forKey: .refuseEvery)
         try read(.latencyMs, into: &latencyMs)
+        try read(.shares, into: &shares)
+        try read(.sharesSeed, into: &sharesSeed)
+        sharedRetryAfter = try values.decodeIfPresent(Int.self, forKey: .sharedRetryAfter)
+        try read(.delayMs, into: &delayMs)
+        try read(.sharedStreams, into: &sharedStreams)
     }
 
     /// The first fault of the script itself, as field and reason; nil if it makes sense.
@@ -64,6 +69,15 @@ extension FaultScript: Decodable {
         }
         if let change = shrinkSettings, !(1...100_000).contains(change.to) {
             return ("shrinkSettings.to", "is \(change.to); it has to be from 1 to 100000")
+        }
+        for (fault, share) in shares where !(0...1).contains(share) {
+            return ("shares.\(fault.rawValue)", "is \(share); it has to be from 0 to 1")
+        }
+        if shares.values.reduce(0, +) > 1 { return ("shares", "add up to more than 1") }
+        if sharesSeed == 0 { return ("sharesSeed", "is 0; it has to be at least 1") }
+        if delayMs < 0 { return ("delayMs", "is \(delayMs); it cannot be negative") }
+        if !(1...100_000).contains(sharedStreams) {
+            return ("sharedStreams", "is \(sharedStreams); it has to be from 1 to 100000")
         }
         if latencyMs < 0 { return ("latencyMs", "is \(latencyMs); it cannot be negative") }
         return nil

@@ -37,11 +37,21 @@ package struct FaultScript: Sendable, Hashable, Encodable {
     package var refuseEvery: Int?
     /// Milliseconds from request to answer, on top of `SimulatorConfiguration.latency`.
     package var latencyMs = 0
+    /// What a share of all requests meets, whatever their device token; `APNsSimulator.journal` follows them.
+    package var shares: [RequestFault: Double] = [:]
+    /// Of the dice that mix them; not 0.
+    package var sharesSeed: UInt64 = 1
+    /// Seconds, sent as `retry-after` with the 5xx and TooManyProviderTokenUpdates among them; nil: none is sent.
+    package var sharedRetryAfter: Int?
+    /// What `delay` adds to an answer's time.
+    package var delayMs = 500
+    /// What `settings` lowers the number of streams to.
+    package var sharedStreams = 10
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case deadShare, badShare, busyShare, busyTries, deadTokens, badTokens, busyTokens, otherTopicTokens, deadSince
         case serviceErrors, goAwayAfter, goAwayTimes, goAwayReason, cutAfter, cutTimes, silentAfter, silentTimes
-        case shrinkSettings, refuseEvery, latencyMs
+        case shrinkSettings, refuseEvery, latencyMs, shares, sharesSeed, sharedRetryAfter, delayMs, sharedStreams
     }
 
     package init() {}

@@ -10,11 +10,16 @@ package enum RejectionReason: String, CaseIterable, Sendable, Hashable {
     case badTopic = "BadTopic"
     case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
     case duplicateHeaders = "DuplicateHeaders"
+    case idleTimeout = "IdleTimeout"
     case invalidPushType = "InvalidPushType"
     case missingDeviceToken = "MissingDeviceToken"
     case missingTopic = "MissingTopic"
     case payloadEmpty = "PayloadEmpty"
     case topicDisallowed = "TopicDisallowed"
+    case badCertificate = "BadCertificate"
+    case badCertificateEnvironment = "BadCertificateEnvironment"
+    case badEnvironmentKeyID = "BadEnvironmentKeyIdInToken"
+    case forbidden = "Forbidden"
     case expiredProviderToken = "ExpiredProviderToken"
     case invalidProviderToken = "InvalidProviderToken"
     case missingProviderToken = "MissingProviderToken"
@@ -22,27 +27,31 @@ package enum RejectionReason: String, CaseIterable, Sendable, Hashable {
     case badPath = "BadPath"
     case methodNotAllowed = "MethodNotAllowed"
     case unregistered = "Unregistered"
+    case expiredToken = "ExpiredToken"
     case payloadTooLarge = "PayloadTooLarge"
     case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
     case tooManyRequests = "TooManyRequests"
     case internalServerError = "InternalServerError"
     case serviceUnavailable = "ServiceUnavailable"
+    case shutdown = "Shutdown"
 
     /// The HTTP status that goes with it.
     package var status: UInt16 {
         switch self {
         case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badTopic,
-            .deviceTokenNotForTopic, .duplicateHeaders, .invalidPushType, .missingDeviceToken, .missingTopic,
-            .payloadEmpty, .topicDisallowed:
+            .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
+            .missingTopic, .payloadEmpty, .topicDisallowed:
             400
-        case .expiredProviderToken, .invalidProviderToken, .missingProviderToken, .unrelatedKeyID: 403
+        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyID, .expiredProviderToken, .forbidden,
+            .invalidProviderToken, .missingProviderToken, .unrelatedKeyID:
+            403
         case .badPath: 404
         case .methodNotAllowed: 405
-        case .unregistered: 410
+        case .unregistered, .expiredToken: 410
         case .payloadTooLarge: 413
         case .tooManyProviderTokenUpdates, .tooManyRequests: 429
         case .internalServerError: 500
-        case .serviceUnavailable: 503
+        case .serviceUnavailable, .shutdown: 503
         }
     }
 }

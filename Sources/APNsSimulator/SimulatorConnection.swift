@@ -39,9 +39,12 @@ final class SimulatorConnection {
     private var isSilent = false
     private var output: [UInt8] = []
     private var outputSent = 0
-    /// Streams judged since the loop asked last; their answers wait for their time.
-    private var delayed: [(stream: Int32, slot: Int)] = []
+    /// Streams judged since the loop asked last; their answers wait for their time, or for longer than that.
+    private var delayed: [(stream: Int32, slot: Int, isLate: Bool)] = []
     private let delaysAnswers: Bool
+    /// The last accepted pushes whose answer was packed. It may never arrive: closing a socket that has unread bytes
+    /// resets the connection, and a reset discards what the client has not read yet (RFC 9293, 3.10.7).
+    private var answered = RecentHashes(capacity: 2048)
 
     /// Bytes gathered before a write: one TLS record holds 16 KiB (RFC 8446 section 5.1). Answers are small, so what
     /// the last frame adds seldom passes it.
@@ -197,16 +200,29 @@ final class SimulatorConnection {
         requests += 1
         slot.answer = answer
         slot.isWaiting = true
+        slot.isJudged = true
         if !isAuthorized, credential.current != nil {
             isAuthorized = true
             submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clerk.maximumStreams))])
         }
-        if delaysAnswers {
-            delayed.append((stream, slot.index))
-        } else {
-            submitAnswer(slot)
+        switch answer.fault {
+        case .reset:
+            clerk.note(.reset, slots: [slot])
+            unsafe nghttp2_submit_rst_stream(
+                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_INTERNAL_ERROR.rawValue)
+        case .noAnswer:
+            clerk.note(.noAnswer, slots: [slot])
+        case .cut?, .silence?:
+            // Nothing goes out on this connection any more, so that all of its streams are hit.
+            break
+        default:
+            if delaysAnswers || answer.fault == .delay {
+                delayed.append((stream, slot.index, answer.fault == .delay))
+            } else {
+                submitAnswer(slot)
+            }
         }
-        switch clerk.aftermath(numberOnConnection: requests) {
+        switch clerk.aftermath(of: answer, numberOnConnection: requests) {
         case .nothing: break
         case .setStreams(let count):
             submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(count))])
@@ -216,10 +232,22 @@ final class SimulatorConnection {
             clerk.figures.cuts += 1
         case .goAway: submitGoAway(after: stream)
         }
+        switch answer.fault {
+        case .delay?, .goAway?, .settings?: if let fault = answer.fault { clerk.note(fault, slots: []) }
+        case .cut?:
+            clerk.note(.cut, slots: unansweredSlots, doubts: answered.ids)
+        case .silence?:
+            clerk.note(.silence, slots: unansweredSlots)
+        case .reset?, .noAnswer?, .rejection?, .refusedStream?, nil: break
+        }
     }
+
+    /// Of requests that have been judged and whose answer has not been packed.
+    private var unansweredSlots: [StreamSlot] { slots.filter { $0.stream != 0 && $0.isJudged } }
 
     func streamClosed(_ stream: Int32) {
         guard let slot = slot(of: stream) else { return }
+        if slot.isJudged, slot.answer.reason == nil, clerk.keepsJournal { answered.add(slot.idHash) }
         slot.isWaiting = false
         slot.stream = 0
         openStreams -= 1
@@ -234,7 +262,7 @@ final class SimulatorConnection {
     // MARK: Answers
 
     /// The answers that wait for their time, once each.
-    func takeDelayed() -> [(stream: Int32, slot: Int)] {
+    func takeDelayed() -> [(stream: Int32, slot: Int, isLate: Bool)] {
         defer { delayed.removeAll(keepingCapacity: true) }
         return delayed
     }

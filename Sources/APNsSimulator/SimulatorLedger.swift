@@ -44,6 +44,7 @@ final class SimulatorLedger: Sendable {
     }
 
     var accepted: AcceptedPushes { state.withLock { $0.accepted } }
+    func hasAccepted(id: String) -> Bool { state.withLock { $0.accepted.contains(id: id) } }
     var failure: String? { state.withLock { $0.failure } }
 
     func publish(

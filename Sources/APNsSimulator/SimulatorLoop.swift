@@ -16,9 +16,11 @@ final class SimulatorLoop {
     private var connections: [UInt64: SimulatorConnection] = [:]
     private var draining: [(deadline: UInt64, connection: UInt64)] = []
     private var nextNumber = SimulatorLoop.firstConnection
-    /// In the order of their time, because every answer waits equally long; `delayedDone` of them are over.
-    private var delayed: [(due: UInt64, connection: UInt64, stream: Int32, slot: Int)] = []
-    private var delayedDone = 0
+    /// Every answer of a queue waits equally long.
+    private var delayed = DelayedAnswers()
+    private var late = DelayedAnswers()
+    /// Nanoseconds that a late answer waits.
+    private let lateness: UInt64
     private let buffer: UnsafeMutableRawBufferPointer
 
     private static let listenerTag: UInt64 = 0
@@ -29,17 +31,18 @@ final class SimulatorLoop {
 
     init(
         _ configuration: SimulatorConfiguration, listener: consuming Descriptor, ledger: SimulatorLedger,
-        tls: TLSContext
+        journal: FaultJournal, tls: TLSContext
     ) throws {
         self.listener = listener
         self.ledger = ledger
         self.tls = tls
         epoll = try Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), or: "epoll cannot be had")
         callbacks = try SessionCallbacks()
-        clerk = try Clerk(configuration, ledger: ledger)
+        clerk = try Clerk(configuration, ledger: ledger, journal: journal)
         let total = configuration.latency + .milliseconds(configuration.faults.latencyMs)
         let parts = total.components
         latency = UInt64(max(0, parts.seconds)) * 1_000_000_000 + UInt64(max(0, parts.attoseconds)) / 1_000_000_000
+        lateness = latency + UInt64(configuration.faults.delayMs) * 1_000_000
         unsafe buffer = .allocate(byteCount: 65_536, alignment: 16)
         watch(self.listener.number, Self.listenerTag, EPOLLIN.rawValue, EPOLL_CTL_ADD)
         watch(ledger.wakeNumber, Self.wakeTag, EPOLLIN.rawValue, EPOLL_CTL_ADD)
@@ -161,27 +164,26 @@ final class SimulatorLoop {
     // MARK: Delayed answers
 
     private func hold(_ connection: SimulatorConnection) {
-        guard latency > 0 else { return }
-        let due = Self.monotonic() + latency
-        for (stream, slot) in connection.takeDelayed() {
-            delayed.append((due, connection.number, stream, slot))
+        let waiting = connection.takeDelayed()
+        guard !waiting.isEmpty else { return }
+        let now = Self.monotonic()
+        for (stream, slot, isLate) in waiting {
+            if isLate {
+                late.append(.init(due: now + lateness, connection: connection.number, stream: stream, slot: slot))
+            } else {
+                delayed.append(.init(due: now + latency, connection: connection.number, stream: stream, slot: slot))
+            }
         }
     }
 
     private func sendDelayed() {
-        guard delayedDone < delayed.count else { return }
+        guard min(delayed.next, late.next) != .max else { return }
         let now = Self.monotonic()
         var touched: [UInt64] = []
-        while delayedDone < delayed.count, delayed[delayedDone].due <= now {
-            let (_, number, stream, slot) = delayed[delayedDone]
-            delayedDone += 1
-            guard let connection = connections[number] else { continue }
-            connection.answer(stream, slot: slot)
-            if touched.last != number { touched.append(number) }
-        }
-        if delayedDone > 4096 || delayedDone == delayed.count {
-            delayed.removeFirst(delayedDone)
-            delayedDone = 0
+        while let entry = delayed.take(dueBy: now) ?? late.take(dueBy: now) {
+            guard let connection = connections[entry.connection] else { continue }
+            connection.answer(entry.stream, slot: entry.slot)
+            if touched.last != entry.connection { touched.append(entry.connection) }
         }
         for number in touched {
             guard let connection = connections[number], !draining.contains(where: { $0.connection == number }) else {
@@ -194,7 +196,7 @@ final class SimulatorLoop {
     /// Milliseconds until something is due, rounded up; -1 for never.
     private func timeout() -> Int32 {
         var next = draining.map(\.deadline).min() ?? .max
-        if delayedDone < delayed.count { next = min(next, delayed[delayedDone].due) }
+        next = min(next, delayed.next, late.next)
         guard next != .max else { return -1 }
         let now = Self.monotonic()
         return next <= now ? 0 : Int32(min((next - now + 999_999) / 1_000_000, 60_000))

@@ -14,6 +14,8 @@ final class StreamSlot {
     var answer = Answer()
     /// The request has ended and its answer has not been handed over yet.
     var isWaiting = false
+    /// `answer` is the one to this request, whether or not it has gone out.
+    var isJudged = false
     /// The answer's body, and how much of it went out.
     private(set) var body: [UInt8] = []
     private var bodySent = 0
@@ -36,6 +38,7 @@ final class StreamSlot {
         payloadSize = 0
         credentialFault = .missingProviderToken
         isWaiting = false
+        isJudged = false
         body.removeAll(keepingCapacity: true)
         bodySent = 0
         hasID = false
@@ -76,6 +79,7 @@ final class StreamSlot {
     }
 
     var id: [UInt8] { unsafe Array(idBytes) }
+    var idHash: UInt64 { unsafe ShortHash.ofToken(idBytes) }
 
     /// Fills `body` for `answer`; empty for 200.
     func makeBody() {

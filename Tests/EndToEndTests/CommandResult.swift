@@ -7,8 +7,9 @@ struct CommandResult {
     var output: String
     var errors: String
 
-    /// The binary stands beside the test bundle.
+    /// The binary stands beside the test bundle, unless RELAY_BINARY names another build of it.
     static func binary() throws -> URL {
+        if let path = ProcessInfo.processInfo.environment["RELAY_BINARY"] { return URL(filePath: path) }
         let folder = Bundle.main.bundleURL.deletingLastPathComponent()
         for candidate in [Bundle.main.bundleURL, folder].map({ $0.appending(path: "upgrade-relay") })
         where FileManager.default.isExecutableFile(atPath: candidate.path) {

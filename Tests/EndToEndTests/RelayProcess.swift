@@ -28,6 +28,8 @@ final class RelayProcess {
         address = String(field.dropFirst("listen=".count))
     }
 
+    var identifier: Int32 { process.processIdentifier }
+
     var log: String { output.text }
 
     /// The first log line with `text` in it, as soon as it is written.

@@ -16,6 +16,7 @@ final class Workbench {
     let key: ES256PrivateKey
     private(set) var simulator: APNsSimulator
     private(set) var relay: RelayProcess?
+    private let keepsRecord: Bool
     /// Judges every push of every test, when the bench is taken down.
     private var jury = PushJury(pushType: "mddy_needUpgrade")
 
@@ -35,6 +36,7 @@ final class Workbench {
         configuration.certificate = .generated(directory: folder.path)
         configuration.recordPath = folder.appending(path: "record.ndjson").path
         configure(&configuration)
+        keepsRecord = configuration.recordPath != nil
         simulator = try APNsSimulator(configuration)
         try simulator.start()
         try write(relayKey ?? key)
@@ -62,7 +64,7 @@ final class Workbench {
     deinit {
         relay?.kill()
         simulator.stop()
-        judge()
+        if keepsRecord { judge() }
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -188,11 +190,13 @@ final class Workbench {
 
     /// Follows a campaign's events until one satisfies `condition`; each event is a signal, so nothing sleeps.
     ///
-    /// - Throws: `Unexpected` when the stream ends or a minute passes before that.
+    /// - Throws: `Unexpected` when the stream ends or `deadline` passes before that.
     @discardableResult
-    func follow(_ campaign: String, until condition: (CampaignView) -> Bool) throws -> CampaignView {
+    func follow(_ campaign: String, within deadline: Duration = .seconds(20), until condition: (CampaignView) -> Bool)
+        throws -> CampaignView
+    {
         var request = HTTPRequest("GET", "http://localhost/v1/campaigns/\(campaign)/events")
-        request.timeout = .seconds(20)
+        request.timeout = deadline
         var last: CampaignView?
         var found: CampaignView?
         do {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Answers that wait for their time, in the order of it.
+struct DelayedAnswers {
+    struct Entry {
+        /// Nanoseconds of the monotonic clock; never before the one that was appended last.
+        var due: UInt64
+        var connection: UInt64
+        var stream: Int32
+        var slot: Int
+    }
+
+    private var entries: [Entry] = []
+    /// So many of them are over.
+    private var done = 0
+
+    /// When the first is due; `.max` where none waits.
+    var next: UInt64 { done < entries.count ? entries[done].due : .max }
+
+    mutating func append(_ entry: Entry) {
+        entries.append(entry)
+    }
+
+    mutating func take(dueBy now: UInt64) -> Entry? {
+        guard next <= now else { return nil }
+        let entry = entries[done]
+        done += 1
+        if done > 4096 || done == entries.count {
+            entries.removeFirst(done)
+            done = 0
+        }
+        return entry
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import Synchronization
+
+/// What the daemon held at one moment, as Linux accounts it (proc(5)).
+struct DaemonSample: Sendable {
+    /// Requests that the push service had seen.
+    var pushes: Int
+    var process: Int32
+    /// Resident memory that is no file's: heap and stacks. Bytes.
+    var memory: Int64
+    var descriptors: Int
+    var threads: Int
+    /// Bytes of the store's write-ahead log.
+    var log: Int64
+
+    /// nil where there is no such process.
+    init?(of process: Int32, pushes: Int, store: String) {
+        guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+            let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+        else { return nil }
+        func field(_ name: String) -> Int64? {
+            let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
+            return line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int64($0) }
+        }
+        guard let kilobytes = field("RssAnon:"), let threads = field("Threads:") else { return nil }
+        self.pushes = pushes
+        self.process = process
+        memory = kilobytes * 1024
+        descriptors = open.count
+        self.threads = Int(threads)
+        let attributes = try? FileManager.default.attributesOfItem(atPath: store + "-wal")
+        log = (attributes?[.size] as? Int64) ?? 0
+    }
+
+    init(
+        pushes: Int, process: Int32 = 1, memory: Int64 = 0, descriptors: Int = 0, threads: Int = 0, log: Int64 = 0
+    ) {
+        self.pushes = pushes
+        self.process = process
+        self.memory = memory
+        self.descriptors = descriptors
+        self.threads = threads
+        self.log = log
+    }
+}
+
+/// Looks at the daemon twice a second until it is told to stop.
+final class DaemonGauge: Sendable {
+    private let process = Mutex<Int32?>(nil)
+    private let taken = Mutex<[DaemonSample]>([])
+    private let stopped = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// - Parameter pushes: how many requests the push service has seen by now.
+    init(store: String, pushes: @escaping @Sendable () -> Int) {
+        Thread { [self] in
+            while stopped.wait(timeout: .now() + .milliseconds(500)) == .timedOut {
+                guard let process = process.withLock({ $0 }),
+                    let sample = DaemonSample(of: process, pushes: pushes(), store: store)
+                else { continue }
+                taken.withLock { $0.append(sample) }
+            }
+            ended.signal()
+        }.start()
+    }
+
+    func watch(_ process: Int32?) {
+        self.process.withLock { $0 = process }
+    }
+
+    /// Ends it; all that it saw.
+    func stop() -> [DaemonSample] {
+        stopped.signal()
+        ended.wait()
+        return taken.withLock { $0 }
+    }
+}
