@@ -95,19 +95,19 @@ import UpgradeRules
             "aa#", "é",
             String(repeating: "a", count: 100_000), "zz",
         ]
-        let key = try ES256PrivateKey.generate()
-        let record = folder.appending(path: "record.ndjson")
-        let simulator = try simulator(key) { $0.recordPath = record.path }
+        let record = bench.folder.appending(path: "record.ndjson")
+        let simulator = try simulator { $0.recordPath = record.path }
         defer { simulator.stop() }
-        try register(300)
-        try store.register(
-            hostile.map { DeviceRegistration(app: Self.app, token: $0, telephone: "138", version: nil) }, at: clock.now)
-        let fanOut = try fanOut(simulator, key, timeToLive: .seconds(3_600))
+        try bench.register(300)
+        try bench.store.register(
+            hostile.map { DeviceRegistration(app: FanOutBench.app, token: $0, telephone: "138", version: nil) },
+            at: bench.clock.now)
+        let fanOut = try fanOut(simulator)
         defer { fanOut.stop(within: .seconds(5)) }
-        try raise("2.0")
+        try bench.raise("2.0")
         fanOut.poke()
-        try #require(lines.wait(for: "the campaign is complete", deadline: .seconds(20)))
-        let end = try campaign()
+        try #require(bench.lines.wait(for: "the campaign is complete", deadline: .seconds(20)))
+        let end = try bench.campaign()
         #expect(end.counts.accepted == 300)
         #expect(end.counts.rejected == Int64(hostile.count))
         #expect(end.rejectedBy == ["MalformedDeviceToken": Int64(hostile.count)])

@@ -2,6 +2,7 @@
 import Dispatch
 import HTTP2
 import RelayEngine
+import TestPeers
 import Testing
 
 /// A judge that does not come back until it is told to.
@@ -20,7 +21,7 @@ private final class StuckJudge: AnswerJudge {
 struct LanePulseTests {
     @Test func aStuckLaneIsFoundAndOneThatGoesOnIsWellAgain() throws {
         let judge = StuckJudge()
-        let bench = try Workbench(judging: judge) { _ in [.answer(500)] }
+        let bench = try Workbench(judge: judge) { _ in [.answer(500)] }
         defer { bench.finish() }
         var watchdog = Watchdog(patience: .seconds(30), step: .seconds(20))
         var now = MonotonicTime(nanoseconds: 0)

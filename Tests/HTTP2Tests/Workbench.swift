@@ -40,7 +40,7 @@ struct Workbench {
 
     init(
         identity: TestIdentity? = nil, maximumStreams: Int? = 1000, speaksHTTP2: Bool = true,
-        judge: FixedJudge = FixedJudge(), judging other: (any AnswerJudge)? = nil,
+        judge: any AnswerJudge = FixedJudge(),
         configure: (inout PoolConfiguration) -> Void = { _ in },
         script: @escaping ScriptedPeer.Script
     ) throws {
@@ -52,7 +52,7 @@ struct Workbench {
 
     init(
         identity: TestIdentity? = nil, manner: PeerManner, host: String = "localhost",
-        judge: FixedJudge = FixedJudge(), configure: (inout PoolConfiguration) -> Void = { _ in },
+        judge: any AnswerJudge = FixedJudge(), configure: (inout PoolConfiguration) -> Void = { _ in },
         script: @escaping ScriptedPeer.Script
     ) throws {
         let identity = try identity ?? TestIdentity()
@@ -62,7 +62,7 @@ struct Workbench {
         var configuration = PoolConfiguration(origin: Origin(host: host, port: peer.port))
         configuration.trustedCertificates = identity.authorityPath
         configure(&configuration)
-        pool = lane.addPool(configuration, judge: other ?? judge, receiver: collector)
+        pool = lane.addPool(configuration, judge: judge, receiver: collector)
     }
 
     func finish() {
