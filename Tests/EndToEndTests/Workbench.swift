@@ -100,11 +100,10 @@ final class Workbench {
     }
 
     /// Leads the relay to a push service of the test's own.
-    func push(to server: String, trusting certificates: String? = nil, more: String = "") throws {
+    func push(to server: String, trusting certificates: String? = nil) throws {
         try edit { text in
-            var text = text.replacing("https://127.0.0.1:\(simulator.port)\"", with: "\(server)\", \(more)")
-            if let certificates { text.replace(path("apns-simulator-ca.pem"), with: certificates) }
-            return text
+            text.replacing("https://127.0.0.1:\(simulator.port)\"", with: "\(server)\"")
+                .replacing(path("apns-simulator-ca.pem"), with: certificates ?? path("apns-simulator-ca.pem"))
         }
     }
 

@@ -76,7 +76,7 @@ import Testing
         fanOut.poke()
         // All others are accepted. The clock stands, so what was refused is not tried again before its time.
         let rest = { _ = peer.state.wait(seconds: 0, milliseconds: 20) { _ in false } }
-        try bench.wait(rest) { try bench.campaign().counts.retrying == 1 }
+        try bench.wait(rest) { try bench.counts().map { $0.retrying == 1 && $0.pending == 0 } ?? false }
         for _ in 0..<10 { rest() }
         let tries = peer.state.now.requests.count { $0.headers[":path"] == "/3/device/\(token)" }
         #expect(tries == PoolMachine.sendLimit)

@@ -151,6 +151,9 @@ final class PeerConnection: @unchecked Sendable {
         case .answer(let status, let headers, let body): answer(request.streamID, status, headers, body)
         case .hold: held.append(request.streamID)
         case .settings(let maximumStreams): submitSettings(maximumStreams)
+        case .goAway(.max, _, _):
+            // A session that has said any other GOAWAY ignores streams that are still on their way, also below its last id.
+            nghttp2_submit_shutdown_notice(session)
         case .goAway(let last, let code, let debug):
             let bytes = Array(debug.utf8)
             nghttp2_submit_goaway(session, 0, last, code, bytes, bytes.count)
