@@ -150,7 +150,8 @@ private struct StoreExamination {
     }
 
     private mutating func reasons() throws {
-        for (kind, column) in [("filtered", "filtered"), ("rejected", "rejected")] {
+        let kinds: [(String, SQL)] = [("filtered", "filtered"), ("rejected", "rejected")]
+        for (kind, column) in kinds {
             let found = try connection.all(
                 """
                 SELECT c.public_id, c.\(column), coalesce(sum(r.devices), 0) AS devices

@@ -160,7 +160,7 @@ extension SQLiteStore {
 /// The tables `notification`, `notification_attempt` and `campaign_event`.
 private enum NotificationTable {
     /// Ends what is pending and meets `condition`, whose values count from ?3.
-    static func drop(_ condition: String, _ values: [SQLValue], at now: Timestamp, _ connection: Connection) throws {
+    static func drop(_ condition: SQL, _ values: [SQLValue], at now: Timestamp, _ connection: Connection) throws {
         _ = try connection.all(
             """
             UPDATE notification SET state = 'dropped', next_attempt_at = NULL, ended_at = ?1

@@ -120,7 +120,7 @@ private struct Pruning {
     }
 
     /// No campaign of the device's app is open, and none that is still listed has a row for the device.
-    private static func isUnneeded(_ device: String, _ app: String) -> String {
+    private static func isUnneeded(_ device: SQL, _ app: SQL) -> SQL {
         """
         NOT EXISTS (SELECT 1 FROM campaign AS c WHERE c.app_id = \(app) AND c.finished_at IS NULL)
             AND NOT EXISTS (SELECT 1 FROM campaign AS c CROSS JOIN delivery AS d
@@ -129,7 +129,7 @@ private struct Pruning {
         """
     }
 
-    private static let isUnneededFormer =
+    private static let isUnneededFormer: SQL =
         "EXISTS (SELECT 1 FROM device AS v WHERE v.id = f.device_id AND \(isUnneeded("v.id", "v.app_id")))"
 
     private mutating func pruneFormerTelephones(_ pulse: (PruneReport) -> Bool) throws {
@@ -164,7 +164,7 @@ private struct Pruning {
     }
 
     /// Since when nobody can be reached by the device: removed, or called dead by the push service.
-    private static let goneSince = "coalesce(removed_at, retired_at)"
+    private static let goneSince: SQL = "coalesce(removed_at, retired_at)"
 
     private mutating func pruneDevices(_ pulse: (PruneReport) -> Bool) throws {
         var after: Int64 = 0

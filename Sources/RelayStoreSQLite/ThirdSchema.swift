@@ -2,7 +2,7 @@
 
 /// The step to version 3: campaigns whose ledger was emptied, and the outbox of notifications.
 enum ThirdSchema {
-    static let sql = """
+    static let sql: SQL = """
         -- When pruning began to take the campaign's deliveries away. Its counts and reasons stay.
         ALTER TABLE campaign ADD COLUMN pruned_at INTEGER;
 
@@ -76,7 +76,7 @@ enum ThirdSchema {
         """
 
     /// Before planning, pending is the registry's own count, as in `CampaignTable`.
-    private static func note(at time: String) -> String {
+    private static func note(at time: SQL) -> SQL {
         """
         INSERT INTO campaign_event (public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at,
                     planned_at, pending, accepted, retrying, rejected, unregistered, expired, filtered, cancelled,
