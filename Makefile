@@ -28,10 +28,10 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-service test-tsan test-asan fuzz fuzz-keep soak lint bench clean install deb packages
+.PHONY: help demo build test test-service test-tsan test-asan fuzz fuzz-keep soak lint bench measure-upkeep clean install deb packages
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## the whole job on this machine: DEVICES=10000 phones, a simulated push service, figures that must add up
 	$(BINARY) demo --devices $(DEVICES)
@@ -72,6 +72,9 @@ bench: build ## rate, CPU per push and peak memory of the daemon at 100,000 and 
 # Builds only where nothing was built: root, who installs, need not have the toolchain in the path.
 $(BINARY):
 	$(MAKE) build
+
+measure-upkeep: packages ## what backup, check and pruning cost a fan-out, in a store of UPKEEP_DEVICES=1000000
+	UPKEEP_DEVICES=$(or $(UPKEEP_DEVICES),1000000) $(SWIFT) test --filter StoreUpkeepFigures
 
 install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /usr/local)
 	install -D -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/upgrade-relay

@@ -69,13 +69,14 @@ let package = Package(
         command(
             "upgrade-relay",
             [
-                "RelayAPI", "VersionSources", "FanOut", "PushProviders", "HTTP2", "CurlTransport", "Signing",
-                "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd", "CLinux",
+                "RelayAPI", "Notifications", "VersionSources", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
+                "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd", "CLinux",
             ]),
         room(
             "RelayAPI",
             ["CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"],
             touchesC: true),
+        room("Notifications", ["CurlTransport", "VersionSources", "RelayStore", "RelayEngine"]),
         room(
             "VersionSources", ["CurlTransport", "Signing", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"],
             touchesC: true),
@@ -103,6 +104,9 @@ let package = Package(
         .target(
             name: "StoreConformance", dependencies: ["RelayStore", "RelayEngine", "UpgradeRules"],
             path: "Tests/StoreConformance", swiftSettings: strict),
+        .target(
+            name: "HookReceiver", dependencies: ["CurlTransport", "VersionSources", "RelayEngine"],
+            path: "Tests/HookReceiver", swiftSettings: strict),
         .target(name: "SeedApps", path: "Tests/SeedApps", swiftSettings: strict),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps"]),
         tests("RelayEngineTests", ["RelayEngine", "UpgradeRules"]),
@@ -130,6 +134,12 @@ let package = Package(
             ]
         ),
         tests(
+            "NotificationsTests",
+            [
+                "Notifications", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver",
+            ]),
+        tests(
             "RelayAPITests",
             [
                 "RelayAPI", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
@@ -142,6 +152,9 @@ let package = Package(
             ["upgrade-relay", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules", "Systemd"]),
         tests(
             "EndToEndTests",
-            ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps", "TestPeers"]),
+            [
+                "CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps", "TestPeers",
+                "HookReceiver",
+            ]),
     ] + fuzzTargets
 )

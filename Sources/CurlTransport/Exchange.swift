@@ -6,6 +6,7 @@ import CCurl
 final class Exchange {
     private let request: HTTPRequest
     private let line: (([UInt8]) throws -> Bool)?
+    private let piece: (([UInt8]) throws -> Bool)?
     private let isCancelled: () -> Bool
     private var headerList: UnsafeMutablePointer<curl_slist>?
     /// The line that has begun and not ended.
@@ -19,9 +20,13 @@ final class Exchange {
     private(set) var isEnough = false
     private(set) var thrown: (any Error)?
 
-    init(request: HTTPRequest, line: (([UInt8]) throws -> Bool)?, isCancelled: @escaping () -> Bool) {
+    init(
+        request: HTTPRequest, line: (([UInt8]) throws -> Bool)?, piece: (([UInt8]) throws -> Bool)?,
+        isCancelled: @escaping () -> Bool
+    ) {
         self.request = request
         self.line = line
+        self.piece = piece
         self.isCancelled = isCancelled
     }
 
@@ -55,6 +60,15 @@ final class Exchange {
 
     /// Returns whether to go on.
     func received(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if let piece, (200..<300).contains(status) {
+            do {
+                isEnough = unsafe try !piece(Array(bytes))
+                return !isEnough
+            } catch {
+                thrown = error
+                return false
+            }
+        }
         guard let line, (200..<300).contains(status) else {
             guard body.count + bytes.count <= request.maximumResponse else {
                 isTooLarge = true

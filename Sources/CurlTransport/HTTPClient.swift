@@ -45,6 +45,11 @@ package struct HTTPClient: Sendable {
         try perform(request, line: line, isCancelled: { false })
     }
 
+    /// The same for an answer that is taken as it comes, in pieces of any size.
+    package func pieces(_ request: HTTPRequest, _ piece: @escaping ([UInt8]) throws -> Bool) throws -> HTTPResponse {
+        try perform(request, line: nil, piece: piece, isCancelled: { false })
+    }
+
     /// `send` for Swift concurrency. Cancelling the task ends the request within about a second, with `.cancelled`.
     package func response(to request: HTTPRequest) async throws -> HTTPResponse {
         let cancellation = Cancellation()
@@ -65,11 +70,12 @@ package struct HTTPClient: Sendable {
     }
 
     private func perform(
-        _ request: HTTPRequest, line: (([UInt8]) throws -> Bool)?, isCancelled: @escaping () -> Bool
+        _ request: HTTPRequest, line: (([UInt8]) throws -> Bool)?, piece: (([UInt8]) throws -> Bool)? = nil,
+        isCancelled: @escaping () -> Bool
     ) throws -> HTTPResponse {
         let context = "\(request.method) \(Self.withoutQuery(request.url))"
         let handle = try EasyHandle(context: context)
-        let exchange = Exchange(request: request, line: line, isCancelled: isCancelled)
+        let exchange = Exchange(request: request, line: line, piece: piece, isCancelled: isCancelled)
         handle.kept = exchange
         try configure(handle, request, exchange, context)
         let result: CURLcode

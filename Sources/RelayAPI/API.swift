@@ -12,6 +12,8 @@ struct API: Sendable {
     /// The server is stopping.
     let stop: Signal
     let streams: StreamSlots
+    /// Backup, check and pruning.
+    let upkeep = StreamSlots(limit: 1)
     let readinessCheck: ReadinessCheck
     /// What the open paths answer from.
     let board: VersionBoard
@@ -71,6 +73,9 @@ struct API: Sendable {
         case .launchGate(let app):
             try Self.refuseParameters(query)
             return .answer(try launchGate(app, head))
+        case .pruneStore:
+            try Self.refuseParameters(query)
+            return collect(route) { try pruneStore(body: $0) }
         case .createToken:
             try Self.refuseParameters(query)
             return collect(route) { try createToken(body: $0) }
@@ -91,6 +96,7 @@ struct API: Sendable {
         case .campaigns: return try campaigns(&query)
         case .campaignDeliveries(let id): return try campaignDeliveries(id, &query)
         case .deliveries: return try deliveries(&query)
+        case .notifications: return try notifications(&query)
         default: try query.finish()
         }
         switch route {
@@ -107,11 +113,13 @@ struct API: Sendable {
         case .campaignEvents(let id): return try campaignEvents(id)
         case .moveCampaign(let id, let move): return try moveCampaign(id, move)
         case .store: return try storeStatus()
+        case .backUpStore: return try backUpStore()
+        case .checkStore: return try checkStore()
         case .tokens: return try tokens()
         case .revokeToken(let name): return try revokeToken(name)
         case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook, .version, .bump, .plan,
             .registerDevice, .importDevices, .campaigns, .campaignDeliveries, .deliveries, .createToken, .setAlert,
-            .check, .launchGate:
+            .check, .launchGate, .notifications, .pruneStore:
             throw Misrouted()
         }
     }

@@ -8,6 +8,7 @@ enum Cursor {
         case campaigns = "c"
         case deliveries = "d"
         case ledger = "l"
+        case notifications = "n"
     }
 
     static func text(_ kind: Kind, _ position: Int64) -> String {

@@ -17,12 +17,13 @@ extension Route {
         switch self {
         case .health, .readiness, .openAPI, .check, .launchGate: .nothing
         case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook: .signature
-        case .apps, .version, .alert, .campaigns, .campaign, .campaignDeliveries, .campaignEvents, .deliveries:
+        case .apps, .version, .alert, .campaigns, .campaign, .campaignDeliveries, .campaignEvents, .deliveries,
+            .notifications:
             .scope(.status)
         case .bump, .plan, .setAlert, .clearAlert: .scope(.versions)
         case .device, .registerDevice, .removeDevice, .exportDevices, .importDevices: .scope(.devices)
         case .moveCampaign: .scope(.campaigns)
-        case .tokens, .createToken, .revokeToken, .store: .operatorOnly
+        case .tokens, .createToken, .revokeToken, .store, .backUpStore, .checkStore, .pruneStore: .operatorOnly
         }
     }
 }

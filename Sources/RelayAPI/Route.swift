@@ -36,7 +36,12 @@ enum Route: Hashable, Sendable {
     case moveCampaign(id: String, CampaignMove)
     case deliveries
 
+    case notifications
+
     case store
+    case backUpStore
+    case checkStore
+    case pruneStore
 
     case tokens
     case createToken
@@ -77,6 +82,10 @@ extension Route {
         case .moveCampaign(_, .cancel): "POST /v1/campaigns/{id}/cancel"
         case .moveCampaign(_, .release): "POST /v1/campaigns/{id}/release"
         case .store: "GET /v1/store"
+        case .backUpStore: "GET /v1/store/backup"
+        case .checkStore: "GET /v1/store/check"
+        case .pruneStore: "POST /v1/store/prune"
+        case .notifications: "GET /v1/notifications"
         case .deliveries: "GET /v1/deliveries"
         case .tokens: "GET /v1/tokens"
         case .createToken: "POST /v1/tokens"

@@ -42,7 +42,8 @@ enum Router {
         case "campaigns": methods = campaigns(Array(rest))
         case "check": methods = rest.isEmpty ? ["GET": .check] : [:]
         case "deliveries": methods = rest.isEmpty ? ["GET": .deliveries] : [:]
-        case "store": methods = rest.isEmpty ? ["GET": .store] : [:]
+        case "notifications": methods = rest.isEmpty ? ["GET": .notifications] : [:]
+        case "store": methods = store(Array(rest))
         case "tokens": methods = tokens(Array(rest))
         default: methods = [:]
         }
@@ -93,6 +94,16 @@ enum Router {
             if path[1] == "events" { return ["GET": .campaignEvents(id: path[0])] }
             return CampaignMove(rawValue: path[1]).map { ["POST": .moveCampaign(id: path[0], $0)] } ?? [:]
         default: return [:]
+        }
+    }
+
+    private static func store(_ path: [String]) -> [String: Route] {
+        switch path {
+        case []: ["GET": .store]
+        case ["backup"]: ["GET": .backUpStore]
+        case ["check"]: ["GET": .checkStore]
+        case ["prune"]: ["POST": .pruneStore]
+        default: [:]
         }
     }
 

@@ -31,13 +31,7 @@ enum CampaignTable {
                 "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0",
                 .integer(record.key.row)
             ) { ($0.text(0), $0.text(1), $0.integer(2)) }
-            for (kind, reason, devices) in reasons {
-                if kind == "rejected" {
-                    record.rejectedBy[reason] = devices
-                } else if let reason = FilterReason(rawValue: reason) {
-                    record.filteredBy[reason] = devices
-                }
-            }
+            for (kind, reason, devices) in reasons { record.note(kind, reason, devices) }
             return record
         }
     }
@@ -164,5 +158,16 @@ enum CampaignTable {
             """
             UPDATE delivery SET state = ?, next_attempt_at = NULL, updated_at = ? WHERE campaign_id = ? AND state = 3
             """, .integer(Int(rest.rawValue)), .time(now), row)
+    }
+}
+
+extension CampaignRecord {
+    /// Takes over a row of `campaign_reason`.
+    mutating func note(_ kind: String, _ reason: String, _ devices: Int64) {
+        if kind == "rejected" {
+            rejectedBy[reason] = devices
+        } else if let reason = FilterReason(rawValue: reason) {
+            filteredBy[reason] = devices
+        }
     }
 }

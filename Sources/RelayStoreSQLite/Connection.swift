@@ -153,3 +153,34 @@ import RelayEngine
         }
     }
 }
+
+// MARK: - Backup
+
+extension Connection {
+    /// Copies the whole database into `destination`, which must be empty, by SQLite's online backup
+    /// (sqlite.org/c3ref/backup_finish.html), some pages at a time.
+    ///
+    /// - Parameter step: called after each step with the pages that are left and all pages. What it throws ends the copy.
+    func copy(
+        into destination: Connection, pagesAtOnce: Int32, step: (_ left: Int64, _ all: Int64) throws -> Void
+    ) throws {
+        guard let backup = unsafe sqlite3_backup_init(destination.handle, "main", handle, "main") else {
+            throw unsafe SQLiteFailure(code: sqlite3_extended_errcode(destination.handle), of: destination.handle)
+        }
+        do {
+            while true {
+                let code = unsafe sqlite3_backup_step(backup, pagesAtOnce)
+                guard code == SQLITE_OK || code == SQLITE_DONE else {
+                    throw SQLiteFailure(code: code, of: unsafe destination.handle)
+                }
+                try unsafe step(Int64(sqlite3_backup_remaining(backup)), Int64(sqlite3_backup_pagecount(backup)))
+                if code == SQLITE_DONE { break }
+            }
+        } catch {
+            unsafe sqlite3_backup_finish(backup)
+            throw error
+        }
+        let code = unsafe sqlite3_backup_finish(backup)
+        guard code == SQLITE_OK else { throw SQLiteFailure(code: code, of: unsafe destination.handle) }
+    }
+}

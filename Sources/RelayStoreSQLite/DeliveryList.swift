@@ -24,11 +24,12 @@ struct DeliveryList {
         var isRemoved: Bool
     }
 
+    /// nil where there is no such campaign, or where its deliveries were pruned.
     init?(of campaign: CampaignKey, _ connection: Connection) throws {
         let row = try connection.first(
             """
             SELECT c.app_id, c.public_id, a.name, a.platform, c.state, c.created_at, c.finished_at, c.planned_at
-            FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ?
+            FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ? AND c.pruned_at IS NULL
             """, .integer(campaign.row)
         ) { row in
             (

@@ -138,10 +138,9 @@ struct UpgradeTally {
         _ version: Version, after old: Version?, device: Int64, app: Int64, _ connection: Connection
     ) throws {
         if requirements[app] == nil {
-            requirements[app] = try connection.all("SELECT id, required FROM campaign WHERE app_id = ?", .integer(app))
-            {
-                row in row.version(1).map { (row.integer(0), $0) }
-            }.compactMap { $0 }
+            requirements[app] = try connection.all(
+                "SELECT id, required FROM campaign WHERE app_id = ? AND pruned_at IS NULL", .integer(app)
+            ) { row in row.version(1).map { (row.integer(0), $0) } }.compactMap { $0 }
         }
         for (campaign, required) in requirements[app] ?? []
         where required <= version && (old.map { $0 < required } ?? true) {

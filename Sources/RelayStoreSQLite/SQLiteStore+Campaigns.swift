@@ -33,6 +33,14 @@ extension SQLiteStore {
     ) throws -> Bool {
         let states = TextList.json(from.map(\.rawValue).sorted())
         return try write("moving a campaign to \(to.rawValue)") { connection in
+            if to == .cancelled || to == .superseded {
+                // Counts and state in one statement: the event that it makes is the campaign as it then is.
+                guard let state = try CampaignTable.state(of: campaign, connection), from.contains(state) else {
+                    return false
+                }
+                try CampaignTable.finish(campaign, as: to, reason: reason, rest: .cancelled, at: now, connection)
+                return true
+            }
             let moved = try connection.run(
                 """
                 UPDATE campaign SET state = ?1, reason = ?2,
@@ -42,11 +50,7 @@ extension SQLiteStore {
                     finished_at = CASE WHEN ?1 IN \(CampaignTable.finalStates) THEN ?3 END
                 WHERE id = ?4 AND state IN (SELECT value FROM json_each(?5))
                 """, .text(to.rawValue), .text(reason), .time(now), .integer(campaign.row), .text(states))
-            guard moved > 0 else { return false }
-            if to == .cancelled || to == .superseded {
-                try CampaignTable.finish(campaign, as: to, reason: reason, rest: .cancelled, at: now, connection)
-            }
-            return true
+            return moved > 0
         }
     }
 

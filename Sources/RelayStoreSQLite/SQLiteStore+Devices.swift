@@ -152,13 +152,13 @@ package enum DeviceTable {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
     }
 
-    /// Keeps a telephone that a device is losing, so that the user's pushes are found later. Where the app never had a
-    /// campaign there is nothing to find, and the telephone is gone.
+    /// Keeps a telephone that a device is losing, so that the user's pushes are found later. Where the app has no
+    /// campaign whose deliveries can be asked for there is nothing to find, and the telephone is gone.
     static func remember(_ telephone: String, of device: Int64, _ app: Int64, _ connection: Connection) throws {
         try connection.run(
             """
             INSERT OR IGNORE INTO former_telephone (telephone, device_id)
-            SELECT ?, ? WHERE EXISTS (SELECT 1 FROM campaign WHERE app_id = ?)
+            SELECT ?, ? WHERE EXISTS (SELECT 1 FROM campaign WHERE app_id = ? AND pruned_at IS NULL)
             """, .text(telephone), .integer(device), .integer(app))
     }
 }

@@ -13,6 +13,11 @@ extension SQLiteStore {
     ///
     /// - Throws: `StoreError`: `.tooNew`, or `.failed` where there is no store at `path` or it cannot be read.
     package static func status(ofFile path: String) throws -> StoreStatus {
+        try withFile(path) { connection in try status(connection, path: path) }
+    }
+
+    /// Lends a connection to a file that is only looked at.
+    static func withFile<R>(_ path: String, _ body: (Connection) throws -> R) throws -> R {
         guard let size = fileSize(path) else {
             throw StoreError(
                 .failed, context: "there is no store at \(path), or it is not yours to read",
@@ -26,7 +31,7 @@ extension SQLiteStore {
             let connection = try Connection(readOnly: path, isImmutable: (fileSize(path + "-wal") ?? 0) == 0)
             connection.keepLogOnClose()
             try Migration.check(connection, path: path)
-            return try status(connection, path: path)
+            return try body(connection)
         } catch let failure as SQLiteFailure {
             throw failure.storeError(doing: "reading the store \(path)", path: path)
         }

@@ -42,11 +42,13 @@ package final class SQLiteStore: RelayStore {
                 throw error
             }
             try Self.configureWriter(writer, path: path)
+            Snapshot.removeLeftover(of: path)
             var time = timespec()
             _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
             try Migration.run(
                 on: writer, path: path, release: release,
                 at: Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000))
+            try FreePages.prepare(writer)
             var connections: [Connection] = []
             for _ in 0..<Self.readerCount { connections.append(try Self.reader(path: path)) }
             readers = ReaderPool(connections)
@@ -93,6 +95,8 @@ package final class SQLiteStore: RelayStore {
     // MARK: Connections
 
     private static func configureWriter(_ connection: Connection, path: String) throws {
+        // Before the first page is written: later only VACUUM can (sqlite.org/pragma.html#pragma_auto_vacuum).
+        try FreePages.prepareNewFile(connection)
         let mode = try connection.first("PRAGMA journal_mode = WAL") { $0.text(0) } ?? ""
         guard mode == "wal" else {
             throw StoreError(
@@ -112,7 +116,7 @@ package final class SQLiteStore: RelayStore {
             """)
     }
 
-    private static func reader(path: String) throws -> Connection {
+    static func reader(path: String) throws -> Connection {
         let connection = try Connection(path: path)
         try connection.execute(
             """
@@ -140,7 +144,8 @@ package final class SQLiteStore: RelayStore {
         try readers.withConnection { connection in try use(connection, doing, body) }
     }
 
-    private func locked<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+    /// The writer without a transaction.
+    func locked<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
         try writer.withLock { connection in
             pulse.beat()
             defer { pulse.rest() }

@@ -30,4 +30,18 @@ final class ScriptedTransport: APITransport {
         }
         return APIAnswer(status: answer.status, body: [])
     }
+
+    /// Three bytes at a time: no piece ends where a line does.
+    func pieces(
+        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
+    ) async throws -> APIAnswer {
+        let answer = try await send(request)
+        guard answer.isSuccess else { return answer }
+        var rest = answer.body[...]
+        while !rest.isEmpty {
+            guard try receive(Array(rest.prefix(3))) else { break }
+            rest = rest.dropFirst(3)
+        }
+        return APIAnswer(status: answer.status, body: [])
+    }
 }

@@ -107,6 +107,14 @@ final class Workbench {
         }
     }
 
+    /// Changes one place of the configuration; before `start`.
+    func reconfigure(_ place: String, _ text: String) throws {
+        let file = folder.appending(path: "config.json5")
+        let old = try String(contentsOf: file, encoding: .utf8)
+        guard old.contains(place) else { throw Unexpected("no \(place) in the configuration") }
+        try Data(old.replacing(place, with: text, maxReplacements: 1).utf8).write(to: file)
+    }
+
     // MARK: The daemon
 
     func start(logLevel: String = "info") throws {

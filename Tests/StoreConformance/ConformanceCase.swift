@@ -25,7 +25,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
     package static let all: [ConformanceCase] =
         versions + webhooks + registry + upgrades + campaigns + planning + ledger + leftovers + deliveries + tokens
-        + gates + hostile
+        + gates + hostile + upkeep + outbox
 }
 
 /// Where a driver broke a rule.

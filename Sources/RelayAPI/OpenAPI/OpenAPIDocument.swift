@@ -6,7 +6,7 @@ import VersionSources
 /// The OpenAPI 3.1 document, rendered once.
 enum OpenAPIDocument {
     static let resources: [ResourceDescription] = [
-        .health, .launch, .versions, .webhooks, .devices, .campaigns, .deliveries, .tokens, .store,
+        .health, .launch, .versions, .webhooks, .devices, .campaigns, .deliveries, .notifications, .tokens, .store,
     ]
 
     static let bytes: [UInt8] = {

@@ -35,4 +35,9 @@ protocol APITransport: Sendable {
     func lines(
         _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
     ) async throws -> APIAnswer
+
+    /// The same, in pieces as they arrive.
+    func pieces(
+        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
+    ) async throws -> APIAnswer
 }

@@ -39,17 +39,31 @@ struct CurlAPITransport: APITransport {
     func lines(
         _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
     ) async throws -> APIAnswer {
+        try await stream(request, receive) { try client.lines($0, $1) }
+    }
+
+    func pieces(
+        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
+    ) async throws -> APIAnswer {
+        try await stream(request, receive) { try client.pieces($0, $1) }
+    }
+
+    /// Runs `perform` on a thread of its own, until it ends or the task is cancelled.
+    private func stream(
+        _ request: APIRequest, _ receive: @escaping @Sendable ([UInt8]) throws -> Bool,
+        perform: @escaping @Sendable (HTTPRequest, @escaping ([UInt8]) throws -> Bool) throws -> HTTPResponse
+    ) async throws -> APIAnswer {
         let cancellation = CancellationMark()
         do {
             let response = try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation {
                     (continuation: CheckedContinuation<HTTPResponse, any Error>) in
                     do {
-                        try NativeThread(name: "lines") {
+                        try NativeThread(name: "stream") {
                             continuation.resume(
                                 with: Result {
-                                    try client.lines(converted(request, timeout: nil)) { line in
-                                        cancellation.isSet ? false : try receive(line)
+                                    try perform(converted(request, timeout: nil)) { part in
+                                        cancellation.isSet ? false : try receive(part)
                                     }
                                 })
                         }.detach()

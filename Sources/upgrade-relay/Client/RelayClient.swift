@@ -48,6 +48,10 @@ struct RelayClient: Sendable {
     ) async throws {
         var request = APIRequest("GET", path)
         request.accept = accept
+        try await lines(request, receive: receive)
+    }
+
+    func lines(_ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool) async throws {
         let answer = try await transport.lines(request, receive: receive)
         guard answer.isSuccess else { throw Problem(answer).failure }
     }

@@ -29,6 +29,10 @@ extension CommandTree {
             TokensCreateCommand.self,
             TokensListCommand.self,
             TokensRevokeCommand.self,
+            NotificationsCommand.self,
             StoreStatusCommand.self,
+            StoreBackupCommand.self,
+            StoreCheckCommand.self,
+            StorePruneCommand.self,
         ], hidden: [GenerateCommand.self])
 }

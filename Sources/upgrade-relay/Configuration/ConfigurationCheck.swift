@@ -38,6 +38,17 @@ struct ConfigurationCheck: Sendable {
                 report.faults.append(ConfigurationFault(field, "\(source.place) \(problem)"))
             }
         }
+        for (index, receiver) in configuration.notify.enumerated() {
+            let field = "notify[\(index)]"
+            if let secret = read(receiver.secret, "\(field).secret", &report),
+                let problem = Self.webhookSecretProblem(secret)
+            {
+                report.faults.append(ConfigurationFault("\(field).secret", "\(receiver.secret.place) \(problem)"))
+            }
+            if let path = receiver.trustedCertificates {
+                checkCertificates(path, "\(field).trustedCertificates", &report)
+            }
+        }
         for app in configuration.apps {
             guard let apns = app.apns else { continue }
             let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).apns"

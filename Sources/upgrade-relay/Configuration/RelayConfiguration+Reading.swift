@@ -20,6 +20,7 @@ extension RelayConfiguration {
             configuration.webhooks.secrets = reader.list("secrets").compactMap { reader.secret($0.value, at: $0.path) }
             reader.finish()
         }
+        configuration.notify = readNotify(root)
         if let reader = root.object("fanOut") { configuration.fanOut = readFanOut(reader) }
         if let reader = root.object("apps") {
             for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app) }
@@ -36,6 +37,9 @@ extension RelayConfiguration {
         if let sqlite = reader.object("sqlite") {
             store.sqlitePath = sqlite.string("path", check: absolutePath) ?? store.sqlitePath
             sqlite.finish()
+        }
+        if reader.raw("keep") != nil {
+            store.keep = reader.duration("keep", default: "90d", in: .seconds(3600)...(.seconds(3650 * 86_400)))
         }
         reader.finish()
         return store
@@ -166,7 +170,7 @@ extension RelayConfiguration {
 
 // MARK: - What a text must be
 
-private func absolutePath(_ text: String) -> String? {
+func absolutePath(_ text: String) -> String? {
     text.hasPrefix("/") ? nil : "is not an absolute path; one that begins with /"
 }
 
@@ -194,7 +198,7 @@ private func downloadURL(_ text: String) -> String? {
 
 extension ConfigurationReader {
     /// `{ file: "…" }`, `{ credential: "…" }` or `{ environment: "…" }`, exactly one of them.
-    fileprivate func secret(_ value: JSONValue, at path: String) -> SecretSource? {
+    func secret(_ value: JSONValue, at path: String) -> SecretSource? {
         let right = "{ file: \"…\" }, { credential: \"…\" } or { environment: \"…\" }"
         // Not what it held: it may well be the secret.
         guard case .object(let members) = value else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
+import RelayEngine
 import RelayStore
 
 /// All that the owner decides, with defaults filled in and every fault ruled out.
@@ -10,6 +11,7 @@ struct RelayConfiguration: Sendable, Equatable {
     var store = StoreConfiguration()
     var listen = ListenConfiguration()
     var webhooks = WebhooksConfiguration()
+    var notify: [NotifyConfiguration] = []
     var fanOut = FanOutConfiguration()
     /// One entry for each app and platform, ordered by app, then platform.
     var apps: [AppConfiguration] = []
@@ -22,6 +24,9 @@ struct RelayConfiguration: Sendable, Equatable {
 struct StoreConfiguration: Sendable, Equatable {
     /// The SQLite file. Default /var/lib/upgrade-relay/relay.db.
     var sqlitePath = "/var/lib/upgrade-relay/relay.db"
+    /// How long the deliveries of campaigns that ended, and what else nobody needs any more, are kept. nil: for ever. Default
+    /// nil.
+    var keep: Duration?
 }
 
 struct ListenConfiguration: Sendable, Equatable {
@@ -36,6 +41,16 @@ struct ListenConfiguration: Sendable, Equatable {
 struct WebhooksConfiguration: Sendable, Equatable {
     /// Any of them may verify a signature; with none, every webhook is refused. Default none.
     var secrets: [SecretSource] = []
+}
+
+/// Who is told when a campaign's state changes.
+struct NotifyConfiguration: Sendable, Equatable {
+    var url: String
+    var secret: SecretSource
+    /// Which states it wants to hear of. Default all.
+    var states = Set(CampaignState.allCases)
+    /// A PEM file of certificates to trust instead of the system's. Default nil.
+    var trustedCertificates: String?
 }
 
 /// How a campaign's audience is cut and spread.

@@ -93,7 +93,7 @@ extension RelayConfiguration {
     }
 
     /// http to this machine itself: nobody can change it on the way.
-    private static func isLoopback(_ text: String) -> Bool {
+    static func isLoopback(_ text: String) -> Bool {
         !text.contains("@")
             && ["http://127.0.0.1", "http://[::1]", "http://localhost"].contains { host in
                 text.hasPrefix(host)

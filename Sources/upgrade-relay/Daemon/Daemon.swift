@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FanOut
 import Foundation
+import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -50,6 +51,8 @@ struct Daemon {
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
             log: log, clock: clock, onVersions: { _ in board.refresh() })
         let sources = SourceRunner(store: store, log: log, clock: clock)
+        let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
+        let housekeeping = Housekeeping(store: store, log: log, clock: clock)
         let desk = RelayDesk(
             store: store, book: book, fanOut: fanOut, sources: sources, board: board, log: log, clock: clock)
         var settings = APISettings(
@@ -62,7 +65,11 @@ struct Daemon {
             try sources.start(
                 configuration.sourcePlan,
                 duties: .init(apply: { try desk.take($0, from: $1) }, released: { fanOut.poke() }))
+            try notifier.start(book.current.notify)
+            try housekeeping.start(keep: configuration.store.keep)
         } catch {
+            housekeeping.stop()
+            notifier.stop()
             api.stop()
             fanOut.stop(within: .zero)
             throw error
@@ -84,13 +91,18 @@ struct Daemon {
             ])
 
         while signals.next() == .reload {
-            report.reload { reload(book, over: configuration, store, fanOut, sources, board) }
+            report.reload {
+                reload(book, over: configuration, store, fanOut, sources, board, notifier, housekeeping)
+            }
         }
         report.stop()
         log(.notice, "stopping: what is in flight is finished")
+        housekeeping.stop()
         sources.stop()
         fanOut.stop(within: Self.timeToLand)
         api.stop()
+        // Last: that a campaign was finished is news.
+        notifier.stop()
         log(.notice, "stopped")
     }
 
@@ -107,7 +119,7 @@ struct Daemon {
     /// - Returns: whether it was taken.
     private func reload(
         _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut,
-        _ sources: SourceRunner, _ board: VersionBoard
+        _ sources: SourceRunner, _ board: VersionBoard, _ notifier: Notifier, _ housekeeping: Housekeeping
     ) -> Bool {
         do {
             let configuration = try load()
@@ -115,8 +127,10 @@ struct Daemon {
             book.exchange(for: new)
             fanOut.reroute(Array(new.routes.values))
             sources.reload(configuration.sourcePlan)
+            try notifier.start(new.notify)
+            try housekeeping.start(keep: configuration.store.keep)
             board.refresh()
-            if configuration.store != running.store || configuration.listen != running.listen
+            if configuration.store.sqlitePath != running.store.sqlitePath || configuration.listen != running.listen
                 || configuration.fanOut != running.fanOut
             {
                 log(.warning, "reloaded; what changed in store, listen or fanOut needs a restart")

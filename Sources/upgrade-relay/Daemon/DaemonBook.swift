@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FanOut
+import Notifications
 import RelayAPI
 import RelayStore
 import Synchronization
@@ -10,6 +11,7 @@ struct DaemonBook: Sendable {
     var apps: [AppKey: AppConfiguration]
     var routes: [AppKey: AppRoute]
     var webhookSecrets: [WebhookSecret]
+    var notify: [NotificationTarget]
 
     /// What answers to clients need of each app.
     var profiles: [AppKey: AppProfile] {
@@ -23,12 +25,24 @@ struct DaemonBook: Sendable {
         let routes = try RouteBuilder(store: store, environment: environment).routes(for: configuration)
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
         apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })
-        webhookSecrets = try configuration.webhooks.secrets.map { source in
-            do {
-                return try WebhookSecret(String(decoding: source.read(environment: environment), as: UTF8.self))
-            } catch {
-                throw CommandFailure(.configuration, "webhooks.secrets: \(error)")
-            }
+        webhookSecrets = try configuration.webhooks.secrets.map {
+            try Self.secret($0, "webhooks.secrets", environment)
+        }
+        notify = try configuration.notify.map { receiver in
+            NotificationTarget(
+                receiver: NotificationReceiver(url: receiver.url, states: receiver.states),
+                secret: try Self.secret(receiver.secret, "notify", environment),
+                trustedCertificates: receiver.trustedCertificates)
+        }
+    }
+
+    private static func secret(
+        _ source: SecretSource, _ field: String, _ environment: [String: String]
+    ) throws -> WebhookSecret {
+        do {
+            return try WebhookSecret(String(decoding: source.read(environment: environment), as: UTF8.self))
+        } catch {
+            throw CommandFailure(.configuration, "\(field): \(error)")
         }
     }
 

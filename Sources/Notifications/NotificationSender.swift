@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+package import RelayEngine
+package import RelayStore
+import VersionSources
+
+/// One attempt to notify: signs, sends, reads the answer. Blocks up to 20 s.
+package struct NotificationSender: Sendable {
+    /// Bytes of an answer that are read; nothing in it is of interest.
+    private static let longestAnswer = 64 * 1024
+    /// Characters of an error that are kept.
+    private static let longestError = 300
+
+    private let schedule = NotificationSchedule()
+    private let clock: @Sendable () -> Timestamp
+
+    package init(clock: @escaping @Sendable () -> Timestamp) {
+        self.clock = clock
+    }
+
+    /// What came of it, and what follows.
+    package struct Outcome: Hashable, Sendable {
+        package var attempt: NotificationRecord.Attempt
+        package var verdict: NotificationVerdict
+    }
+
+    /// nil where `isCancelled` ended it: that is no attempt.
+    package func send(
+        _ due: DueNotification, _ body: [UInt8], to target: NotificationTarget,
+        isCancelled: @escaping @Sendable () -> Bool
+    ) -> Outcome? {
+        let began = clock()
+        let start = ContinuousClock.now
+        var attempt = NotificationRecord.Attempt(
+            number: due.attempts + 1, at: began, milliseconds: 0, status: nil, error: nil)
+        var retryAfter: Duration?
+        do {
+            let request = Self.request(body, id: due.event.id, at: began, to: target)
+            let client = HTTPClient(trustedCertificates: target.trustedCertificates)
+            let response = try client.send(request, isCancelled: isCancelled)
+            attempt.status = response.status
+            if !(200..<300).contains(response.status) { attempt.error = Self.fault(response) }
+            retryAfter = response["retry-after"].flatMap { WireTime.retryAfter($0, at: clock()) }
+        } catch let error as TransportError where error.code == .cancelled {
+            return nil
+        } catch let error as TransportError {
+            // Without the address: it is known, and its query may be nobody's business.
+            attempt.error = String(error.reason.prefix(Self.longestError))
+        } catch {
+            attempt.error = String("\(error)".prefix(Self.longestError))
+        }
+        attempt.milliseconds = (ContinuousClock.now - start).milliseconds
+        let verdict = schedule.verdict(
+            attempt: attempt.number, status: attempt.status, retryAfter: retryAfter, at: clock(),
+            random: Double.random(in: 0..<1))
+        return Outcome(attempt: attempt, verdict: verdict)
+    }
+
+    /// Standard Webhooks 1.0.0: the id stays the same, the timestamp is the attempt's, the signature is over both and the
+    /// body.
+    private static func request(
+        _ body: [UInt8], id: String, at now: Timestamp, to target: NotificationTarget
+    ) -> HTTPRequest {
+        var request = HTTPRequest("POST", target.receiver.url)
+        request.headers = [("content-type", "application/json")]
+        request.headers += target.secret.headers(id: id, at: now, body: body)
+        request.body = .bytes(body)
+        request.timeout = NotificationSchedule.timeout
+        request.maximumResponse = longestAnswer
+        return request
+    }
+
+    private static func fault(_ response: HTTPResponse) -> String {
+        switch response.status {
+        case 300..<400: "HTTP \(response.status): redirects are not followed, give the final address"
+        case 410: "HTTP 410: the receiver is gone, nothing is sent to it any more"
+        default: "HTTP \(response.status)"
+        }
+    }
+}

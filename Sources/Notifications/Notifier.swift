@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Dispatch
+package import RelayEngine
+package import RelayStore
+import Synchronization
+
+/// Tells the configured receivers of what becomes of campaigns, a thread for each: who is slow keeps nobody else waiting, least
+/// of all a campaign, which only ever writes a row.
+///
+/// The outbox is in the store: what was not taken before the process ended is sent by the next one. At least once: a receiver
+/// that took a notification whose answer was lost gets it again, with the same id. The events of a campaign go out in their
+/// order; one that failed comes again later, and then perhaps after younger ones.
+package final class Notifier: Sendable {
+    /// How often the outbox is looked at. It is a glance at an index.
+    private static let interval = DispatchTimeInterval.seconds(1)
+    /// Pending for one receiver at most; the oldest beyond are dropped.
+    private static let mostPending = 10_000
+    /// How long notifications that ended can be looked up.
+    private static let memory = Duration.seconds(30 * 86_400)
+
+    private let store: any RelayStore
+    private let log: Log
+    private let clock: @Sendable () -> Timestamp
+    private let body: @Sendable (CampaignEvent) -> [UInt8]
+    private let state = Mutex(State())
+
+    private struct State {
+        var loops: [Loop] = []
+        var nextSweep = ContinuousClock.now
+    }
+
+    /// One receiver's thread.
+    private final class Loop: Sendable {
+        let target: NotificationTarget
+        let wake = DispatchSemaphore(value: 0)
+        let isStopped = Atomic(false)
+        let thread = Mutex<NativeThread?>(nil)
+
+        init(_ target: NotificationTarget) {
+            self.target = target
+        }
+    }
+
+    /// - Parameter body: what is sent for an event: the same bytes each time.
+    package init(
+        store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp,
+        body: @escaping @Sendable (CampaignEvent) -> [UInt8]
+    ) {
+        self.store = store
+        self.log = log
+        self.clock = clock
+        self.body = body
+    }
+
+    /// Takes the receivers over and begins; those before are stopped. Without any it does nothing but forget the old ones.
+    ///
+    /// - Throws: `StoreError`, or where the system has no thread left; then as many as could be begun work.
+    package func start(_ targets: [NotificationTarget]) throws {
+        stop()
+        try store.adoptReceivers(targets.map(\.receiver), at: clock())
+        for target in targets {
+            let loop = Loop(target)
+            let thread = try NativeThread(name: "notify") { self.run(loop) }
+            loop.thread.withLock { $0 = thread }
+            state.withLock { $0.loops.append(loop) }
+        }
+    }
+
+    /// Returns when no thread runs any more, within about a second: an attempt that is under way is ended and made again later.
+    package func stop() {
+        let loops = state.withLock { state in
+            defer { state.loops = [] }
+            return state.loops
+        }
+        for loop in loops {
+            loop.isStopped.store(true, ordering: .relaxed)
+            loop.wake.signal()
+        }
+        for loop in loops { loop.thread.withLock { $0.take() }?.join() }
+    }
+
+    private func run(_ loop: Loop) {
+        let sender = NotificationSender(clock: clock)
+        var isFailing = false
+        while !loop.isStopped.load(ordering: .relaxed) {
+            do {
+                if try !work(loop, sender) { _ = loop.wake.wait(timeout: .now() + Self.interval) }
+                isFailing = false
+            } catch {
+                if !isFailing { log(.error, "notifications are held up by the store", [("error", "\(error)")]) }
+                isFailing = true
+                _ = loop.wake.wait(timeout: .now() + Self.interval)
+            }
+        }
+    }
+
+    /// Makes one attempt; false where none was due.
+    private func work(_ loop: Loop, _ sender: NotificationSender) throws -> Bool {
+        try sweep()
+        try store.addressEvents(limit: Self.mostPending, at: clock())
+        guard let due = try store.dueNotification(for: loop.target.receiver.url, at: clock()) else { return false }
+        let outcome = sender.send(due, body(due.event), to: loop.target) { loop.isStopped.load(ordering: .relaxed) }
+        guard let outcome else { return true }
+        try store.record(outcome.attempt, of: due.row, then: outcome.verdict, at: clock())
+        report(outcome, due, loop.target)
+        return true
+    }
+
+    private func sweep() throws {
+        let isDue = state.withLock { state in
+            guard ContinuousClock.now >= state.nextSweep else { return false }
+            state.nextSweep = .now + .seconds(3600)
+            return true
+        }
+        if isDue { try store.forgetNotifications(before: clock() - Self.memory) }
+    }
+
+    private func report(_ outcome: NotificationSender.Outcome, _ due: DueNotification, _ target: NotificationTarget) {
+        let fields = [
+            ("campaign", due.event.campaign.id), ("type", due.event.type), ("url", target.name),
+            ("attempt", String(outcome.attempt.number)), ("error", outcome.attempt.error ?? ""),
+        ]
+        switch outcome.verdict {
+        case .delivered: log(.debug, "notified", fields)
+        case .retry: log(.warning, "a notification failed and is tried again", fields)
+        case .giveUp: log(.error, "a notification failed for the last time", fields)
+        case .disable: log(.error, "a receiver of notifications is gone and gets no more", fields)
+        }
+    }
+}
+
+extension NotificationTarget {
+    /// For the log: a query may hold what is nobody's business.
+    fileprivate var name: String { String(receiver.url.prefix { $0 != "?" }) }
+}

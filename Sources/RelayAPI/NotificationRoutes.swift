@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+package import RelayStore
+import VersionSources
+
+extension API {
+    func notifications(_ query: inout Query) throws -> Response {
+        let limit = query.limit(default: 50)
+        let cursor = query.cursor(.notifications)
+        let campaign = query.text("campaign")
+        if campaign == "" { query.refuse("campaign", "must not be empty") }
+        var state: NotificationRecord.State?
+        if let name = query.text("state") {
+            state = NotificationRecord.State(rawValue: name)
+            if state == nil {
+                let names = NotificationRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
+                query.refuse("state", "one of \(names) is needed; it was \(JSONValue.string(name).sight)")
+            }
+        }
+        try query.finish()
+        var items = try store.notifications(campaign: campaign, state: state, before: cursor, limit: limit + 1)
+        let hasMore = items.count > limit
+        if hasMore { items.removeLast(items.count - limit) }
+        let next = hasMore ? items.last.map { Cursor.text(.notifications, $0.row) } : nil
+        return .json { $0.page(items, next: next) { $0.notification($1) } }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func notification(_ notification: NotificationRecord) {
+        object { writer in
+            writer.member("id", notification.id)
+            writer.member("type", notification.type)
+            writer.member("campaign", notification.campaign)
+            writer.member("url", notification.url)
+            writer.member("state", notification.state.rawValue)
+            writer.member("createdAt", notification.createdAt)
+            writer.member("nextAttemptAt", notification.nextAttemptAt)
+            writer.name("attempts")
+            writer.array(notification.attempts) { writer, attempt in
+                writer.object { writer in
+                    writer.member("number", Int64(attempt.number))
+                    writer.member("at", attempt.at)
+                    writer.member("milliseconds", attempt.milliseconds)
+                    writer.member("status", attempt.status.map { Int64($0) })
+                    writer.member("error", attempt.error)
+                }
+            }
+        }
+    }
+}
+
+/// What a receiver of notifications is sent: `{type, timestamp, data}` as Standard Webhooks advises, `data` being the campaign
+/// as the API shows it, at the moment of the event.
+package enum NotificationDocument {
+    package static func json(of event: CampaignEvent) -> [UInt8] {
+        var writer = JSONWriter(reserving: 1024)
+        writer.object { writer in
+            writer.member("type", event.type)
+            writer.member("timestamp", event.at)
+            writer.name("data")
+            writer.campaign(
+                CampaignStatus(
+                    record: event.campaign, counts: event.campaign.counts, ratePerSecond: 0, secondsLeft: nil))
+        }
+        return writer.bytes
+    }
+}

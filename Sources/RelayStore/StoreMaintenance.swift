@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// What keeps a store in order while the daemon works on it. None of it holds the writer for longer than a batch of
+/// outcomes does.
+package protocol StoreMaintenance: Sendable {
+    /// Copies the store as it is at this moment. Whoever writes meanwhile neither waits nor is in the copy.
+    ///
+    /// - Parameter progress: called after every step, on the calling thread; false gives up.
+    /// - Throws: `StoreError`, also when `progress` gave up; then nothing stays behind.
+    func snapshot(progress: (BackupProgress) -> Bool) throws -> any StoreSnapshot
+
+    /// Looks for what must not be: damaged pages, references to nothing, and counts that do not add up.
+    ///
+    /// - Parameter begins: told the name of each check as it begins; false gives up.
+    /// - Returns: what was found; empty for a sound store.
+    func check(begins: (String) -> Bool) throws -> [StoreFault]
+
+    /// Takes away what is of no more use: rows of the ledger of campaigns that ended before `time`, the webhook ids, alerts
+    /// and dead devices from before it, and the former telephones that only those needed. Gives the room back to the file
+    /// system where the store can.
+    ///
+    /// A campaign itself stays, with its counts and reasons, so that no version is announced twice. Its deliveries can no
+    /// longer be listed and `upgraded` stands still. Works in small transactions, with pauses between them; interrupted, it
+    /// goes on where it stood the next time.
+    ///
+    /// - Parameter pulse: called between transactions with what was done so far; false stops.
+    func prune(before time: Timestamp, at now: Timestamp, pulse: (PruneReport) -> Bool) throws -> PruneReport
+}
+
+/// How far a backup is, in bytes.
+package struct BackupProgress: Hashable, Sendable {
+    package var done: Int64
+    package var total: Int64
+
+    package init(done: Int64, total: Int64) {
+        self.done = done
+        self.total = total
+    }
+}
+
+/// A copy of a store that is gone when the last reference to it is.
+package protocol StoreSnapshot: AnyObject, Sendable {
+    /// Bytes.
+    var size: Int64 { get }
+
+    /// The next bytes, at most `limit`; empty at the end. One thread at a time.
+    func read(atMost limit: Int) throws -> [UInt8]
+}
+
+/// One thing that is wrong with a store.
+package struct StoreFault: Hashable, Sendable {
+    /// The check that found it, as `StoreMaintenance.check` names it.
+    package var check: String
+    package var detail: String
+
+    package init(check: String, detail: String) {
+        self.check = check
+        self.detail = detail
+    }
+}
+
+/// What a pruning took away.
+package struct PruneReport: Hashable, Sendable {
+    /// Campaigns whose ledger was emptied.
+    package var campaigns: Int64 = 0
+    package var deliveries: Int64 = 0
+    package var formerTelephones: Int64 = 0
+    package var devices: Int64 = 0
+    package var webhooks: Int64 = 0
+    package var alerts: Int64 = 0
+    package var notifications: Int64 = 0
+    /// Bytes given back to the file system.
+    package var freed: Int64 = 0
+    /// The longest that any other writer had to wait.
+    package var longestPause = Duration.zero
+
+    package init() {}
+
+    /// Whether there was anything to do.
+    package var isEmpty: Bool {
+        campaigns + deliveries + formerTelephones + devices + webhooks + alerts + notifications + freed == 0
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Pages that hold nothing any more, and how they come back to the file system.
+///
+/// A new store is made with `auto_vacuum = INCREMENTAL`, so that pruning can shrink the file in small steps. An older one, made
+/// without, is changed when it is opened while it is small, for that takes a VACUUM, which writes all of it anew; a large one
+/// stays as it is: its free pages are used again, and the file stays as large as it ever was.
+enum FreePages {
+    private static let incremental: Int64 = 2
+    /// Bytes that a VACUUM at the start may cost: well below a second.
+    private static let smallStore: Int64 = 32 << 20
+
+    /// Before anything is written to the file.
+    static func prepareNewFile(_ connection: Connection) throws {
+        guard try connection.first("PRAGMA page_count", row: { $0.integer(0) }) == 0 else { return }
+        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    }
+
+    /// A failure is none: another connection may be reading, or the disk full. The next start tries again.
+    static func prepare(_ connection: Connection) throws {
+        guard try !areGivenBack(connection), try pages(connection) * pageSize(connection) < smallStore else { return }
+        try? connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+    }
+
+    /// Whether `giveBack` can do anything with this file.
+    static func areGivenBack(_ connection: Connection) throws -> Bool {
+        try connection.first("PRAGMA auto_vacuum") { $0.integer(0) } == incremental
+    }
+
+    static func free(_ connection: Connection) throws -> Int64 {
+        try connection.first("PRAGMA freelist_count") { $0.integer(0) } ?? 0
+    }
+
+    static func pages(_ connection: Connection) throws -> Int64 {
+        try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
+    }
+
+    static func pageSize(_ connection: Connection) throws -> Int64 {
+        try connection.first("PRAGMA page_size") { $0.integer(0) } ?? 0
+    }
+
+    /// Cuts up to `count` free pages off the end of the file.
+    static func giveBack(_ count: Int, _ connection: Connection) throws {
+        try connection.execute("PRAGMA incremental_vacuum(\(count))")
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSQLite
+import Glibc
+import RelayEngine
+package import RelayStore
+
+extension SQLiteStore {
+    package func snapshot(progress: (BackupProgress) -> Bool) throws -> any StoreSnapshot {
+        try reporting("backing up the store") {
+            let copy = Snapshot.path(beside: path)
+            Snapshot.removeLeftover(of: path)
+            try Self.copy(Self.reader(path: path), to: copy, progress)
+            return try Snapshot(taking: copy)
+        }
+    }
+
+    /// Copies a store that no daemon has open to a new file, for its owner alone.
+    package static func backUp(file path: String, to copy: String, progress: (BackupProgress) -> Bool) throws {
+        try withFile(path) { connection in try Self.copy(connection, to: copy, progress) }
+    }
+
+    /// Pages of one step: a MiB.
+    private static let pagesAtOnce: Int32 = 256
+
+    /// Copies one moment of the database and leaves nothing behind when it fails.
+    ///
+    /// The source stands in a read transaction from the first page to the last. Without it, a commit by any other connection
+    /// makes the backup begin anew (sqlite.org/backup.html, "File and Database Connection Locking"), and beside a fan-out it
+    /// would never end. Nobody waits for it: in WAL mode a writer writes on, only the log is not begun anew meanwhile. The
+    /// pauses leave half of the disk to the fan-out.
+    private static func copy(
+        _ source: Connection, to path: String, _ progress: (BackupProgress) -> Bool
+    ) throws {
+        try StoreFile.create(path)
+        do {
+            let pageSize = try FreePages.pageSize(source)
+            try source.transaction("BEGIN") { source in
+                _ = try source.first("SELECT count(*) FROM sqlite_schema") { _ in true }
+                let destination = try Connection(path: path)
+                // Nothing of a copy that is not whole is ever used: it needs no journal, and one fsync at its end.
+                try destination.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+                var clock = ContinuousClock.now
+                try source.copy(into: destination, pagesAtOnce: pagesAtOnce) { left, all in
+                    guard progress(BackupProgress(done: (all - left) * pageSize, total: all * pageSize)) else {
+                        throw StoreError(.failed, context: "the backup was given up")
+                    }
+                    Pause.rest(min(ContinuousClock.now - clock, .milliseconds(50)))
+                    clock = .now
+                }
+            }
+            try synchronise(path)
+        } catch {
+            _ = unsafe unlink(path)
+            throw error
+        }
+    }
+
+    private static func synchronise(_ path: String) throws {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        defer { _ = Glibc.close(descriptor) }
+        guard descriptor >= 0, fsync(descriptor) == 0 else {
+            throw StoreError(
+                .failed, context: "the copy \(path) cannot be written: \(unsafe String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Makes a `StoreError` of what SQLite said.
+    func reporting<R>(_ doing: String, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let failure as SQLiteFailure {
+            throw failure.storeError(doing: doing, path: path)
+        }
+    }
+}
+
+/// Leaving the machine to others for a while, on a thread that may wait.
+enum Pause {
+    static func rest(_ time: Duration) {
+        guard time > .zero else { return }
+        var span = timespec()
+        span.tv_sec = Int(time.components.seconds)
+        span.tv_nsec = Int(time.components.attoseconds / 1_000_000_000)
+        unsafe nanosleep(&span, nil)
+    }
+}

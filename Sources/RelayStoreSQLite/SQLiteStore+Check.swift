@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSQLite
+import RelayEngine
+package import RelayStore
+import UpgradeRules
+
+extension SQLiteStore {
+    package func check(begins: (String) -> Bool) throws -> [StoreFault] {
+        // A connection of its own: it stands in its snapshot for a while, and the readers have other things to do.
+        try reporting("checking the store") {
+            try Self.check(Self.reader(path: path), begins)
+        }
+    }
+
+    /// The same for a file that no daemon has open, such as a backup. Reads only.
+    package static func check(file path: String, begins: (String) -> Bool) throws -> [StoreFault] {
+        try withFile(path) { connection in try check(connection, begins) }
+    }
+
+    private static func check(_ connection: Connection, _ begins: (String) -> Bool) throws -> [StoreFault] {
+        try connection.transaction("BEGIN") { connection in
+            var examination = StoreExamination(connection: connection)
+            let isNewest = try DatabaseMigrationStorage.version(of: connection) == Migration.newest
+            for step in StoreExamination.steps where isNewest || !step.needsNewest {
+                guard begins(step.name) else { throw StoreError(.failed, context: "the check was given up") }
+                try examination.run(step)
+                // What follows is about rows; where pages are damaged, reading rows says nothing.
+                if examination.isDamaged { break }
+            }
+            if !isNewest {
+                let version = try DatabaseMigrationStorage.version(of: connection)
+                _ = begins(
+                    "no further: schema version \(version) is older than this release's \(Migration.newest); start the daemon on it"
+                )
+            }
+            return examination.faults
+        }
+    }
+}
+
+/// The relay's own rules for its rows, beside SQLite's for its pages.
+private struct StoreExamination {
+    struct Step {
+        var name: String
+        /// Whether it needs the schema of this release.
+        var needsNewest: Bool
+        var run: (inout StoreExamination) throws -> Void
+    }
+
+    static var steps: [Step] {
+        [
+            Step(name: "pages and indexes", needsNewest: false) { try $0.pages() },
+            Step(name: "references", needsNewest: false) { try $0.references() },
+            Step(name: "counts of campaigns", needsNewest: true) { try $0.campaigns() },
+            Step(name: "counts of reasons", needsNewest: true) { try $0.reasons() },
+            Step(name: "counts of devices", needsNewest: true) { try $0.devices() },
+            Step(name: "history of versions", needsNewest: true) { try $0.history() },
+        ]
+    }
+
+    let connection: Connection
+    private(set) var faults: [StoreFault] = []
+    private var name = ""
+    private static let most = 100
+
+    /// Whether pages are damaged.
+    private(set) var isDamaged = false
+
+    init(connection: Connection) {
+        self.connection = connection
+    }
+
+    mutating func run(_ step: Step) throws {
+        name = step.name
+        do {
+            try step.run(&self)
+        } catch let failure as SQLiteFailure where failure.primaryCode == SQLITE_CORRUPT {
+            isDamaged = true
+            note(failure.message)
+        }
+    }
+
+    private mutating func note(_ detail: String) {
+        if faults.count < Self.most { faults.append(StoreFault(check: name, detail: detail)) }
+    }
+
+    // MARK: SQLite's rules
+
+    private mutating func pages() throws {
+        let found = try connection.all("PRAGMA integrity_check(\(Self.most))") { $0.text(0) }
+        for line in found where line != "ok" {
+            isDamaged = true
+            note(line)
+        }
+    }
+
+    /// sqlite.org/pragma.html#pragma_foreign_key_check: the table, its rowid, the table that it refers to.
+    private mutating func references() throws {
+        let found = try connection.all("PRAGMA foreign_key_check") { ($0.text(0), $0.text(1), $0.text(2)) }
+        for (table, row, parent) in found.prefix(Self.most) {
+            note("\(table)\(row.isEmpty ? "" : " row \(row)") refers to a row of \(parent) that is not there")
+        }
+    }
+
+    // MARK: The relay's rules
+
+    /// Each count is the number of the ledger's rows in that state; of a campaign that is over, also those whom its end left
+    /// out, which the shards know.
+    private mutating func campaigns() throws {
+        let campaigns = try connection.all(
+            """
+            SELECT id, public_id, state, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded,
+                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1)
+            FROM campaign AS c WHERE pruned_at IS NULL ORDER BY id
+            """
+        ) { row in
+            (
+                row: row.integer(0), id: row.text(1), state: CampaignState(rawValue: row.text(2)),
+                counts: (3...9).map { row.integer($0) }, upgraded: row.integer(10), left: row.integer(11)
+            )
+        }
+        let states: [DeliveryState] = [
+            .accepted, .retrying, .rejected, .unregistered, .expired, .filtered, .cancelled,
+        ]
+        for campaign in campaigns {
+            var rows: [DeliveryState: Int64] = [:]
+            var upgraded: Int64 = 0
+            let found = try connection.all(
+                "SELECT state, count(*), sum(upgraded) FROM delivery WHERE campaign_id = ? GROUP BY state",
+                .integer(campaign.row)
+            ) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
+            for (state, count, seen) in found {
+                upgraded += seen
+                if let state = DeliveryState(rawValue: UInt8(truncatingIfNeeded: state)) { rows[state] = count }
+            }
+            if let state = campaign.state, state.isFinal {
+                rows[state == .completed ? .expired : .cancelled, default: 0] += campaign.left
+            } else if campaign.left != 0 {
+                note("campaign \(campaign.id): \(campaign.left) devices remain in shards that are done")
+            }
+            for (state, count) in zip(states, campaign.counts) where count != rows[state, default: 0] {
+                note(
+                    "campaign \(campaign.id): \(state.name) is \(count), its rows and shards say \(rows[state, default: 0])"
+                )
+            }
+            if upgraded != campaign.upgraded {
+                note("campaign \(campaign.id): upgraded is \(campaign.upgraded), its rows say \(upgraded)")
+            }
+        }
+    }
+
+    private mutating func reasons() throws {
+        let kinds: [(String, SQL)] = [("filtered", "filtered"), ("rejected", "rejected")]
+        for (kind, column) in kinds {
+            let found = try connection.all(
+                """
+                SELECT c.public_id, c.\(column), coalesce(sum(r.devices), 0) AS devices
+                FROM campaign AS c LEFT JOIN campaign_reason AS r ON r.campaign_id = c.id AND r.kind = ?
+                GROUP BY c.id HAVING c.\(column) <> devices
+                """, .text(kind)
+            ) { ($0.text(0), $0.integer(1), $0.integer(2)) }
+            for (id, count, sum) in found { note("campaign \(id): \(kind) is \(count), its reasons add up to \(sum)") }
+        }
+    }
+
+    /// Before a campaign is planned its audience is the registry's own count; `version_seen` adds up to it too.
+    private mutating func devices() throws {
+        let found = try connection.all(
+            """
+            SELECT a.name, a.platform, a.devices,
+                (SELECT count(*) FROM device AS d WHERE d.app_id = a.id AND d.removed_at IS NULL) AS rows,
+                (SELECT coalesce(sum(s.devices), 0) FROM version_seen AS s WHERE s.app_id = a.id) AS seen
+            FROM app AS a
+            """
+        ) { ($0.text(0), $0.text(1), $0.integer(2), $0.integer(3), $0.integer(4)) }
+        for (app, platform, count, rows, seen) in found {
+            if count != rows { note("\(app) (\(platform)): devices is \(count), there are \(rows)") }
+            if seen != rows { note("\(app) (\(platform)): versions were seen of \(seen) devices, there are \(rows)") }
+        }
+    }
+
+    /// Versions only rise, and the version is the newest entry of its history.
+    private mutating func history() throws {
+        let rows = try connection.all(
+            "SELECT app, platform, revision, latest, required FROM version_history ORDER BY app, platform, revision"
+        ) { ($0.text(0), $0.text(1), $0.integer(2), $0.version(3), $0.version(4)) }
+        for (before, after) in zip(rows, rows.dropFirst()) where (before.0, before.1) == (after.0, after.1) {
+            for (field, old, new) in [("latest", before.3, after.3), ("required", before.4, after.4)] {
+                guard let old, new.map({ $0 < old }) ?? true else { continue }
+                note(
+                    "\(after.0) (\(after.1)): revision \(after.2) lets \(field) fall from \(old) to \(new?.text ?? "nothing")"
+                )
+            }
+        }
+        let strays = try connection.all(
+            """
+            SELECT v.app, v.platform, v.revision FROM version AS v
+            LEFT JOIN version_history AS h ON h.app = v.app AND h.platform = v.platform AND h.revision = v.revision
+            WHERE h.revision IS NULL OR h.latest IS NOT v.latest OR h.required IS NOT v.required
+                OR v.revision <> (SELECT max(m.revision) FROM version_history AS m
+                                  WHERE m.app = v.app AND m.platform = v.platform)
+            """
+        ) { ($0.text(0), $0.text(1), $0.integer(2)) }
+        for (app, platform, revision) in strays {
+            note("\(app) (\(platform)): revision \(revision) is not the newest entry of its history")
+        }
+    }
+}

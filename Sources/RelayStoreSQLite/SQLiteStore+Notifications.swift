@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+extension SQLiteStore {
+    package func adoptReceivers(_ receivers: [NotificationReceiver], at now: Timestamp) throws {
+        try write("taking over who is notified") { connection in
+            let known = try connection.all("SELECT id, url FROM receiver") { ($0.integer(0), $0.text(1)) }
+            for (id, url) in known where !receivers.contains(where: { $0.url == url }) {
+                try NotificationTable.drop("receiver_id = ?3", [.integer(id)], at: now, connection)
+                try connection.run("DELETE FROM receiver WHERE id = ?", .integer(id))
+            }
+            for receiver in receivers {
+                try connection.run(
+                    """
+                    INSERT INTO receiver (url, states, cursor)
+                    VALUES (?1, ?2, (SELECT coalesce(max(id), 0) FROM campaign_event))
+                    ON CONFLICT (url) DO UPDATE SET states = ?2
+                    """, .text(receiver.url), .text(TextList.json(receiver.states.map(\.rawValue).sorted())))
+            }
+        }
+    }
+
+    package func addressEvents(limit: Int, at now: Timestamp) throws {
+        let isBehind = try readOnce("looking for events") { connection in
+            try connection.first(
+                "SELECT 1 FROM receiver WHERE cursor < (SELECT max(id) FROM campaign_event)"
+            ) { _ in true } ?? false
+        }
+        guard isBehind else { return }
+        try write("addressing events") { connection in
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO notification (event_id, receiver_id, url, state, created_at, next_attempt_at)
+                SELECT e.id, r.id, r.url, 'pending', ?1, ?1 FROM campaign_event AS e JOIN receiver AS r ON r.cursor < e.id
+                WHERE r.gone_at IS NULL AND e.state IN (SELECT value FROM json_each(r.states)) ORDER BY e.id
+                """, .time(now))
+            try connection.run("UPDATE receiver SET cursor = (SELECT max(id) FROM campaign_event)")
+            for receiver in try connection.all("SELECT id FROM receiver", row: { $0.integer(0) }) {
+                try NotificationTable.drop(
+                    """
+                    receiver_id = ?3 AND id IN (SELECT id FROM notification WHERE receiver_id = ?3 AND state = 'pending'
+                                                ORDER BY event_id DESC LIMIT -1 OFFSET ?4)
+                    """, [.integer(receiver), .integer(limit)], at: now, connection)
+            }
+        }
+    }
+
+    package func dueNotification(for url: String, at now: Timestamp) throws -> DueNotification? {
+        try read("looking for a notification") { connection in
+            let due = try connection.first(
+                """
+                SELECT n.id, n.attempts, n.event_id FROM receiver AS r
+                    JOIN notification AS n ON n.receiver_id = r.id AND n.state = 'pending' AND n.next_attempt_at <= ?2
+                WHERE r.url = ?1 AND r.gone_at IS NULL AND coalesce(r.held_until <= ?2, 1)
+                ORDER BY n.next_attempt_at, n.event_id LIMIT 1
+                """, .text(url), .time(now)
+            ) { (row: $0.integer(0), attempts: Int($0.integer(1)), event: $0.integer(2)) }
+            guard let due, let event = try NotificationTable.event(due.event, connection) else { return nil }
+            return DueNotification(row: due.row, attempts: due.attempts, event: event)
+        }
+    }
+
+    package func nextNotification(for url: String) throws -> Timestamp? {
+        try readOnce("looking for the next notification") { connection in
+            try connection.first(
+                """
+                SELECT max(min(n.next_attempt_at), coalesce(r.held_until, 0)) FROM receiver AS r
+                    JOIN notification AS n ON n.receiver_id = r.id AND n.state = 'pending'
+                WHERE r.url = ? AND r.gone_at IS NULL
+                """, .text(url)
+            ) { $0.optionalTime(0) } ?? nil
+        }
+    }
+
+    package func record(
+        _ attempt: NotificationRecord.Attempt, of row: Int64, then verdict: NotificationVerdict, at now: Timestamp
+    ) throws {
+        try write("recording an attempt to notify") { connection in
+            // Dropped while it was on its way: the attempt is part of the record all the same.
+            try connection.run(
+                """
+                INSERT OR REPLACE INTO notification_attempt (notification_id, number, at, milliseconds, status, error)
+                SELECT id, ?, ?, ?, ?, ? FROM notification WHERE id = ?
+                """, .integer(attempt.number), .time(attempt.at), .integer(attempt.milliseconds),
+                attempt.status.map { .integer($0) } ?? .null, .text(attempt.error), .integer(row))
+            var (state, next) = (NotificationRecord.State.delivered, Timestamp?.none)
+            switch verdict {
+            case .delivered: break
+            case .retry(let at, let holdUntil):
+                (state, next) = (.pending, at)
+                if let holdUntil {
+                    try connection.run(
+                        """
+                        UPDATE receiver SET held_until = ?
+                        WHERE id = (SELECT receiver_id FROM notification WHERE id = ?)
+                        """, .time(holdUntil), .integer(row))
+                }
+            case .giveUp: state = .failed
+            case .disable: state = .dropped
+            }
+            try connection.run(
+                """
+                UPDATE notification SET attempts = ?, state = ?2, next_attempt_at = ?3,
+                    ended_at = CASE WHEN ?2 <> 'pending' THEN ?4 END
+                WHERE id = ?5 AND state = 'pending'
+                """, .integer(attempt.number), .text(state.rawValue), next.map { .time($0) } ?? .null, .time(now),
+                .integer(row))
+            guard verdict == .disable else { return }
+            try connection.run(
+                "UPDATE receiver SET gone_at = ? WHERE id = (SELECT receiver_id FROM notification WHERE id = ?)",
+                .time(now), .integer(row))
+            try NotificationTable.drop(
+                "receiver_id = (SELECT receiver_id FROM notification WHERE id = ?3)", [.integer(row)], at: now,
+                connection)
+        }
+    }
+
+    package func notifications(
+        campaign: String?, state: NotificationRecord.State?, before: Int64?, limit: Int
+    ) throws -> [NotificationRecord] {
+        try read("listing notifications") { connection in
+            let found = try connection.all(
+                """
+                SELECT n.id, e.public_id, e.state, c.public_id, n.url, n.state, n.created_at, n.next_attempt_at
+                FROM notification AS n JOIN campaign_event AS e ON e.id = n.event_id
+                    JOIN campaign AS c ON c.id = e.campaign_id
+                WHERE n.id < ?1 AND coalesce(c.public_id = ?2, 1) AND coalesce(n.state = ?3, 1)
+                ORDER BY n.id DESC LIMIT ?4
+                """, .integer(before ?? .max), .text(campaign), .text(state?.rawValue), .integer(max(limit, 0))
+            ) { row in
+                NotificationRecord(
+                    row: row.integer(0), id: row.text(1), type: "campaign.\(row.text(2))", campaign: row.text(3),
+                    url: row.text(4), state: NotificationRecord.State(rawValue: row.text(5)) ?? .dropped,
+                    createdAt: row.time(6), nextAttemptAt: row.optionalTime(7), attempts: [])
+            }
+            return try found.map { notification in
+                var notification = notification
+                notification.attempts = try NotificationTable.attempts(of: notification.row, connection)
+                return notification
+            }
+        }
+    }
+
+    @discardableResult
+    package func forgetNotifications(before time: Timestamp) throws -> Int64 {
+        try write("forgetting old notifications") { connection in
+            let ended = try connection.run("DELETE FROM notification WHERE ended_at < ?", .time(time))
+            // Events are few: some for each campaign.
+            let events = try connection.run(
+                """
+                DELETE FROM campaign_event WHERE at < ? AND id <= coalesce((SELECT min(cursor) FROM receiver), id)
+                    AND NOT EXISTS (SELECT 1 FROM notification WHERE event_id = campaign_event.id)
+                """, .time(time))
+            return Int64(ended + events)
+        }
+    }
+}
+
+/// The tables `notification`, `notification_attempt` and `campaign_event`.
+private enum NotificationTable {
+    /// Ends what is pending and meets `condition`, whose values count from ?3.
+    static func drop(_ condition: SQL, _ values: [SQLValue], at now: Timestamp, _ connection: Connection) throws {
+        _ = try connection.all(
+            """
+            UPDATE notification SET state = 'dropped', next_attempt_at = NULL, ended_at = ?1
+            WHERE state = ?2 AND \(condition)
+            """, values: [.time(now), .text("pending")] + values
+        ) { _ in () }
+    }
+
+    static func attempts(of row: Int64, _ connection: Connection) throws -> [NotificationRecord.Attempt] {
+        try connection.all(
+            """
+            SELECT number, at, milliseconds, status, error FROM notification_attempt WHERE notification_id = ?
+            ORDER BY number
+            """, .integer(row)
+        ) { row in
+            NotificationRecord.Attempt(
+                number: Int(row.integer(0)), at: row.time(1), milliseconds: row.integer(2),
+                status: row.optionalInteger(3).map { Int($0) }, error: row.optionalText(4))
+        }
+    }
+
+    /// The event with the campaign as it was then.
+    static func event(_ id: Int64, _ connection: Connection) throws -> CampaignEvent? {
+        let row = try connection.first(
+            """
+            SELECT public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at, planned_at, pending,
+                accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded, reasons
+            FROM campaign_event WHERE id = ?
+            """, .integer(id)
+        ) { row in
+            (
+                id: row.text(0), campaign: CampaignKey(row: row.integer(1)), at: row.time(2),
+                state: CampaignState(rawValue: row.text(3)), reason: row.optionalText(4),
+                startedAt: row.optionalTime(5), finishedAt: row.optionalTime(6), expiresAt: row.time(7),
+                isPlanned: !row.isNull(8), counts: counts(row), upgraded: row.integer(17), reasons: row.text(18)
+            )
+        }
+        guard let row, let state = row.state, var campaign = try CampaignTable.record(row.campaign, connection) else {
+            return nil
+        }
+        (campaign.state, campaign.reason, campaign.counts) = (state, row.reason, row.counts)
+        (campaign.startedAt, campaign.finishedAt) = (row.startedAt, row.finishedAt)
+        (campaign.expiresAt, campaign.isPlanned, campaign.upgraded) = (row.expiresAt, row.isPlanned, row.upgraded)
+        (campaign.filteredBy, campaign.rejectedBy) = ([:], [:])
+        let reasons = try connection.all(
+            "SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)", .text(row.reasons)
+        ) { ($0.text(0), $0.text(1), $0.integer(2)) }
+        for (kind, reason, devices) in reasons { campaign.note(kind, reason, devices) }
+        return CampaignEvent(id: row.id, at: row.at, campaign: campaign)
+    }
+
+    private static func counts(_ row: Statement) -> CampaignCounts {
+        var counts = CampaignCounts()
+        counts.pending = row.integer(9)
+        counts.accepted = row.integer(10)
+        counts.retrying = row.integer(11)
+        counts.rejected = row.integer(12)
+        counts.unregistered = row.integer(13)
+        counts.expired = row.integer(14)
+        counts.filtered = row.integer(15)
+        counts.cancelled = row.integer(16)
+        return counts
+    }
+}

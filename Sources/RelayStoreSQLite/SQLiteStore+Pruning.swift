@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+extension SQLiteStore {
+    package func prune(
+        before time: Timestamp, at now: Timestamp, pulse: (PruneReport) -> Bool
+    ) throws -> PruneReport {
+        try reporting("pruning the store") {
+            // Its own connection empties the log into the file, so that the writer seldom has to.
+            var pruning = Pruning(store: self, cutoff: time, now: now, checkpoints: try Self.reader(path: path))
+            return try pruning.run(pulse)
+        }
+    }
+}
+
+/// One pruning, from the ledger to the free pages.
+private struct Pruning {
+    let store: SQLiteStore
+    let cutoff: Timestamp
+    let now: Timestamp
+    let checkpoints: Connection
+    private var report = PruneReport()
+    private var pace = BatchPace(sizes: 64...8192)
+    private var batches = 0
+
+    /// The pulse said stop.
+    private struct Stopped: Error {}
+
+    init(store: SQLiteStore, cutoff: Timestamp, now: Timestamp, checkpoints: Connection) {
+        self.store = store
+        self.cutoff = cutoff
+        self.now = now
+        self.checkpoints = checkpoints
+    }
+
+    mutating func run(_ pulse: (PruneReport) -> Bool) throws -> PruneReport {
+        do {
+            try pruneDeliveries(pulse)
+            try pruneFormerTelephones(pulse)
+            try pruneDevices(pulse)
+            try pruneWebhooks(pulse)
+            report.notifications = try store.forgetNotifications(before: cutoff)
+            report.alerts = try batch { [cutoff] connection in
+                Int64(try connection.run("DELETE FROM alert WHERE ends_at < ?", .time(cutoff)))
+            }
+            try giveBack(pulse)
+        } catch is Stopped {}
+        return report
+    }
+
+    /// One short transaction, and a pause as long as it was.
+    private mutating func batch<R: Sendable>(_ body: (Connection) throws -> R) throws -> R {
+        var time = Duration.zero
+        let result = try store.locked("pruning the store") { connection in
+            let start = ContinuousClock.now
+            defer { time = ContinuousClock.now - start }
+            return try connection.transaction("BEGIN IMMEDIATE", body)
+        }
+        try rest(after: time)
+        return result
+    }
+
+    private mutating func rest(after time: Duration) throws {
+        let pause = pace.finished(in: time)
+        report.longestPause = pace.longest
+        batches += 1
+        if batches % 16 == 0 { try checkpoint() }
+        Pause.rest(pause)
+    }
+
+    /// PASSIVE: "checkpoint as many frames as possible without waiting for any database readers or writers to finish"
+    /// (sqlite.org/pragma.html#pragma_wal_checkpoint).
+    private func checkpoint() throws {
+        _ = try checkpoints.first("PRAGMA wal_checkpoint(PASSIVE)") { _ in true }
+    }
+
+    private func look(_ pulse: (PruneReport) -> Bool) throws {
+        guard pulse(report) else { throw Stopped() }
+    }
+
+    // MARK: What goes
+
+    /// Campaigns that ended long enough ago, and those that a pruning before this one did not finish. Their shards go last:
+    /// as long as there is one, there may be deliveries.
+    private mutating func pruneDeliveries(_ pulse: (PruneReport) -> Bool) throws {
+        let campaigns = try store.readOnce("looking for old campaigns") { [cutoff] connection in
+            try connection.all(
+                """
+                SELECT id FROM campaign AS c WHERE finished_at IS NOT NULL
+                    AND (finished_at < ? AND pruned_at IS NULL
+                         OR pruned_at IS NOT NULL AND EXISTS (SELECT 1 FROM shard WHERE campaign_id = c.id))
+                """, .time(cutoff)
+            ) { $0.integer(0) }
+        }
+        for campaign in campaigns {
+            var isDone = false
+            while !isDone {
+                let size = pace.size
+                let deleted = try batch { [now] connection in
+                    try connection.run(
+                        "UPDATE campaign SET pruned_at = ? WHERE id = ? AND pruned_at IS NULL", .time(now),
+                        .integer(campaign))
+                    let last = try connection.first(
+                        "SELECT device_id FROM delivery WHERE campaign_id = ? ORDER BY device_id LIMIT 1 OFFSET ?",
+                        .integer(campaign), .integer(size - 1)
+                    ) { $0.integer(0) }
+                    let deleted = try connection.run(
+                        "DELETE FROM delivery WHERE campaign_id = ? AND device_id <= ?", .integer(campaign),
+                        .integer(last ?? .max))
+                    if last == nil { try connection.run("DELETE FROM shard WHERE campaign_id = ?", .integer(campaign)) }
+                    return (rows: deleted, isLast: last == nil)
+                }
+                report.deliveries += Int64(deleted.rows)
+                isDone = deleted.isLast
+                try look(pulse)
+            }
+            report.campaigns += 1
+        }
+    }
+
+    /// No campaign of the device's app is open, and none that is still listed has a row for the device.
+    private static func isUnneeded(_ device: SQL, _ app: SQL) -> SQL {
+        """
+        NOT EXISTS (SELECT 1 FROM campaign AS c WHERE c.app_id = \(app) AND c.finished_at IS NULL)
+            AND NOT EXISTS (SELECT 1 FROM campaign AS c CROSS JOIN delivery AS d
+                            ON d.campaign_id = c.id AND d.device_id = \(device)
+                            WHERE c.app_id = \(app) AND c.pruned_at IS NULL)
+        """
+    }
+
+    private static let isUnneededFormer: SQL =
+        "EXISTS (SELECT 1 FROM device AS v WHERE v.id = f.device_id AND \(isUnneeded("v.id", "v.app_id")))"
+
+    private mutating func pruneFormerTelephones(_ pulse: (PruneReport) -> Bool) throws {
+        var (telephone, device) = ("", Int64.min)
+        while true {
+            let size = pace.size
+            let found = try store.readOnce("looking for former telephones") { [telephone, device] connection in
+                try connection.all(
+                    """
+                    SELECT telephone, device_id FROM former_telephone AS f
+                    WHERE (telephone, device_id) > (?, ?) AND \(Self.isUnneededFormer)
+                    ORDER BY telephone, device_id LIMIT ?
+                    """, .text(telephone), .integer(device), .integer(size)
+                ) { ($0.text(0), $0.integer(1)) }
+            }
+            guard let last = found.last else { return }
+            (telephone, device) = last
+            let forgotten = try batch { connection in
+                var deleted = 0
+                for (telephone, device) in found {
+                    deleted += try connection.run(
+                        """
+                        DELETE FROM former_telephone AS f WHERE telephone = ? AND device_id = ?
+                            AND \(Self.isUnneededFormer)
+                        """, .text(telephone), .integer(device))
+                }
+                return Int64(deleted)
+            }
+            report.formerTelephones += forgotten
+            try look(pulse)
+        }
+    }
+
+    /// Since when nobody can be reached by the device: removed, or called dead by the push service.
+    private static let goneSince: SQL = "coalesce(removed_at, retired_at)"
+
+    private mutating func pruneDevices(_ pulse: (PruneReport) -> Bool) throws {
+        var after: Int64 = 0
+        while true {
+            let size = pace.size
+            let found = try store.readOnce("looking for dead devices") { [after, cutoff] connection in
+                try connection.all(
+                    """
+                    SELECT id FROM device AS v NOT INDEXED
+                    WHERE id > ? AND \(Self.goneSince) < ? AND \(Self.isUnneeded("v.id", "v.app_id"))
+                    ORDER BY id LIMIT ?
+                    """, .integer(after), .time(cutoff), .integer(size)
+                ) { $0.integer(0) }
+            }
+            guard let last = found.last else { return }
+            after = last
+            let deleted = try deleteDevices(found)
+            report.devices += deleted
+            try look(pulse)
+        }
+    }
+
+    /// Without foreign keys: for each device SQLite would read the whole ledger, whose key begins with the campaign. The
+    /// conditions of the statement are the same rule, asked where an index answers; former telephones went before.
+    private mutating func deleteDevices(_ devices: [Int64]) throws -> Int64 {
+        var time = Duration.zero
+        let deleted: Int64 = try store.locked("pruning devices") { [cutoff] connection in
+            let start = ContinuousClock.now
+            // "This pragma is a no-op within a transaction" (sqlite.org/pragma.html#pragma_foreign_keys).
+            try connection.execute("PRAGMA foreign_keys = OFF")
+            defer { time = ContinuousClock.now - start }
+            let deleted = Result {
+                try connection.transaction("BEGIN IMMEDIATE") { connection in
+                    try Self.delete(devices, goneBefore: cutoff, connection)
+                }
+            }
+            try connection.execute("PRAGMA foreign_keys = ON")
+            return try deleted.get()
+        }
+        try rest(after: time)
+        return deleted
+    }
+
+    private static func delete(
+        _ devices: [Int64], goneBefore cutoff: Timestamp, _ connection: Connection
+    ) throws -> Int64 {
+        var seen = SeenTally()
+        var registered: [Int64: Int64] = [:]
+        var count: Int64 = 0
+        for device in devices {
+            let row = try connection.first(
+                """
+                DELETE FROM device AS v WHERE id = ? AND \(goneSince) < ? AND \(isUnneeded("v.id", "v.app_id"))
+                    RETURNING app_id, removed_at IS NULL, version
+                """, .integer(device), .time(cutoff)
+            ) { (app: $0.integer(0), isRegistered: $0.integer(1) == 1, version: $0.version(2)) }
+            guard let row else { continue }
+            count += 1
+            if row.isRegistered {
+                registered[row.app, default: 0] += 1
+                seen.left(row.version, app: row.app)
+            }
+        }
+        for (app, devices) in registered {
+            try connection.run(
+                "UPDATE app SET devices = max(devices - ?, 0) WHERE id = ?", .integer(devices), .integer(app))
+        }
+        try seen.store(connection)
+        return count
+    }
+
+    private mutating func pruneWebhooks(_ pulse: (PruneReport) -> Bool) throws {
+        while true {
+            let size = pace.size
+            let deleted = try batch { [cutoff] connection in
+                try connection.run(
+                    """
+                    DELETE FROM webhook WHERE (hook, id) IN
+                        (SELECT hook, id FROM webhook WHERE received_at < ? LIMIT ?)
+                    """, .time(cutoff), .integer(size))
+            }
+            report.webhooks += Int64(deleted)
+            try look(pulse)
+            if deleted < size { return }
+        }
+    }
+
+    // MARK: Room
+
+    private mutating func giveBack(_ pulse: (PruneReport) -> Bool) throws {
+        pace = BatchPace(sizes: 16...1024)
+        while true {
+            let size = pace.size
+            var time = Duration.zero
+            let (freed, rest) = try store.locked("giving free pages back") { connection -> (Int64, Int64) in
+                guard try FreePages.areGivenBack(connection) else { return (0, 0) }
+                let free = try FreePages.free(connection)
+                guard free > 0 else { return (0, 0) }
+                let start = ContinuousClock.now
+                defer { time = ContinuousClock.now - start }
+                try FreePages.giveBack(size, connection)
+                let rest = try FreePages.free(connection)
+                return ((free - rest) * (try FreePages.pageSize(connection)), rest)
+            }
+            report.freed += freed
+            let longest = report.longestPause
+            try self.rest(after: time)
+            report.longestPause = max(longest, pace.longest)
+            try look(pulse)
+            if freed == 0 || rest == 0 { break }
+        }
+        try checkpoint()
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+extension RelayConfiguration {
+    /// More than one is rare; each is a thread.
+    private static let mostReceivers = 16
+
+    static func readNotify(_ root: ConfigurationReader) -> [NotifyConfiguration] {
+        let list = root.list("notify")
+        if list.count > mostReceivers {
+            root.fault("notify", "names \(list.count) receivers; at most \(mostReceivers)")
+        }
+        var receivers: [NotifyConfiguration] = []
+        for (value, path) in list {
+            guard let reader = root.reader(of: value, at: path) else { continue }
+            let url = reader.requiredString("url", "where it is posted, such as \"https://ci.example.com/relay\"") {
+                text in
+                let isAddress = (text.hasPrefix("https://") && text.utf8.count > 8) || isLoopback(text)
+                let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && text.utf8.count <= 2048
+                return isAddress && isPlain && !text.contains("@") && !text.contains("#")
+                    ? nil : "is not an https address (http is taken for this machine only)"
+            }
+            if receivers.contains(where: { $0.url == url }), !url.isEmpty {
+                reader.fault("url", "stands there twice; one entry for each receiver")
+            }
+            var secret: SecretSource?
+            if let value = reader.raw("secret") {
+                secret = reader.secret(value, at: reader.path(of: "secret"))
+            } else {
+                reader.fault("secret", "missing; what it is signed with: { file: \"…\" } or { credential: \"…\" }")
+            }
+            var receiver = NotifyConfiguration(url: url, secret: secret ?? .file(""))
+            if reader.raw("events") != nil { receiver.states = readEvents(reader) }
+            receiver.trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
+            reader.finish()
+            receivers.append(receiver)
+        }
+        return receivers
+    }
+
+    private static func readEvents(_ reader: ConfigurationReader) -> Set<CampaignState> {
+        let names = CampaignState.allCases.map { "\"campaign.\($0.rawValue)\"" }
+        var states: Set<CampaignState> = []
+        let list = reader.list("events")
+        for (value, path) in list {
+            if case .string(let text) = value, text.hasPrefix("campaign."),
+                let state = CampaignState(rawValue: String(text.dropFirst("campaign.".count)))
+            {
+                states.insert(state)
+            } else {
+                reader.fault(
+                    at: path, "\(value.held) is not an event; \(ConfigurationReader.alternatives(names))")
+            }
+        }
+        if list.isEmpty, case .array? = reader.raw("events") {
+            reader.fault("events", "is empty; leave it out for all of them")
+        }
+        return states
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Foundation
+import Glibc
+import RelayEngine
+import Synchronization
+package import VersionSources
+
+/// A receiver of webhooks on loopback that verifies every request with the project's own `WebhookVerifier` before it answers
+/// what the test wants. Keeps all that it got.
+package final class HookReceiver: Sendable {
+    package struct Delivery: Sendable {
+        /// By name in lower case.
+        package var headers: [String: String]
+        package var body: [UInt8]
+        package var verdict: WebhookVerdict
+
+        /// Whether the signature was right, and for the id that it came with.
+        package var isVerified: Bool { verdict == .verified(receiptID: id) }
+        package var id: String { headers["webhook-id"] ?? "" }
+        package var json: [String: Any] {
+            (try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]) ?? [:]
+        }
+        package var type: String { json["type"] as? String ?? "" }
+        package var data: [String: Any] { json["data"] as? [String: Any] ?? [:] }
+    }
+
+    package static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    package let port: UInt16
+    package var url: String { "http://127.0.0.1:\(port)/hook?key=k" }
+    private let listener: Int32
+    private let thread: NativeThread
+    private let inbox: Inbox
+
+    /// What the server's thread and the test share.
+    private final class Inbox: Sendable {
+        let deliveries = Mutex<[Delivery]>([])
+        let isStopping = Atomic(false)
+        let news = NSCondition()
+    }
+
+    /// - Parameters:
+    ///   - port: 0: any that is free.
+    ///   - answer: gets the delivery and how many came before it; nil says nothing at all and hangs up.
+    package init(
+        port: UInt16 = 0,
+        answer: @escaping @Sendable (Delivery, Int) -> String? = { _, _ in response("204 No Content") }
+    ) throws {
+        let verifier = WebhookVerifier(secrets: [try WebhookSecret(Self.secret)])
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var one: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, size) == 0 && getsockname(listener, $0, &size) == 0
+            }
+        }
+        guard isBound, listen(listener, 16) == 0 else { throw HookReceiverError() }
+        let inbox = Inbox()
+        self.inbox = inbox
+        self.listener = listener
+        self.port = UInt16(bigEndian: address.sin_port)
+        thread = try NativeThread(name: "receiver") {
+            while true {
+                let socket = accept(listener, nil, nil)
+                if socket < 0 || inbox.isStopping.load(ordering: .sequentiallyConsistent) { return }
+                if let delivery = Self.read(socket, verifier) {
+                    let before = inbox.deliveries.withLock { deliveries in
+                        deliveries.append(delivery)
+                        return deliveries.count - 1
+                    }
+                    if let text = answer(delivery, before) {
+                        let bytes = Array(text.utf8)
+                        _ = bytes.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                    }
+                    inbox.news.lock()
+                    inbox.news.broadcast()
+                    inbox.news.unlock()
+                }
+                close(socket)
+            }
+        }
+    }
+
+    package var deliveries: [Delivery] { inbox.deliveries.withLock { $0 } }
+
+    /// Waits until `condition` holds for what has come; false after the deadline.
+    package func wait(_ deadline: Double = 20, until condition: ([Delivery]) -> Bool) -> Bool {
+        let end = Date(timeIntervalSinceNow: deadline)
+        inbox.news.lock()
+        defer { inbox.news.unlock() }
+        while !condition(deliveries) {
+            guard inbox.news.wait(until: end) else { return condition(deliveries) }
+        }
+        return true
+    }
+
+    package func stop() {
+        inbox.isStopping.store(true, ordering: .sequentiallyConsistent)
+        shutdown(listener, Int32(SHUT_RDWR))
+        thread.join()
+        close(listener)
+    }
+
+    package static func response(_ status: String, headers: [String] = []) -> String {
+        (["HTTP/1.1 \(status)", "Content-Length: 0", "Connection: close"] + headers).joined(separator: "\r\n")
+            + "\r\n\r\n"
+    }
+
+    private static func read(_ socket: Int32, _ verifier: WebhookVerifier) -> Delivery? {
+        var seen: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let end = Array("\r\n\r\n".utf8)
+        while true {
+            if let split = seen.firstRange(of: end) {
+                let head = String(decoding: seen[..<split.lowerBound], as: UTF8.self)
+                var headers: [String: String] = [:]
+                for line in head.split(separator: "\r\n").dropFirst() {
+                    let parts = line.split(separator: ":", maxSplits: 1)
+                    headers[parts[0].lowercased()] = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+                }
+                let body = Array(seen[split.upperBound...])
+                if body.count >= Int(headers["content-length"] ?? "0") ?? 0 {
+                    let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+                    let verdict = verifier.verify(WebhookHeaders(headers), body: body, at: now)
+                    return Delivery(headers: headers, body: body, verdict: verdict)
+                }
+            }
+            let count = Glibc.read(socket, &buffer, buffer.count)
+            guard count > 0 else { return nil }
+            seen += buffer[0..<count]
+        }
+    }
+}
+
+struct HookReceiverError: Error {}

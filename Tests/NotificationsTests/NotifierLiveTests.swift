@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HookReceiver
+import Notifications
+import RelayAPI
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Testing
+import UpgradeRules
+import VersionSources
+
+/// The whole way from a change of state to a receiver, with real HTTP and a real store. Only the clock is the test's: hours of
+/// the schedule pass in no time.
+@Suite("Notifications, sent")
+struct NotifierLiveTests {
+    /// A store with a notifier whose clock can be put forward.
+    final class Bench: Sendable {
+        let folder: URL
+        let store: SQLiteStore
+        private let ahead = Mutex(Duration.zero)
+
+        init() throws {
+            folder = FileManager.default.temporaryDirectory.appending(path: "notify-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            store = try SQLiteStore(path: folder.appending(path: "relay.db").path)
+        }
+
+        deinit {
+            store.close()
+            try? FileManager.default.removeItem(at: folder)
+        }
+
+        var now: Timestamp {
+            Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) + ahead.withLock { $0 }
+        }
+
+        func advance(_ time: Duration) { ahead.withLock { $0 += time } }
+
+        func notifier() -> Notifier {
+            Notifier(store: store, log: .discarding, clock: { [self] in now }) { NotificationDocument.json(of: $0) }
+        }
+
+        func target(_ url: String, states: Set<CampaignState> = Set(CampaignState.allCases)) throws
+            -> NotificationTarget
+        {
+            NotificationTarget(
+                receiver: NotificationReceiver(url: url, states: states), secret: try WebhookSecret(HookReceiver.secret)
+            )
+        }
+
+        func announce(_ required: String) throws -> CampaignKey {
+            let bump = VersionBump(
+                app: AppKey(app: "com.example.app", platform: .ios), required: try Version(required))
+            let draft = CampaignDraft(downloadURL: "https://apps.example.com/app", timeToLive: .seconds(3600))
+            let applied = try store.apply(
+                bump, actor: "t", source: "test", at: now, draft: draft, receipt: nil
+            ) { _ in StoredAnswer(status: 200, body: []) }
+            guard case .applied(let outcome, _) = applied, let campaign = outcome.campaign else { throw Missing() }
+            return campaign.key
+        }
+
+        func move(_ campaign: CampaignKey, to state: CampaignState) throws {
+            guard
+                try store.moveCampaign(
+                    campaign, from: Set(CampaignState.allCases.filter { !$0.isFinal }), to: state, reason: nil, at: now)
+            else { throw Missing() }
+        }
+
+        /// Polls the table, which has no signal of its own.
+        func settled(_ condition: ([NotificationRecord]) -> Bool) throws -> [NotificationRecord] {
+            let deadline = ContinuousClock.now + .seconds(20)
+            while true {
+                let all = try store.notifications(campaign: nil, state: nil, before: nil, limit: 1000)
+                if condition(all) || ContinuousClock.now > deadline { return all }
+                usleep(5000)
+            }
+        }
+
+        struct Missing: Error {}
+    }
+
+    @Test("each change of state arrives, verified, in order, as the campaign was then")
+    func order() throws {
+        let bench = try Bench()
+        let receiver = try HookReceiver()
+        defer { receiver.stop() }
+        let notifier = bench.notifier()
+        defer { notifier.stop() }
+        try notifier.start([bench.target(receiver.url)])
+        let first = try bench.announce("2.0.0")
+        try bench.move(first, to: .paused)
+        try bench.move(first, to: .running)
+        _ = try bench.announce("3.0.0")
+        #expect(receiver.wait { $0.count >= 5 })
+        let got = receiver.deliveries
+        #expect(got.map(\.type) == ["running", "paused", "running", "superseded", "running"].map { "campaign.\($0)" })
+        #expect(got.map { $0.data["state"] as? String } == ["running", "paused", "running", "superseded", "running"])
+        #expect(got.map { $0.data["required"] as? String } == ["2.0.0", "2.0.0", "2.0.0", "2.0.0", "3.0.0"])
+        for delivery in got {
+            #expect(delivery.isVerified)
+            #expect(delivery.headers["content-type"] == "application/json")
+        }
+        #expect(Set(got.map(\.id)).count == 5)
+        let all = try bench.settled { $0.allSatisfy { $0.state == .delivered } && $0.count == 5 }
+        #expect(all.allSatisfy { $0.attempts.map(\.status) == [204] && $0.nextAttemptAt == nil })
+    }
+
+    @Test(
+        "a failure is tried again by the schedule, with the same id, a new time and a new signature; the tenth is the last"
+    )
+    func retries() throws {
+        let bench = try Bench()
+        let receiver = try HookReceiver { _, number in
+            HookReceiver.response(number == 0 ? "302 Found" : "500 Internal Server Error", headers: ["Location: /x"])
+        }
+        defer { receiver.stop() }
+        let notifier = bench.notifier()
+        defer { notifier.stop() }
+        try notifier.start([bench.target(receiver.url)])
+        _ = try bench.announce("2.0.0")
+        for attempt in 1...10 {
+            let all = try bench.settled { $0.first?.attempts.count == attempt }
+            let notification = try #require(all.first)
+            try #require(notification.attempts.count == attempt)
+            guard attempt < 10 else { break }
+            let last = try #require(notification.attempts.last)
+            let wait = try #require(notification.nextAttemptAt) - last.at
+            let due = NotificationSchedule.delays[attempt]
+            #expect(wait >= due && wait < due * 1.1 + .seconds(5), "after attempt \(attempt): \(wait)")
+            // Half of it is too early, all of it is not. The receiver would call the time in the future a fault of ours.
+            bench.advance(due * 1.1 + .seconds(1))
+        }
+        let all = try bench.settled { $0.first?.state == .failed }
+        let notification = try #require(all.first)
+        #expect(notification.state == .failed && notification.nextAttemptAt == nil)
+        #expect(notification.attempts.map(\.status) == [302] + Array(repeating: 500, count: 9))
+        #expect(notification.attempts.first?.error?.contains("redirects are not followed") == true)
+        let got = receiver.deliveries
+        #expect(got.count == 10)
+        #expect(Set(got.map(\.id)).count == 1)
+        #expect(Set(got.map(\.body)).count == 1)
+        #expect(Set(got.map { $0.headers["webhook-timestamp"] }).count == 10)
+        #expect(Set(got.map { $0.headers["webhook-signature"] }).count == 10)
+        #expect(got[0].isVerified)
+    }
+
+    @Test("410 ends it for good; another receiver hears on; out and in again begins anew")
+    func gone() throws {
+        let bench = try Bench()
+        let dead = try HookReceiver { _, _ in HookReceiver.response("410 Gone") }
+        let living = try HookReceiver()
+        defer {
+            dead.stop()
+            living.stop()
+        }
+        let notifier = bench.notifier()
+        defer { notifier.stop() }
+        try notifier.start([bench.target(dead.url), bench.target(living.url, states: [.paused])])
+        let campaign = try bench.announce("2.0.0")
+        #expect(dead.wait { $0.count == 1 })
+        _ = try bench.settled { $0.contains { $0.state == .dropped } }
+        try bench.move(campaign, to: .paused)
+        #expect(living.wait { $0.count == 1 })
+        #expect(living.deliveries.map(\.type) == ["campaign.paused"], "it wants to hear of nothing else")
+        #expect(dead.deliveries.count == 1)
+        try notifier.start([bench.target(living.url)])
+        try notifier.start([bench.target(dead.url)])
+        try bench.move(campaign, to: .running)
+        #expect(dead.wait { $0.count == 2 })
+        #expect(dead.deliveries.last?.data["state"] as? String == "running")
+    }
+
+    @Test("429 holds all that goes to the receiver, for as long as it says")
+    func throttled() throws {
+        let bench = try Bench()
+        let receiver = try HookReceiver { _, number in
+            number == 0
+                ? HookReceiver.response("429 Too Many Requests", headers: ["Retry-After: 100"])
+                : HookReceiver.response("200 OK")
+        }
+        defer { receiver.stop() }
+        let notifier = bench.notifier()
+        defer { notifier.stop() }
+        try notifier.start([bench.target(receiver.url)])
+        let campaign = try bench.announce("2.0.0")
+        _ = try bench.settled { $0.first?.attempts.count == 1 }
+        try bench.move(campaign, to: .paused)
+        _ = try bench.settled { $0.count == 2 }
+        #expect(try bench.store.dueNotification(for: receiver.url, at: bench.now + .seconds(90)) == nil)
+        #expect(receiver.deliveries.count == 1)
+        bench.advance(.seconds(101))
+        #expect(receiver.wait { $0.count == 3 })
+    }
+
+    @Test("nobody at the address is a failure like another, and what is pending outlives the notifier")
+    func restart() throws {
+        let bench = try Bench()
+        let first = try HookReceiver()
+        let port = first.port
+        first.stop()
+        let before = bench.notifier()
+        try before.start([bench.target("http://127.0.0.1:\(port)/hook?key=k")])
+        _ = try bench.announce("2.0.0")
+        let failed = try bench.settled { $0.first?.attempts.count == 1 }
+        #expect(failed.first?.attempts.first?.status == nil)
+        #expect(failed.first?.attempts.first?.error?.isEmpty == false)
+        before.stop()
+
+        let receiver = try HookReceiver(port: port)
+        defer { receiver.stop() }
+        let after = bench.notifier()
+        defer { after.stop() }
+        try after.start([bench.target(receiver.url)])
+        bench.advance(.seconds(7))
+        #expect(receiver.wait { $0.count == 1 })
+        #expect(receiver.deliveries.first?.id == failed.first?.id)
+        let all = try bench.settled { $0.first?.state == .delivered }
+        #expect(all.first?.attempts.map(\.number) == [1, 2])
+    }
+
+    @Test(
+        "a receiver that says nothing keeps neither the store nor another receiver waiting, and stop does not wait for it"
+    )
+    func slow() throws {
+        let bench = try Bench()
+        let release = DispatchSemaphore(value: 0)
+        let slow = try HookReceiver { _, _ in
+            release.wait()
+            return nil
+        }
+        let quick = try HookReceiver()
+        let notifier = bench.notifier()
+        try notifier.start([bench.target(slow.url), bench.target(quick.url)])
+        let campaign = try bench.announce("2.0.0")
+        #expect(quick.wait { $0.count == 1 })
+        let start = ContinuousClock.now
+        for _ in 0..<50 {
+            try bench.move(campaign, to: .paused)
+            try bench.move(campaign, to: .running)
+        }
+        #expect(quick.wait { $0.count == 101 })
+        notifier.stop()
+        #expect(ContinuousClock.now - start < .seconds(15))
+        release.signal()
+        slow.stop()
+        quick.stop()
+        let pending = try bench.store.notifications(campaign: nil, state: .pending, before: nil, limit: 1000)
+        #expect(pending.count == 101 && pending.allSatisfy { $0.attempts.isEmpty }, "an attempt that was ended is none")
+    }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+extension ConformanceCase {
+    static let upkeep: [ConformanceCase] = [
+        ConformanceCase("pruning takes the deliveries of old campaigns and keeps campaign, counts and reasons") {
+            subject in
+            try subject.registerDevices(300)
+            let old = try subject.finished("2.0.0")
+            let before = try subject.record(old.key)
+            let late = subject.now + .seconds(100_000)
+            let report = try subject.store.prune(before: late, at: late) { _ in true }
+            try same([report.campaigns, report.deliveries], [1, 300], "what went")
+            let after = try subject.record(old.key)
+            try same(after, before, "the campaign")
+            try check(after.counts.audience == 300 && after.filteredBy[.noTelephone] == 10, "its counts")
+            try check(
+                try subject.store.deliveries(of: old.key, state: nil, telephone: nil, after: 0, limit: 9).isEmpty,
+                "no deliveries, nor devices that look as if they had been left out")
+            try check(
+                try subject.store.deliveries(telephone: "1385", token: nil, after: nil, limit: 9).isEmpty, "of a user")
+            try check(try subject.store.reconcile(subject.app, draft: subject.draft(), at: late) == nil, "rule 2")
+            try same(try subject.store.check { _ in true }, [], "faults")
+            // A device that upgrades afterwards is counted where it can be, and there is nothing to count it in.
+            try subject.store.register([subject.registration(1, version: try subject.version("9"))], at: late)
+            try same(try subject.record(old.key).upgraded, 0)
+            try check(try subject.store.prune(before: late, at: late) { _ in true }.isEmpty, "the second time")
+        },
+        ConformanceCase("pruning leaves alone what is young or open") { subject in
+            try subject.registerDevices(50)
+            let old = try subject.finished("2.0.0")
+            let open = try subject.announce("3.0.0", at: subject.now + .seconds(10))
+            let shard = try subject.onlyShard(open)
+            try subject.store.commit([try subject.batch(shard, limit: 20)], at: subject.now)
+            let young = try subject.store.prune(before: subject.now, at: subject.now) { _ in true }
+            try check(young.isEmpty, "nothing ended before that: \(young)")
+            let late = subject.now + .seconds(100_000)
+            try same(try subject.store.prune(before: late, at: late) { _ in true }.campaigns, 1)
+            try same(
+                try subject.store.deliveries(of: old.key, state: nil, telephone: nil, after: 0, limit: 99).count, 0)
+            try same(
+                try subject.store.deliveries(of: open.key, state: nil, telephone: nil, after: 0, limit: 99).count, 50)
+            try same(try subject.counts(open.key).accepted, 20)
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
+        ConformanceCase("a pruning that is stopped goes on the next time") { subject in
+            try subject.registerDevices(1000)
+            _ = try subject.finished("2.0.0")
+            let late = subject.now + .seconds(100_000)
+            var looks = 0
+            let first = try subject.store.prune(before: late, at: late) { _ in
+                looks += 1
+                return looks < 2
+            }
+            try check(first.deliveries > 0 && first.deliveries < 1000, "stopped in between: \(first.deliveries)")
+            try same(try subject.store.check { _ in true }, [], "faults")
+            // Even if by then it would not be old enough.
+            let second = try subject.store.prune(before: subject.now - .seconds(1), at: late) { _ in true }
+            try same(first.deliveries + second.deliveries, 1000)
+        },
+        ConformanceCase("dead and removed devices go when nothing names them any more, with the counts of the registry")
+        {
+            subject in
+            try subject.registerDevices(30, version: try subject.version("1.0"))
+            let campaign = try subject.finished("2.0.0")
+            let dead = try (3...7).map { try subject.device($0).id }
+            try subject.store.commit(
+                [
+                    LedgerCommit(
+                        campaign: campaign.key, shard: nil, cursor: 0, shardDone: false, rows: [],
+                        devices: DeviceRows(),
+                        retirements: dead.map { TokenRetirement(device: $0, deadSince: subject.now + .seconds(1)) })
+                ], at: subject.now)
+            _ = try subject.store.removeDevice(subject.app, token: subject.token(9))
+            try subject.store.register([subject.registration(11, telephone: "another")], at: subject.now)
+            let late = Timestamp(seconds: 7_000_000_000)
+            // The campaign is as old as they are, so it goes in the same pruning, and they after it.
+            let report = try subject.store.prune(before: late, at: late) { _ in true }
+            try same([report.devices, report.formerTelephones], [6, 2], "devices, former telephones")
+            try check(try subject.store.device(subject.app, token: subject.token(3)) == nil, "gone")
+            try check(try subject.store.device(subject.app, token: subject.token(11)) != nil, "alive")
+            try same(
+                try subject.store.devices(of: subject.app, after: 0, limit: 99).count, 24)
+            try same(try subject.announce("3.0.0", at: late).counts.pending, 24, "the next audience")
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
+        ConformanceCase("devices stay while a campaign of their app is open") { subject in
+            try subject.registerDevices(5)
+            let campaign = try subject.announce()
+            _ = try subject.onlyShard(campaign)
+            _ = try subject.store.removeDevice(subject.app, token: subject.token(1))
+            let late = Timestamp(seconds: 7_000_000_000)
+            let report = try subject.store.prune(before: late, at: late) { _ in true }
+            try same([report.devices, report.formerTelephones, report.campaigns], [0, 0, 0])
+        },
+        ConformanceCase("webhook ids and ended alerts go") { subject in
+            for number in 0..<500 {
+                _ = try subject.store.keep(
+                    StoredAnswer(status: 200, body: []), to: WebhookReceipt(id: "\(number)", hook: "h"),
+                    at: subject.now)
+            }
+            try subject.store.setAlert(
+                AlertRecord(
+                    app: subject.app, message: "m", isBlocking: true, endsAt: subject.now + .seconds(1),
+                    createdAt: subject.now, createdBy: "t"))
+            let late = subject.now + .seconds(100)
+            let report = try subject.store.prune(before: late, at: late) { _ in true }
+            try same([report.webhooks, report.alerts], [500, 1], "webhooks, alerts")
+        },
+        ConformanceCase("a snapshot is the store as it was, and what is written meanwhile is not in it") { subject in
+            try subject.registerDevices(100)
+            let snapshot = try subject.store.snapshot { _ in true }
+            var bytes: Int64 = 0
+            while true {
+                let piece = try snapshot.read(atMost: 10_000)
+                if piece.isEmpty { break }
+                bytes += Int64(piece.count)
+            }
+            try check(bytes == snapshot.size && bytes > 0, "all of it: \(bytes) of \(snapshot.size)")
+            do {
+                _ = try subject.store.snapshot { _ in false }
+                try check(false, "given up and answered all the same")
+            } catch is StoreError {}
+        },
+    ]
+
+    static let outbox: [ConformanceCase] = [
+        ConformanceCase("every change of state is an event, with the campaign as it was; counts alone are none") {
+            subject in
+            try subject.registerDevices(40)
+            try subject.listen()
+            let campaign = try subject.announce(state: .waiting)
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.waiting], to: .running, reason: nil, at: subject.now)
+            let shard = try subject.onlyShard(campaign)
+            let batch = try subject.batch(shard, limit: 30) { device in
+                LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "noTelephone")
+            }
+            try subject.store.commit([batch], at: subject.now)
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.running], to: .suspended, reason: "why", at: subject.now)
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.suspended], to: .cancelled, reason: nil, at: subject.now + .seconds(9))
+            let events = try subject.events()
+            try same(events.map(\.type), ["waiting", "running", "suspended", "cancelled"].map { "campaign.\($0)" })
+            try same(events.map(\.campaign.reason), [nil, nil, "why", nil])
+            try same(events.map(\.campaign.counts.audience), [40, 40, 40, 40], "audiences")
+            try same(events.map(\.campaign.counts.pending), [40, 40, 10, 0], "pending")
+            try same(events.map(\.campaign.counts.cancelled), [0, 0, 0, 10], "cancelled")
+            try same(events.map { $0.campaign.filteredBy[.noTelephone] }, [nil, nil, 30, 30], "reasons")
+            try same(events[3].campaign.finishedAt, subject.now + .seconds(9))
+            try same(events[3].at, subject.now + .seconds(9))
+            try same(Set(events.map(\.id)).count, 4)
+            try check(events.allSatisfy { $0.id.utf8.count == 32 }, "ids")
+        },
+        ConformanceCase(
+            "a superseded campaign is told before the one that took its place; a completed and an expired one too"
+        ) {
+            subject in
+            try subject.registerDevices(3)
+            try subject.listen()
+            _ = try subject.announce("1.0")
+            let second = try subject.announce("2.0")
+            try subject.store.expireCampaign(second.key, at: subject.now)
+            let third = try subject.announce("3.0")
+            try subject.store.commit([try subject.batch(subject.onlyShard(third), last: true)], at: subject.now)
+            try check(try subject.store.completeIfDone(third.key, at: subject.now), "completed")
+            let events = try subject.events()
+            try same(
+                events.map { "\($0.campaign.required) \($0.campaign.state.rawValue)" },
+                ["1.0 running", "1.0 superseded", "2.0 running", "2.0 completed", "3.0 running", "3.0 completed"])
+            try same(events.map(\.campaign.counts.audience), [3, 3, 3, 3, 3, 3])
+            try same(events[3].campaign.counts.expired, 3)
+            try same(events[5].campaign.counts.accepted, 3)
+        },
+        ConformanceCase("a receiver is told what happens from its adoption on, once, and only what it wants") {
+            subject in
+            let first = try subject.announce("1.0")
+            try subject.listen(states: [.paused])
+            _ = try subject.store.moveCampaign(first.key, from: [.running], to: .paused, reason: nil, at: subject.now)
+            _ = try subject.store.moveCampaign(first.key, from: [.paused], to: .running, reason: nil, at: subject.now)
+            for _ in 0..<3 {
+                try subject.listen(states: [.paused])
+                try subject.store.addressEvents(limit: 100, at: subject.now)
+            }
+            try same(try subject.events().map(\.type), ["campaign.paused"])
+        },
+        ConformanceCase("a receiver that falls too far behind loses the oldest") { subject in
+            try subject.listen()
+            let campaign = try subject.announce("1.0")
+            for number in 0..<10 {
+                _ = try subject.store.moveCampaign(
+                    campaign.key, from: [.running, .paused], to: number % 2 == 0 ? .paused : .running, reason: nil,
+                    at: subject.now)
+            }
+            try subject.store.addressEvents(limit: 4, at: subject.now)
+            let all = try subject.store.notifications(campaign: campaign.id, state: nil, before: nil, limit: 99)
+            try same(
+                all.map(\.state.rawValue), Array(repeating: "pending", count: 4) + Array(repeating: "dropped", count: 7)
+            )
+            try same(
+                try subject.store.notifications(campaign: nil, state: .dropped, before: all[5].row, limit: 2).map(
+                    \.row),
+                [all[6].row, all[7].row], "a page")
+        },
+        ConformanceCase(
+            "notifications that ended are forgotten, with events that nobody waits for; pending ones are not"
+        ) {
+            subject in
+            try subject.listen()
+            let campaign = try subject.announce("1.0")
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now)
+            try subject.store.addressEvents(limit: 99, at: subject.now)
+            let due = try present(try subject.store.dueNotification(for: Subject.receiver, at: subject.now), "due")
+            try subject.store.record(
+                .init(number: 1, at: subject.now, milliseconds: 3, status: 200, error: nil), of: due.row,
+                then: .delivered, at: subject.now)
+            let late = Timestamp(seconds: 7_000_000_000)
+            try same(try subject.store.forgetNotifications(before: late), 2, "a notification and its event")
+            let rest = try subject.store.notifications(campaign: nil, state: nil, before: nil, limit: 9)
+            try same(rest.map(\.type), ["campaign.cancelled"])
+            try subject.store.adoptReceivers([], at: late)
+            try same(
+                try subject.store.notifications(campaign: nil, state: nil, before: nil, limit: 9).map(\.state.rawValue),
+                ["dropped"])
+            try same(try subject.store.forgetNotifications(before: late + .seconds(1)), 2)
+        },
+    ]
+}
+
+extension Subject {
+    static let receiver = "https://ci.example.com/hook"
+
+    /// A campaign with every device of the app, of which each thirtieth was filtered, completed.
+    func finished(_ required: String) throws -> CampaignRecord {
+        let campaign = try announce(required)
+        let commit = try batch(onlyShard(campaign), limit: 100_000, last: true) { device in
+            device.id % 30 == 0
+                ? LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "noTelephone")
+                : LedgerRow(device: device.id, state: .accepted, attempts: 1)
+        }
+        try store.commit([commit], at: now)
+        try check(try store.completeIfDone(campaign.key, at: now), "completed")
+        return try record(campaign.key)
+    }
+
+    func listen(states: Set<CampaignState> = Set(CampaignState.allCases)) throws {
+        try store.adoptReceivers([NotificationReceiver(url: Self.receiver, states: states)], at: now)
+    }
+
+    /// Takes everything that is pending for the receiver, in its order.
+    func events() throws -> [CampaignEvent] {
+        try store.addressEvents(limit: 1000, at: now)
+        var events: [CampaignEvent] = []
+        while let due = try store.dueNotification(for: Self.receiver, at: now) {
+            events.append(due.event)
+            try store.record(
+                .init(number: due.attempts + 1, at: now, milliseconds: 1, status: 200, error: nil), of: due.row,
+                then: .delivered, at: now)
+        }
+        return events
+    }
+}
