@@ -33,7 +33,8 @@ package enum WireTime {
     /// RFC 9110 section 5.6.7, the form that must be sent: "Sun, 06 Nov 1994 08:49:37 GMT".
     static func httpDate(_ text: String) -> Timestamp? {
         let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[5] == "GMT", let day = number(Array(parts[1].utf8)[...]),
+        guard parts.count == 6, parts[5] == "GMT", days.contains(String(parts[0])),
+            let day = number(Array(parts[1].utf8)[...]),
             let month = months.firstIndex(of: String(parts[2])), let year = number(Array(parts[3].utf8)[...])
         else { return nil }
         let clock = parts[4].split(separator: ":").map { number(Array($0.utf8)[...]) }
@@ -43,6 +44,7 @@ package enum WireTime {
         return Timestamp(seconds: seconds)
     }
 
+    private static let days = ["Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,", "Sun,"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]

@@ -186,7 +186,11 @@ struct SourceRulesTests {
         #expect(WireTime.retryAfter("29", at: now) == .seconds(29))
         #expect(WireTime.retryAfter(" Sun, 06 Nov 1994 08:50:37 GMT", at: now) == .seconds(60))
         #expect(WireTime.retryAfter("Sun, 06 Nov 1994 08:00:00 GMT", at: now) == .zero)
-        #expect(WireTime.retryAfter("soon", at: now) == nil)
+        for wrong in [
+            "soon", "Sun 06 Nov 1994 08:49:37 GMT", "Sun,11-20T21: 1 Feb 1994 08:44:37 GMT", "x 6 Nov 1994 8:49:37 GMT",
+        ] {
+            #expect(WireTime.retryAfter(wrong, at: now) == nil, "\(wrong)")
+        }
         #expect(WireTime.retryAfter("-5", at: now) == nil)
     }
 }
