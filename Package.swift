@@ -104,11 +104,15 @@ let package = Package(
             name: "StoreConformance", dependencies: ["RelayStore", "RelayEngine", "UpgradeRules"],
             path: "Tests/StoreConformance", swiftSettings: strict),
         .target(name: "SeedApps", path: "Tests/SeedApps", swiftSettings: strict),
-        tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps"]),
+        .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
+        .target(
+            name: "FaultInjection", dependencies: ["CFaultyVFS"], path: "Tests/FaultInjection",
+            swiftSettings: strictWithC),
+        tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["RelayEngine", "UpgradeRules"]),
         tests(
             "RelayStoreSQLiteTests",
-            ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance"]),
+            ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance", "FaultInjection"]),
         tests("SigningTests", ["Signing"]),
         tests("SystemdTests", ["Systemd", "RelayEngine"]),
         .target(
@@ -120,7 +124,7 @@ let package = Package(
             "FanOutTests",
             [
                 "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
-                "APNsSimulator", "Signing", "SeedApps", "TestPeers",
+                "APNsSimulator", "Signing", "SeedApps", "TestPeers", "FaultInjection",
             ]),
         tests(
             "VersionSourcesTests",
@@ -142,6 +146,9 @@ let package = Package(
             ["upgrade-relay", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules", "Systemd"]),
         tests(
             "EndToEndTests",
-            ["CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps", "TestPeers"]),
+            [
+                "upgrade-relay", "CurlTransport", "Signing", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
+                "APNsSimulator", "SeedApps", "TestPeers", "FaultInjection",
+            ]),
     ] + fuzzTargets
 )
