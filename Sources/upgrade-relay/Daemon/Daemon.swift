@@ -44,7 +44,7 @@ struct Daemon {
         defer { withExtendedLifetime(lock) {} }
         let store = try SQLiteStore(path: configuration.store.sqlitePath, release: CommandLineTool.version)
         defer { store.close() }
-        let book = DaemonBook.Shared(try DaemonBook(configuration, store: store, environment: environment))
+        let book = DaemonBook.Shared(try DaemonBook(configuration, store: store, environment: environment, log: log))
         let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
         let fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
@@ -111,7 +111,7 @@ struct Daemon {
     ) -> Bool {
         do {
             let configuration = try load()
-            let new = try DaemonBook(configuration, store: store, environment: environment)
+            let new = try DaemonBook(configuration, store: store, environment: environment, log: log)
             book.exchange(for: new)
             fanOut.reroute(Array(new.routes.values))
             sources.reload(configuration.sourcePlan)
