@@ -28,7 +28,8 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-service test-tsan test-asan fuzz fuzz-keep soak lint bench measure-upkeep clean install deb packages
+.PHONY: help demo build test test-service test-tsan test-asan test-crash fuzz fuzz-keep soak lint bench measure-upkeep clean install \
+        deb packages
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +62,11 @@ soak: build ## SOAK_PUSHES=1000000 under every fault, with kills: nothing lost, 
 	$(SWIFT) build --build-tests
 	SOAK_PUSHES=$(SOAK_PUSHES) RELAY_BINARY=$(CURDIR)/$(BINARY) \
 	    $(SWIFT) test --skip-build --filter 'SoakTests/soak'
+
+# CRASH_SEED=n repeats a run.
+test-crash: packages ## kills at random moments: a campaign of 100,000 and 24 kills, webhooks, imports, migrations
+	$(SWIFT) build --build-tests
+	CRASH_DEVICES=100000 CRASH_KILLS=24 STORE_FAULTS=all $(SWIFT) test --skip-build --filter 'Crashed|StoreFaultTests|DiskTests'
 
 lint: ## formatting and style, as strict as they come
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests

@@ -108,11 +108,15 @@ let package = Package(
             name: "HookReceiver", dependencies: ["CurlTransport", "VersionSources", "RelayEngine"],
             path: "Tests/HookReceiver", swiftSettings: strict),
         .target(name: "SeedApps", path: "Tests/SeedApps", swiftSettings: strict),
-        tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps"]),
+        .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
+        .target(
+            name: "FaultInjection", dependencies: ["CFaultyVFS"], path: "Tests/FaultInjection",
+            swiftSettings: strictWithC),
+        tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["RelayEngine", "UpgradeRules"]),
         tests(
             "RelayStoreSQLiteTests",
-            ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance"]),
+            ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance", "FaultInjection"]),
         tests("SigningTests", ["Signing"]),
         tests("SystemdTests", ["Systemd", "RelayEngine"]),
         .target(
@@ -124,7 +128,7 @@ let package = Package(
             "FanOutTests",
             [
                 "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
-                "APNsSimulator", "Signing", "SeedApps", "TestPeers",
+                "APNsSimulator", "Signing", "SeedApps", "TestPeers", "FaultInjection",
             ]),
         tests(
             "VersionSourcesTests",
@@ -153,8 +157,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "APNsSimulator", "SeedApps", "TestPeers",
-                "HookReceiver",
+                "upgrade-relay", "CurlTransport", "Signing", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
+                "APNsSimulator", "SeedApps", "TestPeers", "FaultInjection", "HookReceiver",
             ]),
     ] + fuzzTargets
 )

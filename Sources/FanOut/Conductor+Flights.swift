@@ -19,13 +19,17 @@ extension Conductor {
             do {
                 while try step(run, at: now) { pulse.beat() }
             } catch let error as StoreError {
-                noteStore(error)
-                letStoreRest()
-                return
+                return noteStore(error)
             } catch {
                 // The provider token cannot be signed: nothing can be sent with this credential.
-                do { try suspend(run.record, reason: "\(error)", at: now) } catch { noteStore(error) }
                 halt(run)
+                do {
+                    try suspend(run.record, reason: "\(error)", at: now)
+                } catch {
+                    // The next look finds it running, without a run, and begins here again.
+                    seenMark = nil
+                    return noteStore(error)
+                }
             }
         }
     }
@@ -112,14 +116,17 @@ extension Conductor {
             do {
                 for flight in flights {
                     guard let run = flight.run, !flight.isUntouched else { continue }
-                    commits.append(try settle(flight, of: run, at: now))
+                    commits.append(flight.settled ?? settle(flight, of: run, at: now))
+                    // First, so that a crash in between leaves its pushes unrecorded rather than going on with a bad
+                    // credential.
+                    if let reason = flight.suspension {
+                        try suspend(run.record, reason: reason, at: now)
+                        flight.suspension = nil
+                    }
                 }
                 if !commits.isEmpty { try store.commit(commits, at: now) }
-                storeAnswers()
             } catch {
-                noteStore(error)
-                letStoreRest()
-                return
+                return noteStore(error)
             }
             landed.removeAll(keepingCapacity: true)
             // The commits share the flights' buffers: gone before those are emptied.
@@ -130,51 +137,51 @@ extension Conductor {
         }
     }
 
-    /// What a flight came to; the campaign is suspended first where its answers demand it, so that a crash in between
-    /// leaves its pushes unrecorded rather than going on with a bad credential.
-    private mutating func settle(_ flight: Flight, of run: CampaignRun, at now: Timestamp) throws -> LedgerCommit {
-        if let settled = flight.settled { return settled }
+    /// What a flight came to. Judged once, whatever the store says to it: answers that the breaker has counted, or that
+    /// a credential was renewed for, must not count again when the store is tried again.
+    private mutating func settle(_ flight: Flight, of run: CampaignRun, at now: Timestamp) -> LedgerCommit {
         var settlement = Settlement(provider: run.route.provider, expiresAt: run.record.expiresAt, now: now)
         flight.settle(with: &settlement)
         let wasTripped = run.breaker.isTripped
         if run.breaker.answered(accepted: settlement.proven, badTokens: settlement.badTokens) {
             flight.holdBadTokens(settlement.badTokenReasons, until: now)
-            if !wasTripped { try stopMostlyBadTokens(run, at: now) }
+            if !wasTripped { stop(run, for: Self.mostlyBadTokens, flight) }
         }
-        if let stop = settlement.stop {
-            try suspend(run.record, reason: "\(stop.reason): \(stop.hint)", at: now)
-            halt(run)
-        }
+        if let stop = settlement.stop { self.stop(run, for: "\(stop.reason): \(stop.hint)", flight) }
         if let pause = settlement.pauseUntil { run.pausedUntil = max(run.pausedUntil ?? pause, pause) }
-        if settlement.needsNewCredential { try renewCredential(run, flight, at: now) }
+        if settlement.needsNewCredential { renewCredential(run, flight, at: now) }
         let commit = flight.commit(for: run.record.key, retirements: settlement.retirements)
         flight.settled = commit
         return commit
     }
 
-    private mutating func stopMostlyBadTokens(_ run: CampaignRun, at now: Timestamp) throws {
-        try suspend(
-            run.record,
-            reason: "BadDeviceToken: nearly every token is refused from the start; the server or the key is of the "
-                + "other environment: check `apns.server`, `apns.keyId` and the devices' environment",
-            at: now)
+    private static let mostlyBadTokens =
+        "BadDeviceToken: nearly every token is refused from the start; the server or the key is of the "
+        + "other environment: check `apns.server`, `apns.keyId` and the devices' environment"
+
+    /// Sends nothing more at once, and has the campaign suspended before the flight is recorded. The first reason counts.
+    private func stop(_ run: CampaignRun, for reason: String, _ flight: Flight) {
+        flight.suspension = flight.suspension ?? reason
         halt(run)
     }
 
-    private mutating func renewCredential(_ run: CampaignRun, _ flight: Flight, at now: Timestamp) throws {
+    private mutating func renewCredential(_ run: CampaignRun, _ flight: Flight, at now: Timestamp) {
         guard let template = flight.template else { return }
         run.forgetTemplates()
-        switch try run.route.provider.refused(template, at: now) {
-        case .alreadyRenewed:
-            break
-        case .sign:
-            log(.notice, "the provider token expired: a new one is signed", [("app", run.record.app.app)])
-        case .clockSkew:
-            try suspend(
-                run.record,
-                reason: "ExpiredProviderToken: a fresh provider token is called expired; check this machine's clock",
-                at: now)
-            halt(run)
+        do {
+            switch try run.route.provider.refused(template, at: now) {
+            case .alreadyRenewed:
+                break
+            case .sign:
+                log(.notice, "the provider token expired: a new one is signed", [("app", run.record.app.app)])
+            case .clockSkew:
+                stop(
+                    run,
+                    for: "ExpiredProviderToken: a fresh provider token is called expired; check this machine's clock",
+                    flight)
+            }
+        } catch {
+            stop(run, for: "\(error)", flight)
         }
     }
 

@@ -37,6 +37,8 @@ struct Conductor {
     /// When old webhook ids are forgotten next.
     var nextSweep = ContinuousClock.now
     private var storeRestsUntil: ContinuousClock.Instant?
+    /// What kind of fault the store has, or had last.
+    private var storeFault: StoreError.Code?
     private var stopBy: ContinuousClock.Instant?
     /// Routes that take over when nothing is on its way any more.
     private var newRoutes: [AppRoute]?
@@ -81,6 +83,7 @@ struct Conductor {
             record()
             pulse.beat()
             proceed()
+            lookForEndOfStoreFault()
             publish()
         }
         ground()
@@ -154,12 +157,8 @@ struct Conductor {
         return max(pause, .zero)
     }
 
-    /// After a failed commit nothing is read for a second: what cannot be recorded is not sent.
+    /// What cannot be recorded is not sent: after a refusal nothing is read for a while.
     var storeRests: Bool { storeRestsUntil.map { ContinuousClock.now < $0 } ?? false }
-
-    mutating func letStoreRest() {
-        storeRestsUntil = .now + .seconds(1)
-    }
 
     private mutating func publish() {
         let figures = runs.mapValues { run in
@@ -199,14 +198,26 @@ struct Conductor {
         }
     }
 
-    /// The store does not take what is to be recorded.
+    /// The store did not do what sending needs. Told when it begins and when its kind changes, not at each try.
     mutating func noteStore(_ error: any Error) {
-        if faults.set("store", "\(error)") { log(.error, "the store refuses", [("error", "\(error)")]) }
+        storeRestsUntil = .now + configuration.storeRest
+        let kind = (error as? StoreError)?.code ?? .failed
+        let isNew = faults.set("store", "\(error)")
+        if isNew || kind != storeFault { log(.error, "the store refuses", [("error", "\(error)")]) }
+        storeFault = kind
     }
 
-    mutating func storeAnswers() {
-        storeRestsUntil = nil
-        if faults.clear("store") { log(.notice, "the store takes outcomes again") }
+    /// The fault is over when a whole round has gone without a refusal and the store can be written to. The second is
+    /// asked for, because a round may have had nothing to write.
+    private mutating func lookForEndOfStoreFault() {
+        guard faults.text("store") != nil, !storeRests else { return }
+        do {
+            try store.checkWritable()
+            _ = faults.clear("store")
+            log(.notice, "the store takes outcomes again")
+        } catch {
+            noteStore(error)
+        }
     }
 
     /// The store cannot be looked at; it may take outcomes all the same, so this is a fault of its own.

@@ -20,6 +20,8 @@ package final class FanOut: Sendable {
         package var watchInterval = Duration.milliseconds(200)
         /// How long the ids of answered webhooks are kept: as long as a sender may deliver one again by hand. Default 90 days.
         package var webhookMemory = Duration.seconds(90 * 86_400)
+        /// How long nothing is read and nothing sent after the store refused something. Default 1 s.
+        package var storeRest = Duration.seconds(1)
         /// The name under which shards are leased; the same after a restart, so that the new process takes over at once.
         package var owner = "relay"
 

@@ -43,6 +43,8 @@ final class Flight {
     private(set) var requestCount = 0
     /// What the ledger gets, once it is known: a commit that fails is tried again as it was.
     var settled: LedgerCommit?
+    /// Why its answers stop the campaign; nil also as soon as the store knows.
+    var suspension: String?
 
     // MARK: Before sending
 
@@ -178,6 +180,7 @@ final class Flight {
     func land() {
         // First, so that the buffers below have one owner again and are emptied in place.
         settled = nil
+        suspension = nil
         devices.removeAll()
         rows.removeAll(keepingCapacity: true)
         parts.removeAll(keepingCapacity: true)

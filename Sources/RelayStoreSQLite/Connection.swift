@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
+import Glibc
 import RelayEngine
 
 /// One connection to the database with its prepared statements.
@@ -139,12 +140,25 @@ import RelayEngine
 
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
+    /// SQLite keeps the system's error behind a failed statement, but not behind a failed COMMIT (vdbe.c: OP_AutoCommit leaves
+    /// without sqlite3SystemError). What the system said last is in `errno` still: what comes after it does not fail.
+    private func commit() throws(SQLiteFailure) {
+        errno = 0
+        do throws(SQLiteFailure) {
+            try run("COMMIT")
+        } catch {
+            var failure = error
+            failure.systemError = errno
+            throw failure
+        }
+    }
+
     /// Runs `body` in a transaction that begins with `begin` and is rolled back when anything throws.
     func transaction<R>(_ begin: SQL, _ body: (Connection) throws -> R) throws -> R {
         try run(begin)
         do {
             let result = try body(self)
-            try run("COMMIT")
+            try commit()
             return result
         } catch {
             // A full disk rolls back by itself (sqlite.org/lang_transaction.html, 3); then there is nothing left to undo.

@@ -48,13 +48,19 @@ struct SQLiteFailure: Error {
         switch primaryCode {
         case SQLITE_FULL: return Self.full(context, path)
         case SQLITE_READONLY: return Self.readOnly(context, path)
-        case SQLITE_BUSY, SQLITE_LOCKED:
+        // PROTOCOL: SQLite met locks of others again and again, and "gives up" (sqlite.org/rescode.html#protocol).
+        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             return StoreError(
                 .busy, context: context,
                 hint: "Another program holds the write lock of \(path); end its transaction")
         case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT,
             SQLITE_CANTOPEN where systemError == ENOSPC || systemError == EDQUOT:
             return Self.full(context, path)
+        case SQLITE_IOERR where systemError == EFBIG:
+            return StoreError(
+                .full, context: context,
+                hint: "A file of the store has the size that this process may give it, or that its file system allows: "
+                    + "raise the limit (RLIMIT_FSIZE; under systemd LimitFSIZE=)")
         case SQLITE_IOERR where systemError == EROFS, SQLITE_CANTOPEN where systemError == EROFS:
             return Self.readOnly(context, path)
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Signing
 
+// Threads that dial are not waited for at the end.
+CryptoLibrary.keepUntilTheEnd()
 // A peer that hangs up is an error to report (EPIPE), not a reason to die.
 signal(SIGPIPE, SIG_IGN)
 let tool = CommandLineTool(

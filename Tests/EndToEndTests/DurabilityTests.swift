@@ -4,48 +4,10 @@ import Foundation
 import Signing
 import Testing
 
+@testable import upgrade_relay
+
 /// Signals, crashes and bad credentials: what is recorded is what happened.
 @Suite(.serialized) struct DurabilityTests {
-    /// `KILL_DEVICES=100000 swift test --filter tenKills` does it with a larger fleet.
-    @Test func tenKillsInOneCampaignLoseNothing() throws {
-        let size = ProcessInfo.processInfo.environment["KILL_DEVICES"].flatMap { Int($0) } ?? 20_000
-        let fleet = Fleet(count: size, withoutTelephone: 20)
-        let bench = try Workbench { $0.latency = .milliseconds(20) }
-        try bench.start()
-        try bench.register(fleet)
-        let id = try bench.campaign(of: bench.bump("2.0.0"))
-        // Killed in mid-flight: when the push service has just taken another share of the fleet, recorded or not.
-        for kill in 1...10 {
-            let share = fleet.behind.count * kill / 12
-            try #require(bench.simulator.wait(forRequests: share, deadline: .seconds(30)))
-            bench.kill()
-            try bench.start()
-        }
-        let end = try bench.follow(id) { $0.isFinal }
-        #expect(end.state == "completed")
-        #expect(end.addsUp)
-        #expect(end.counts["accepted"] == fleet.behind.count)
-        let figures = bench.simulator.figures
-        #expect(figures.distinctTokens == fleet.behind.count, "nobody was left out")
-        // Sixteen batches of 500 can be in flight at each kill (`fanOut.batch`).
-        #expect(figures.duplicates <= 10 * 16 * 500)
-        print("\(size) devices, 10 kills: \(figures.accepted) accepted, \(figures.duplicates) of them sent twice")
-
-        // The ledger names exactly what the push service took, and a second sending carried the same id.
-        let recorded = try bench.record()
-        var idsByToken: [String: Set<String>] = [:]
-        for push in recorded {
-            idsByToken[try #require(push["token"] as? String), default: []]
-                .insert(try #require(push["apnsId"] as? String))
-        }
-        #expect(idsByToken.values.allSatisfy { $0.count == 1 })
-        let ledger = try bench.deliveries(id).filter { $0["state"] as? String == "accepted" }
-        #expect(
-            Set(ledger.compactMap { $0["apnsId"] as? String })
-                == idsByToken.values.reduce(into: []) { $0.formUnion($1) })
-        #expect(try bench.api("GET", "/v1/campaigns").json["items"].map { ($0 as? [Any])?.count } == 1)
-    }
-
     @Test func sigtermFinishesWhatIsInFlightAndTheNextStartGoesOn() throws {
         let bench = try Workbench { $0.latency = .milliseconds(500) }
         try bench.start()
@@ -63,6 +25,45 @@ import Testing
         let end = try bench.follow(id) { $0.isFinal }
         #expect(end.counts["accepted"] == 8_000)
         #expect(bench.simulator.figures.duplicates == 0, "an orderly stop sends nothing twice")
+    }
+
+    /// The conductor has nothing to do while it waits for slow answers: it must sleep, not look again and again.
+    @Test func aDaemonThatWaitsForItsLastAnswersUsesNoProcessor() throws {
+        let bench = try Workbench { $0.latency = .seconds(3) }
+        try bench.start()
+        try bench.register(Fleet(count: 100))
+        _ = try bench.campaign(of: bench.bump("2.0.0"))
+        // On a connection, not only on their way to one: those would come back at once.
+        try #require(bench.simulator.wait(forRequests: 1, deadline: .seconds(20)))
+        let relay = try #require(bench.relay)
+        relay.send(SIGTERM)
+        try #require(relay.waitForLine(" stopping", within: .seconds(5)) != nil)
+        let begin = ContinuousClock.now
+        let before = try #require(ProcessFigures(of: relay.identifier)).processorTime
+        var (used, waited) = (Duration.zero, Duration.zero)
+        // Until it is gone: then /proc has no figures of it any more.
+        while let figures = ProcessFigures(of: relay.identifier) {
+            (used, waited) = (figures.processorTime - before, .now - begin)
+            guard waited < .seconds(20) else { break }
+            usleep(20_000)
+        }
+        #expect(relay.wait().status == 0)
+        #expect(waited > .seconds(1), "the answers took three seconds")
+        #expect(used < .milliseconds(200), "\(used) of processor time in \(waited) of waiting")
+        print("waiting \(waited) for the last answers took \(used) of processor time")
+    }
+
+    /// The dial that a campaign begins with has a thread of its own, which nobody waits for.
+    @Test func anEndInTheMiddleOfADialIsInOrder() throws {
+        let bench = try Workbench { $0.latency = .seconds(1) }
+        try bench.start()
+        try bench.register(Fleet(count: 2_000))
+        _ = try bench.campaign(of: bench.bump("2.0.0"))
+        bench.kill()
+        for _ in 1...8 {
+            let result = try CommandResult.of(["serve", "--config", bench.path("config.json5"), "--stop-at-eof"])
+            #expect(result.status == 0, "\(result.errors)")
+        }
     }
 
     @Test func aSecondSigtermEndsAtOnce() throws {

@@ -4,7 +4,7 @@ import Foundation
 import Signing
 import Testing
 
-/// What the people who run it do to it: reload, start twice, fill the disk.
+/// What the people who run it do to it: reload, mistype, take files away.
 @Suite(.serialized) struct OperatorTests {
     @Test func sighupTakesTheRepairedKeyAndTheCampaignGoesOn() throws {
         let bench = try Workbench(relayKey: try ES256PrivateKey.generate())
@@ -94,53 +94,5 @@ import Testing
         #expect(serve.errors.contains("\(field).trustedCertificates: the file "))
         let check = try CommandResult.of(["check-config", bench.path("config.json5")])
         #expect(check.errors == serve.errors)
-    }
-
-    @Test func aSecondDaemonOnTheSameStoreIsRefused() throws {
-        let bench = try Workbench()
-        try bench.start()
-        let second = try CommandResult.of(["serve", "--config", bench.path("config.json5")])
-        #expect(second.status == 1)
-        #expect(second.errors.contains("another daemon works on \(bench.path("relay.db"))"))
-        #expect(try bench.api("GET", "/healthz").status == 200, "the first goes on")
-    }
-
-    /// Needs a file system of its own, so root.
-    @Test(.enabled(if: getuid() == 0, "mounts a small tmpfs, which only root may"))
-    func aFullDiskStopsTheSendingAndSpaceLetsItGoOn() throws {
-        let bench = try Workbench()
-        let disk = bench.folder.appending(path: "disk")
-        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
-        let mounted = try CommandResult.of(
-            ["-t", "tmpfs", "-o", "size=16m", "tmpfs", disk.path], program: URL(filePath: "/bin/mount"))
-        // A container may forbid it even to root.
-        guard mounted.status == 0 else { return print("not tested here: \(mounted.errors)") }
-        defer { _ = try? CommandResult.of(["-l", disk.path], program: URL(filePath: "/bin/umount")) }
-        try bench.keepStore(in: disk)
-        try bench.start()
-        let fleet = Fleet(count: 20_000)
-        try bench.register(fleet)
-        let ballast = disk.appending(path: "ballast")
-        let free = try #require(
-            try FileManager.default.attributesOfFileSystem(forPath: disk.path)[.systemFreeSize] as? Int)
-        try Data(count: max(0, free - 300_000)).write(to: ballast)
-
-        let id = try bench.campaign(of: bench.bump("2.0.0"))
-        let relay = try #require(bench.relay)
-        let line = try #require(relay.waitForLine(" the store refuses", within: .seconds(20)))
-        #expect(line.contains("full"))
-        let ready = try bench.readiness(503)
-        #expect("\(ready)".contains("full"))
-        let sent = bench.simulator.figures.requests
-        #expect(sent < 20_000, "what cannot be recorded is not sent")
-
-        try FileManager.default.removeItem(at: ballast)
-        let end = try bench.follow(id) { $0.isFinal }
-        #expect(end.counts["accepted"] == 20_000)
-        #expect(end.addsUp)
-        #expect(bench.simulator.figures.distinctTokens == 20_000)
-        try bench.readiness(200)
-        #expect(bench.simulator.figures.duplicates == 0, "what was sent is recorded from memory, not sent again")
-        bench.kill()
     }
 }

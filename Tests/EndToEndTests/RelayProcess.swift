@@ -4,13 +4,19 @@ import Synchronization
 
 /// The real binary, running `serve`.
 final class RelayProcess {
-    /// Host and port of its API.
-    let address: String
+    /// Host and port of its API, once it is ready.
+    private(set) var address = ""
     private let process = Process()
     private let output: LogReader
 
     /// Starts it and waits until it says that it is ready.
-    init(configuration: String, arguments: [String] = []) throws {
+    convenience init(configuration: String, arguments: [String] = []) throws {
+        try self.init(launching: configuration, arguments: arguments)
+        try waitUntilReady()
+    }
+
+    /// Starts it.
+    init(launching configuration: String, arguments: [String] = []) throws {
         process.executableURL = try CommandResult.binary()
         process.arguments = ["serve", "--config", configuration] + arguments
         let pipe = Pipe()
@@ -18,6 +24,9 @@ final class RelayProcess {
         process.standardOutput = FileHandle.nullDevice
         output = LogReader(pipe.fileHandleForReading)
         try process.run()
+    }
+
+    func waitUntilReady() throws {
         guard let line = output.line(containing: " ready ", within: .seconds(30)) else {
             process.terminate()
             throw Unexpected("the daemon did not become ready:\n\(output.text)")

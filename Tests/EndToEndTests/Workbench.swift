@@ -78,7 +78,7 @@ final class Workbench {
         }
     }
 
-    private static let secret = Array("a secret of thirty-two bytes, 32".utf8)
+    static let secret = Array("a secret of thirty-two bytes, 32".utf8)
 
     func path(_ name: String) -> String {
         folder.appending(path: name).path
@@ -118,7 +118,13 @@ final class Workbench {
     // MARK: The daemon
 
     func start(logLevel: String = "info") throws {
-        relay = try RelayProcess(configuration: path("config.json5"), arguments: ["--log-level", logLevel])
+        try launch(logLevel: logLevel)
+        try relay?.waitUntilReady()
+    }
+
+    /// Starts it without waiting for it.
+    func launch(logLevel: String = "info") throws {
+        relay = try RelayProcess(launching: path("config.json5"), arguments: ["--log-level", logLevel])
     }
 
     func kill() {
@@ -174,17 +180,21 @@ final class Workbench {
     /// The signed webhook, over TCP as a release pipeline sends it.
     func bump(_ required: String, id: String = UUID().uuidString) throws -> (status: Int, json: [String: Any]) {
         guard let relay else { throw Unexpected("no daemon runs") }
-        let body = Array(#"{"app":"\#(Self.app)","platform":"ios","required":"\#(required)"}"#.utf8)
+        let response = try HTTPClient().send(Self.webhook(required, id: id, to: "http://\(relay.address)"))
+        let json = try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
+        return (response.status, json ?? [:])
+    }
+
+    static func webhook(_ required: String, id: String, to address: String) -> HTTPRequest {
+        let body = Array(#"{"app":"\#(app)","platform":"ios","required":"\#(required)"}"#.utf8)
         let now = String(Int(Date.now.timeIntervalSince1970))
-        let code = HMACSHA256.code(Array("\(id).\(now).".utf8) + body, key: Self.secret)
-        var request = HTTPRequest("POST", "http://\(relay.address)/v1/webhooks/version")
+        let code = HMACSHA256.code(Array("\(id).\(now).".utf8) + body, key: secret)
+        var request = HTTPRequest("POST", "\(address)/v1/webhooks/version")
         request.headers = [
             ("webhook-id", id), ("webhook-timestamp", now), ("webhook-signature", "v1,\(Base64.encode(code))"),
         ]
         request.body = .bytes(body)
-        let response = try HTTPClient().send(request)
-        let json = try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
-        return (response.status, json ?? [:])
+        return request
     }
 
     /// The campaign that a bump started.

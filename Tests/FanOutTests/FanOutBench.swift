@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FanOut
+import FaultInjection
 import Foundation
 import HTTP2
 import PushProviders
@@ -37,6 +38,8 @@ struct FanOutBench {
 
     let clock: TestClock
     let folder: URL
+    /// What goes wrong with the store's files; nothing unless a test says so.
+    let faults: StoreFaults
     let store: SQLiteStore
     let key: ES256PrivateKey
     /// Signalled for each line of the fan-out's log, so that nothing sleeps.
@@ -46,11 +49,15 @@ struct FanOutBench {
         clock = TestClock(isRunning: clockRuns)
         folder = FileManager.default.temporaryDirectory.appending(path: "fan-out-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        store = try SQLiteStore(path: folder.appending(path: "relay.db").path)
+        let path = folder.appending(path: "relay.db").path
+        faults = StoreFaults(path: path)
+        store = try SQLiteStore(path: path)
         key = try ES256PrivateKey.generate()
     }
 
-    func fanOut(_ pool: PoolConfiguration, timeToLive: Duration) throws -> FanOut {
+    func fanOut(
+        _ pool: PoolConfiguration, timeToLive: Duration, configuration: FanOut.Configuration = FanOut.Configuration()
+    ) throws -> FanOut {
         let route = AppRoute(
             app: Self.app,
             provider: APNsProvider(
@@ -61,7 +68,7 @@ struct FanOutBench {
             downloadURL: "https://example.com", timeToLive: timeToLive)
         let (clock, lines) = (clock, lines)
         return try FanOut(
-            store: store, routes: [route], configuration: FanOut.Configuration(),
+            store: store, routes: [route], configuration: configuration,
             log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { clock.now })
     }
 

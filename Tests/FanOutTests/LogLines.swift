@@ -14,6 +14,10 @@ final class LogLines: Sendable {
         news.unlock()
     }
 
+    func count(of message: String) -> Int {
+        messages.withLock { $0.count { $0 == message } }
+    }
+
     /// False when `deadline` passes first.
     func wait(for message: String, deadline: Duration) -> Bool {
         let end = Date(timeIntervalSinceNow: Double(deadline.components.seconds))

@@ -43,9 +43,14 @@ struct Daemon {
         if sockets.control == nil { try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755) }
         let lock = try StoreLock(store: configuration.store.sqlitePath)
         defer { withExtendedLifetime(lock) {} }
+        if lock.links > 1 {
+            log(
+                .warning, "the store's file has several names: use one of them only, its log goes by that name",
+                [("path", configuration.store.sqlitePath), ("names", String(lock.links))])
+        }
         let store = try SQLiteStore(path: configuration.store.sqlitePath, release: CommandLineTool.version)
         defer { store.close() }
-        let book = DaemonBook.Shared(try DaemonBook(configuration, store: store, environment: environment))
+        let book = DaemonBook.Shared(try DaemonBook(configuration, store: store, environment: environment, log: log))
         let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
         let fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
@@ -123,7 +128,7 @@ struct Daemon {
     ) -> Bool {
         do {
             let configuration = try load()
-            let new = try DaemonBook(configuration, store: store, environment: environment)
+            let new = try DaemonBook(configuration, store: store, environment: environment, log: log)
             book.exchange(for: new)
             fanOut.reroute(Array(new.routes.values))
             sources.reload(configuration.sourcePlan)

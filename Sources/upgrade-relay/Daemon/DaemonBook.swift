@@ -2,6 +2,7 @@
 import FanOut
 import Notifications
 import RelayAPI
+import RelayEngine
 import RelayStore
 import Synchronization
 import VersionSources
@@ -21,8 +22,8 @@ struct DaemonBook: Sendable {
     /// Reads every key and secret that the configuration names.
     ///
     /// - Throws: `CommandFailure` (78) with the field that is at fault.
-    init(_ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String]) throws {
-        let routes = try RouteBuilder(store: store, environment: environment).routes(for: configuration)
+    init(_ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String], log: Log) throws {
+        let routes = try RouteBuilder(store: store, environment: environment, log: log).routes(for: configuration)
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
         apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })
         webhookSecrets = try configuration.webhooks.secrets.map {

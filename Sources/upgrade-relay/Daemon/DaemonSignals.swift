@@ -19,6 +19,8 @@ final class DaemonSignals: Sendable {
     init(stopsWithInput: Bool = false) {
         // A peer that closes its socket is an error of that write, not the end of the process (libcurl, threadsafe(3)).
         _ = signal(SIGPIPE, SIG_IGN)
+        // So is a file that has come to its size limit: then "the system call fails with the error EFBIG" (setrlimit(2)).
+        _ = signal(SIGXFSZ, SIG_IGN)
         let queue = DispatchQueue(label: "signals")
         for number in [SIGHUP, SIGTERM, SIGINT] {
             // Dispatch sees the signal only where its default action is off.

@@ -11,6 +11,7 @@ import UpgradeRules
 struct RouteBuilder {
     let store: any RelayStore
     let environment: [String: String]
+    let log: Log
 
     /// - Throws: `CommandFailure` (78) where a key cannot be read or is no P-256 key.
     func routes(for configuration: RelayConfiguration) throws -> [AppRoute] {
@@ -42,13 +43,20 @@ struct RouteBuilder {
         } catch {
             throw CommandFailure(.configuration, "\(field): \(error)")
         }
-        let store = store
+        let (store, log) = (store, log)
         let stored = try store.providerToken(key: name.storeKey).map {
             ProviderToken(text: $0.token, issuedAt: $0.issuedAt)
         }
         return APNsTokenSource(teamID: name.team, keyID: name.key, key: key, stored: stored) { token in
-            try store.saveProviderToken(
-                StoredProviderToken(key: name.storeKey, token: token.text, issuedAt: token.issuedAt))
+            do {
+                try store.saveProviderToken(
+                    StoredProviderToken(key: name.storeKey, token: token.text, issuedAt: token.issuedAt))
+            } catch {
+                // Apple counts how often a key's token is renewed: restarts in a row may be too many.
+                log(
+                    .warning, "the new provider token is not kept: a restart will sign another",
+                    [("key", name.key), ("error", "\(error)")])
+            }
         }
     }
 

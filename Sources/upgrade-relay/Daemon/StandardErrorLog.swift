@@ -17,7 +17,8 @@ enum StandardErrorLog {
                 if Journal.write(entry) { return }
             }
             let line = line(level, message, fields, isJournal: isJournal, at: Date.now.formatted(.iso8601))
-            FileHandle.standardError.write(Data((line + "\n").utf8))
+            // A full disk or a reader that is gone costs log lines. `write(_:)`, which cannot throw, would end the process.
+            try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
         }
     }
 

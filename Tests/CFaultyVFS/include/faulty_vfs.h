@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A SQLite VFS (sqlite.org/vfs.html) between SQLite and the real one that fails by script, as SQLite's own tests do
+/// (sqlite.org/testing.html, 3.2 "I/O Error Testing"). It becomes the default VFS of the process and leaves every file alone
+/// whose path nobody watches.
+///
+/// All functions may be called from any thread.
+
+/// What can fail, as bits.
+enum {
+    FAULTY_READ = 1,      // xRead
+    FAULTY_WRITE = 2,     // xWrite; half of the bytes arrive, as when a disk fills up
+    FAULTY_SYNC = 4,      // xSync
+    FAULTY_TRUNCATE = 8,  // xTruncate
+    FAULTY_MAP = 16,      // xShmMap
+    FAULTY_OPEN = 32,     // xOpen
+    FAULTY_LOCK = 64,     // xShmLock, the writer's
+};
+
+/// Watches the files whose path begins with `prefix`, from their next opening on. Returns a number for the other functions,
+/// or -1 when there is no room for another.
+int faulty_vfs_watch(const char *_Nonnull prefix);
+
+/// Of the calls of `operations`, those from the `first` (1 is the next one) fail, `count` of them, with the SQLite result
+/// `code` and, as xGetLastError tells it, `system_error`.
+void faulty_vfs_arm(int watch, int operations, long first, long count, int code, int system_error);
+
+/// Nothing fails any more.
+void faulty_vfs_disarm(int watch);
+
+/// How many calls have failed since `arm`.
+long faulty_vfs_failures(int watch);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Foundation
+import Synchronization
+import Testing
+
+/// SIGKILL while several senders deliver webhooks, each again and again until it is answered.
+@Suite(.serialized) struct CrashedWebhookTests {
+    struct Answer: Equatable, Sendable {
+        var status: Int
+        var body: String
+    }
+
+    /// A release pipeline: its own ids, versions that rise, and patience.
+    private final class Sender: Sendable {
+        private let socket: String
+        private let number: Int
+        private let count: Int
+        let answers = Mutex<[String: Answer]>([:])
+        let tries = Atomic<Int>(0)
+        let isDone = DispatchSemaphore(value: 0)
+        /// Ends it also where nobody answers any more.
+        private let deadline = ContinuousClock.now + .seconds(180)
+
+        init(socket: String, number: Int, count: Int) {
+            self.socket = socket
+            self.number = number
+            self.count = count
+        }
+
+        static func version(_ sender: Int, _ step: Int) -> String { "2.\(step * 10 + sender)" }
+
+        func start() {
+            Thread { [self] in deliverAll() }.start()
+        }
+
+        private func deliverAll() {
+            for step in 1...count {
+                let id = "sender-\(number)-\(step)"
+                while ContinuousClock.now < deadline {
+                    tries.wrappingAdd(1, ordering: .relaxed)
+                    if let answer = try? CrashedWebhookTests.deliver(Self.version(number, step), id: id, over: socket),
+                        answer.status < 500
+                    {
+                        answers.withLock { $0[id] = answer }
+                        break
+                    }
+                    usleep(2_000)
+                }
+            }
+            isDone.signal()
+        }
+    }
+
+    fileprivate static func deliver(_ version: String, id: String, over socket: String) throws -> Answer {
+        let response = try HTTPClient(unixSocket: socket).send(
+            Workbench.webhook(version, id: id, to: "http://localhost"))
+        return Answer(status: response.status, body: String(decoding: response.body, as: UTF8.self))
+    }
+
+    @Test func aWebhookThatWasAnsweredIsNeverLost() throws {
+        var plan = CrashPlan()
+        let bench = try Workbench()
+        try bench.start()
+        try bench.register(Fleet(count: 50))
+        let senders = (0..<4).map { Sender(socket: bench.path("control.sock"), number: $0, count: plan.kills * 3) }
+        for sender in senders { sender.start() }
+        for _ in 0..<plan.kills {
+            plan.pass(upTo: .milliseconds(60))
+            bench.kill()
+            try bench.start()
+        }
+        for sender in senders {
+            #expect(sender.isDone.wait(timeout: .now() + 200) == .success, "\(plan): a sender was never answered")
+        }
+        bench.kill()
+        try bench.start()
+        let answers = senders.reduce(into: [String: Answer]()) { all, sender in
+            all.merge(sender.answers.withLock { $0 }) { first, _ in first }
+        }
+        #expect(answers.count == 4 * plan.kills * 3, "\(plan)")
+        // Each that was taken answers as the first time; what fell (409) was never taken.
+        var replayed = 0
+        for (id, answer) in answers where answer.status < 300 {
+            let again = try Self.deliver("99.0", id: id, over: bench.path("control.sock"))
+            #expect(again == answer, "\(plan), \(id)")
+            replayed += 1
+        }
+        #expect(answers.values.allSatisfy { [200, 202, 409].contains($0.status) }, "\(plan)")
+        // A rise is a campaign: as many as were told to the senders, each told to one.
+        let raised = try answers.values.filter { $0.status == 202 }.map { answer in
+            let json = try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any]
+            return try #require((json?["campaign"] as? [String: Any])?["id"] as? String)
+        }
+        #expect(Set(raised).count == raised.count, "\(plan): one campaign for two rises")
+        let stored = try bench.sql("SELECT public_id FROM campaign").output.split(separator: "\n").map(String.init)
+        #expect(Set(stored) == Set(raised) && stored.count == raised.count, "\(plan)")
+        #expect(try bench.sql("SELECT required FROM version").output == "\(Sender.version(3, plan.kills * 3))\n")
+        let tries = senders.reduce(0) { $0 + $1.tries.load(ordering: .relaxed) }
+        print(
+            "webhooks, \(plan): \(answers.count) answered after \(tries) tries, \(raised.count) rises, "
+                + "\(replayed) replayed alike, lost 0")
+    }
+}

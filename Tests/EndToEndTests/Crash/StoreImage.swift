@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// A store's files as a kill left them, copied so that looking at them takes no recovery out of the next daemon's hands.
+struct StoreImage {
+    private let folder: URL
+    private let path: String
+
+    init(of store: String) throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "image-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.appending(path: "relay.db").path
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: store + suffix) {
+            try FileManager.default.copyItem(atPath: store + suffix, toPath: path + suffix)
+        }
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// What one query answers, a line for each row.
+    func lines(_ query: String) throws -> [Substring] {
+        let result = try CommandResult.of([path, query], program: URL(filePath: "/usr/bin/sqlite3"))
+        guard result.status == 0 else { throw Unexpected("\(query): \(result.errors)") }
+        return result.output.split(separator: "\n")
+    }
+
+    func number(_ query: String) throws -> Int {
+        guard let number = try lines(query).first.flatMap({ Int($0) }) else { throw Unexpected("no number: \(query)") }
+        return number
+    }
+
+    /// Whether SQLite and the schema's own rules find nothing wrong.
+    func expectSound(_ comment: String) throws {
+        #expect(try lines("PRAGMA integrity_check") == ["ok"], "\(comment)")
+        #expect(try lines("PRAGMA foreign_key_check") == [], "\(comment)")
+    }
+
+    /// The counts of every campaign against the ledger's rows, and those of every app against the registry's.
+    func expectCountsToAddUp(_ comment: String) throws {
+        let wrong = try lines(
+            """
+            SELECT c.public_id, c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled
+            FROM campaign AS c WHERE c.state NOT IN ('cancelled', 'superseded') AND
+                (c.accepted, c.retrying, c.rejected, c.unregistered, c.filtered) IS NOT
+                (SELECT count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 3),
+                    count(*) FILTER (WHERE state = 4), count(*) FILTER (WHERE state = 5),
+                    count(*) FILTER (WHERE state = 7)
+                 FROM delivery AS d WHERE d.campaign_id = c.id)
+            """)
+        #expect(wrong == [], "\(comment): campaigns whose counts are not their rows")
+        let apps = try lines(
+            """
+            SELECT a.name FROM app AS a WHERE a.devices IS NOT
+                (SELECT count(*) FROM device AS d WHERE d.app_id = a.id AND d.removed_at IS NULL)
+            """)
+        #expect(apps == [], "\(comment): apps whose count is not their devices")
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import Testing
+
+/// The real binary on a disk that is full, limited, read-only or locked by somebody else.
+@Suite(.serialized) struct DiskTests {
+    private static let mounts = ConditionTrait.enabled(if: getuid() == 0, "mounts a small tmpfs, which only root may")
+
+    /// Waits for a campaign that the store let down, and looks whether anything was lost or sent twice.
+    private func goesOn(_ bench: Workbench, _ id: String, devices: Int, since: ContinuousClock.Instant, _ fault: String)
+        throws
+    {
+        let sent = bench.simulator.figures.requests
+        if sent < devices { try #require(bench.simulator.wait(forRequests: sent + 1, deadline: .seconds(30))) }
+        let pause = ContinuousClock.now - since
+        let end = try bench.follow(id) { $0.isFinal }
+        #expect(end.counts["accepted"] == devices)
+        #expect(end.addsUp)
+        #expect(bench.simulator.figures.distinctTokens == devices)
+        #expect(bench.simulator.figures.duplicates == 0, "what was sent is recorded from memory, not sent again")
+        try bench.readiness(200)
+        let relay = try #require(bench.relay)
+        #expect(
+            relay.log.split(separator: "\n").count { $0.contains("the store refuses") } == 1, "once, not at each try")
+        #expect(relay.waitForLine("the store takes outcomes again", within: .seconds(5)) != nil)
+        print("\(fault): lost 0, twice \(bench.simulator.figures.duplicates), sending went on \(pause) after its end")
+    }
+
+    @Test(mounts) func aFullDiskStopsTheSendingAndSpaceLetsItGoOn() throws {
+        let bench = try Workbench()
+        guard let disk = try SmallDisk(in: bench, megabytes: 16) else { return }
+        try bench.keepStore(in: disk.folder)
+        try bench.start()
+        try bench.register(Fleet(count: 20_000))
+        try disk.fill(leaving: 300_000)
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        let relay = try #require(bench.relay)
+        let line = try #require(relay.waitForLine(" the store refuses", within: .seconds(20)))
+        #expect(line.contains("full"))
+        #expect("\(try bench.readiness(503))".contains("full"))
+        #expect(bench.simulator.figures.requests < 20_000, "what cannot be recorded is not sent")
+        let free = ContinuousClock.now
+        try disk.empty()
+        try goesOn(bench, id, devices: 20_000, since: free, "disk full")
+        bench.kill()
+    }
+
+    /// Killed on a full disk, it comes up again as soon as there is space, and not before that with half a store.
+    @Test(mounts) func aKillOnAFullDiskLosesNothing() throws {
+        let bench = try Workbench()
+        guard let disk = try SmallDisk(in: bench, megabytes: 16) else { return }
+        try bench.keepStore(in: disk.folder)
+        try bench.start()
+        try bench.register(Fleet(count: 10_000))
+        try disk.fill(leaving: 300_000)
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        let relay = try #require(bench.relay)
+        try #require(relay.waitForLine(" the store refuses", within: .seconds(20)) != nil)
+        bench.kill()
+        let serve = try CommandResult.of(["serve", "--config", bench.path("config.json5"), "--stop-at-eof"])
+        if serve.status != 0 {
+            #expect(serve.errors.contains("ull") && serve.errors.contains("hint: "), "\(serve.errors)")
+        }
+        print("a start on a full disk: status \(serve.status)")
+        try disk.empty()
+        try bench.start()
+        let end = try bench.follow(id) { $0.isFinal }
+        #expect(end.counts["accepted"] == 10_000)
+        #expect(end.addsUp)
+        #expect(bench.simulator.figures.distinctTokens == 10_000)
+        #expect(bench.simulator.figures.duplicates <= 2 * 16 * 500)
+        bench.kill()
+    }
+
+    @Test(mounts) func aReadOnlyFileSystemIsToldAtTheStart() throws {
+        let bench = try Workbench()
+        guard let disk = try SmallDisk(in: bench, megabytes: 16) else { return }
+        try bench.keepStore(in: disk.folder)
+        try bench.start()
+        bench.kill()
+        try disk.remount("ro")
+        let serve = try CommandResult.of(["serve", "--config", bench.path("config.json5"), "--stop-at-eof"])
+        #expect(serve.status == 1)
+        #expect(serve.errors.contains("read-only"), "\(serve.errors)")
+        #expect(serve.errors.contains("hint: "))
+        try disk.remount("rw")
+        try bench.start()
+        bench.kill()
+    }
+
+    /// What systemd's LimitFSIZE= does: writes beyond it fail, and by default the process ends by SIGXFSZ.
+    @Test func aFileThatMayNotGrowStopsTheSendingAndTheLimitsEndLetsItGoOn() throws {
+        let bench = try Workbench()
+        try bench.start()
+        try bench.register(Fleet(count: 10_000))
+        let relay = try #require(bench.relay)
+        let log = try FileManager.default.attributesOfItem(atPath: bench.path("relay.db-wal"))[.size] as? Int
+        try limit(relay, to: String((log ?? 0) + 200_000))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        let line = try #require(relay.waitForLine(" the store refuses", within: .seconds(20)))
+        #expect(line.contains("LimitFSIZE="))
+        #expect("\(try bench.readiness(503))".contains("LimitFSIZE="))
+        #expect(bench.simulator.figures.requests < 10_000)
+        let free = ContinuousClock.now
+        try limit(relay, to: "unlimited")
+        try goesOn(bench, id, devices: 10_000, since: free, "file size limit (EFBIG)")
+    }
+
+    private func limit(_ relay: RelayProcess, to bytes: String) throws {
+        let result = try CommandResult.of(
+            ["--pid", String(relay.identifier), "--fsize=\(bytes):"], program: URL(filePath: "/usr/bin/prlimit"))
+        guard result.status == 0 else { throw Unexpected(result.errors) }
+    }
+
+    @Test func anotherProgramsLongTransactionIsToldAndWaitedFor() throws {
+        let bench = try Workbench()
+        try bench.start()
+        try bench.register(Fleet(count: 1_000))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        try bench.follow(id) { $0.isFinal }
+        // sqlite3 keeps the lock until its input ends.
+        let outsider = Process()
+        let input = Pipe()
+        let output = Pipe()
+        outsider.executableURL = URL(filePath: "/usr/bin/sqlite3")
+        outsider.arguments = [bench.path("relay.db")]
+        outsider.standardInput = input
+        outsider.standardOutput = output
+        try outsider.run()
+        defer { outsider.waitUntilExit() }
+        try input.fileHandleForWriting.write(
+            contentsOf: Data(
+                """
+                BEGIN IMMEDIATE;
+                UPDATE version SET required = '3.0.0';
+                SELECT 'held';
+
+                """.utf8))
+        _ = output.fileHandleForReading.availableData
+        #expect("\(try bench.readiness(503))".contains("Another program holds the write lock"))
+        try input.fileHandleForWriting.write(contentsOf: Data("COMMIT;\n".utf8))
+        try input.fileHandleForWriting.close()
+        let free = ContinuousClock.now
+        try #require(bench.simulator.wait(forRequests: 1_001, deadline: .seconds(30)))
+        print("another program's transaction: sending went on \(ContinuousClock.now - free) after its end")
+        let list = try bench.api("GET", "/v1/campaigns").json["items"] as? [[String: Any]]
+        let second = try #require(list?.first?["id"] as? String)
+        let end = try bench.follow(second) { $0.isFinal }
+        #expect(end.counts["accepted"] == 1_000)
+        #expect(bench.simulator.figures.requests == 2_000 && bench.simulator.figures.duplicates == 0)
+        try bench.readiness(200)
+    }
+
+    /// A log that cannot be written costs log lines, not the daemon: it may lie on the very disk that is full.
+    @Test func aLogThatCannotBeWrittenDoesNotEndTheDaemon() throws {
+        let bench = try Workbench()
+        let process = Process()
+        process.executableURL = try CommandResult.binary()
+        process.arguments = ["serve", "--config", bench.path("config.json5")]
+        process.standardError = FileHandle(forWritingAtPath: "/dev/full")
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        defer {
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+        let deadline = ContinuousClock.now + .seconds(20)
+        while (try? bench.api("GET", "/healthz").status) != 200 {
+            try #require(process.isRunning && ContinuousClock.now < deadline, "it does not come up")
+            usleep(10_000)
+        }
+        kill(process.processIdentifier, SIGHUP)
+        kill(process.processIdentifier, SIGTERM)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import FanOut
+import FaultInjection
+import Foundation
+import HTTP2
+import RelayStore
+import RelayStoreSQLite
+
+/// A fan-out between a store whose files can fail and the simulator.
+final class StoreFaultBench {
+    let simulator: APNsSimulator
+    private let bench: FanOutBench
+
+    init(_ configure: (inout SimulatorConfiguration) -> Void = { _ in }) throws {
+        bench = try FanOutBench()
+        var configuration = SimulatorConfiguration(
+            topics: [FanOutBench.app.app], teamID: FanOutBench.teamID, keys: [FanOutBench.keyID: bench.key.publicKey])
+        configuration.certificate = .generated(directory: bench.folder.path)
+        configure(&configuration)
+        simulator = try APNsSimulator(configuration)
+        try simulator.start()
+        // Nobody waits for a lock that a fault pretends.
+        try bench.store.administer("PRAGMA busy_timeout = 1")
+    }
+
+    deinit {
+        simulator.stop()
+        bench.store.close()
+        try? FileManager.default.removeItem(at: bench.folder)
+    }
+
+    var faults: StoreFaults { bench.faults }
+    var store: SQLiteStore { bench.store }
+    var lines: LogLines { bench.lines }
+    var path: String { bench.folder.appending(path: "relay.db").path }
+
+    /// Small batches of small shards make many commits; the store's rest is short so that many faults fit into a second.
+    func fanOut(probe: Int = 4) throws -> FanOut {
+        var configuration = FanOut.Configuration()
+        configuration.limits.batchSize = 10
+        configuration.limits.probeSize = probe
+        configuration.limits.batchesAtOnce = 4
+        configuration.largestShard = 20
+        configuration.watchInterval = .milliseconds(2)
+        configuration.storeRest = .milliseconds(3)
+        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
+        pool.trustedCertificates = simulator.trustedCertificatePath
+        return try bench.fanOut(pool, timeToLive: .seconds(3_600), configuration: configuration)
+    }
+
+    func register(_ count: Int) throws { try bench.register(count) }
+
+    func raise(_ version: String) throws { try bench.raise(version) }
+
+    /// The newest; nil where there is none, and where the store cannot be read.
+    func campaign() -> CampaignRecord? { (try? bench.store.campaigns(before: nil, limit: 1))?.first }
+
+    /// Looks until `condition` holds; false when `deadline` passes before that.
+    func wait(_ deadline: Duration = .seconds(20), until condition: () throws -> Bool) rethrows -> Bool {
+        let end = ContinuousClock.now + deadline
+        while try !condition() {
+            guard ContinuousClock.now < end else { return false }
+            usleep(500)
+        }
+        return true
+    }
+}

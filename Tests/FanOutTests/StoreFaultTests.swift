@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import FaultInjection
+import Foundation
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Testing
+import UpgradeRules
+
+@testable import FanOut
+
+/// A campaign while the store fails: what cannot be recorded is not sent, what was sent is recorded when the fault is over,
+/// and nothing is sent twice, for no process died.
+@Suite(.serialized) struct StoreFaultTests {
+    private static let devices = 120
+    private static let refuses = "the store refuses"
+    private static let takesAgain = "the store takes outcomes again"
+
+    /// Whether all is over that went wrong: each fault was told once when it began and once when it ended.
+    private func isCalm(_ fanOut: FanOut, _ bench: StoreFaultBench) -> Bool {
+        fanOut.faults().isEmpty
+            && bench.lines.count(of: Self.refuses) == bench.lines.count(of: Self.takesAgain)
+            && bench.lines.count(of: "the store cannot be watched")
+                == bench.lines.count(of: "the store can be watched again")
+    }
+
+    /// A fault at some call of the file system that a campaign makes, for a number of calls: the seed decides. With
+    /// `STORE_FAULTS=all` it comes at the first call, in the next campaign at the second, and so on. `STORE_FAULT_SEED`
+    /// repeats a run.
+    @Test(arguments: StoreFaults.Kind.allCases)
+    func aFaultAtEachMomentOfACampaignCostsNothing(kind: StoreFaults.Kind) throws {
+        let environment = ProcessInfo.processInfo.environment
+        let seed = environment["STORE_FAULT_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
+        let isFull = environment["STORE_FAULTS"] == "all"
+        var random = SeededGenerator(seed: seed)
+        let bench = try StoreFaultBench()
+        try bench.register(Self.devices)
+        let fanOut = try bench.fanOut()
+        defer { fanOut.stop(within: .seconds(5)) }
+        var failed = 0
+        var slowest = Duration.zero
+        var round = 0
+        while round < (isFull ? 400 : 12) {
+            round += 1
+            // Some faults stay until somebody mends the disk.
+            let lasts = random.next() % 4 == 0 ? Int.max : Int.random(in: 1...12, using: &random)
+            try bench.raise("\(round + 1)")
+            bench.faults.arm(kind, first: isFull ? round : .random(in: 1...90, using: &random), count: lasts)
+            fanOut.poke()
+            if lasts == .max {
+                // Told of, or the campaign ran through without meeting it.
+                #expect(
+                    try bench.wait { try !fanOut.faults().isEmpty || isDone(bench, round + 1) },
+                    "seed \(seed), round \(round)")
+            } else {
+                #expect(try bench.wait { try bench.faults.failures >= lasts || isDone(bench, round + 1) })
+            }
+            let met = bench.faults.failures
+            bench.faults.disarm()
+            let mended = ContinuousClock.now
+            let stage = "seed \(seed), round \(round), \(kind) for \(lasts) calls"
+            try #require(try bench.wait { try isDone(bench, round + 1) }, "\(stage): \(fanOut.faults())")
+            try #require(bench.wait { isCalm(fanOut, bench) }, "\(stage): \(fanOut.faults())")
+            if met > 0 { slowest = max(slowest, .now - mended) }
+            let end = try #require(bench.campaign())
+            #expect(
+                end.counts.accepted == Int64(Self.devices) && end.counts.audience == Int64(Self.devices), "\(stage)")
+            #expect(bench.simulator.figures.accepted == round * Self.devices, "\(stage): sent once each")
+            failed += met > 0 ? 1 : 0
+            if isFull, met == 0 { break }
+        }
+        let figures = bench.simulator.figures
+        #expect(figures.duplicates == 0)
+        #expect(figures.distinctIDs == round * Self.devices)
+        print(
+            "fan-out, \(kind), seed \(seed): \(failed) campaigns of \(Self.devices) met a fault; lost 0, twice "
+                + "\(figures.duplicates), at an end at most \(slowest) after it")
+    }
+
+    /// Whether the campaign of that requirement is complete; a store that cannot be read does not say so.
+    private func isDone(_ bench: StoreFaultBench, _ required: Int = 2) throws -> Bool {
+        guard let campaign = bench.campaign() else { return false }
+        return try campaign.required == Version("\(required)") && campaign.state == .completed
+    }
+
+    /// The breaker judges 20 answers. These are 12, and the store refuses them many times over: counted again at each try,
+    /// they would make the breaker trip, or trust.
+    @Test func answersCountOnceForTheBreakerHoweverOftenTheStoreRefusesThem() throws {
+        let bench = try StoreFaultBench { $0.faults.badShare = 1 }
+        try bench.register(12)
+        let fanOut = try bench.fanOut()
+        defer { fanOut.stop(within: .seconds(5)) }
+        try bench.raise("2")
+        fanOut.poke()
+        try #require(bench.simulator.wait(forRequests: 1, deadline: .seconds(20)))
+        bench.faults.arm(.sync, first: 1)
+        try #require(bench.wait { fanOut.faults()["store"] != nil && bench.faults.failures > 20 })
+        bench.faults.disarm()
+        try #require(try bench.wait { try isDone(bench) })
+        let end = try #require(bench.campaign())
+        #expect(end.counts.rejected == 12, "fewer than a sample prove nothing about the key")
+    }
+
+    /// A suspension that the store refuses stops the sending all the same, and is stored with the reason of the first try.
+    @Test func aSuspensionThatTheStoreRefusesIsStoredWhenItTakesItAgain() throws {
+        let bench = try StoreFaultBench { $0.faults.badShare = 1 }
+        try bench.register(Self.devices)
+        let fanOut = try bench.fanOut(probe: 30)
+        defer { fanOut.stop(within: .seconds(5)) }
+        try bench.raise("2")
+        // From the lease of the shards on, which needs a commit: let that one pass.
+        fanOut.poke()
+        try #require(bench.simulator.wait(forRequests: 1, deadline: .seconds(20)))
+        bench.faults.arm(.full, first: 1)
+        try #require(bench.wait { fanOut.faults()["store"] != nil && bench.faults.failures > 20 })
+        #expect(bench.simulator.figures.requests <= 30, "nothing goes out with a credential in doubt")
+        bench.faults.disarm()
+        try #require(
+            bench.wait { bench.campaign()?.state == .suspended && bench.campaign()?.counts.retrying == 20 })
+        let end = try #require(bench.campaign())
+        #expect(end.reason?.hasPrefix("BadDeviceToken") == true)
+        #expect(end.counts.rejected == 0, "they wait for the repair")
+        #expect(bench.lines.count(of: "the campaign is suspended") == 1)
+        #expect(bench.lines.count(of: Self.refuses) == 1, "told once, not at each try")
+        #expect(bench.wait { isCalm(fanOut, bench) })
+    }
+
+    /// The last commit of a campaign is its completion: nothing is recorded after it that would show that the store is well.
+    @Test func theFaultEndsAlsoWhereNothingIsLeftToRecord() throws {
+        let bench = try StoreFaultBench()
+        try bench.register(1)
+        let fanOut = try bench.fanOut()
+        defer { fanOut.stop(within: .seconds(5)) }
+        try bench.raise("2")
+        fanOut.poke()
+        try #require(try bench.wait { try isDone(bench) })
+        // Paused and resumed with nothing left to do: the only work is to complete it.
+        let campaign = try #require(bench.campaign())
+        try bench.store.administer(
+            "UPDATE campaign SET state = 'running', finished_at = NULL WHERE id = \(campaign.key.row)")
+        bench.faults.arm(.busy, first: 1)
+        fanOut.poke()
+        try #require(bench.wait { fanOut.faults()["store"] != nil })
+        bench.faults.disarm()
+        try #require(try bench.wait { try isDone(bench) })
+        #expect(bench.wait { isCalm(fanOut, bench) })
+    }
+
+    /// Another program in a long transaction: told as such, and over as soon as it ends.
+    @Test func anotherProgramsTransactionIsWaitedFor() throws {
+        let bench = try StoreFaultBench()
+        try bench.register(Self.devices)
+        let fanOut = try bench.fanOut()
+        defer { fanOut.stop(within: .seconds(5)) }
+        let outsider = try SQLiteStore(path: bench.path)
+        defer { outsider.close() }
+        try bench.raise("2")
+        try outsider.administer("BEGIN IMMEDIATE")
+        fanOut.poke()
+        try #require(
+            bench.wait { fanOut.faults().values.contains { $0.contains("Another program holds the write lock") } })
+        #expect(bench.simulator.figures.requests == 0)
+        try outsider.administer("ROLLBACK")
+        try #require(try bench.wait { try isDone(bench) })
+        #expect(bench.wait { isCalm(fanOut, bench) })
+        #expect(bench.simulator.figures.accepted == Self.devices && bench.simulator.figures.duplicates == 0)
+    }
+}

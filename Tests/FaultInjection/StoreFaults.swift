@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFaultyVFS
+import Glibc
+
+/// What goes wrong with the files of one store, by script: SQLite's own view of a disk that fills up, breaks, or is
+/// remounted for reading only.
+///
+/// Must be made before the store is opened. May be used from any thread.
+package final class StoreFaults: Sendable {
+    /// A kind of fault as SQLite meets it.
+    package enum Kind: String, CaseIterable, Sendable, CustomStringConvertible {
+        /// SQLITE_FULL: the disk is full.
+        case full
+        /// SQLITE_IOERR_WRITE with EROFS: the kernel has made the file system read-only.
+        case readOnly
+        /// SQLITE_IOERR_WRITE with EIO.
+        case write
+        /// SQLITE_IOERR_FSYNC with EIO.
+        case sync
+        /// SQLITE_IOERR_READ with EIO.
+        case read
+        /// SQLITE_IOERR_SHMMAP with ENOMEM.
+        case map
+        /// SQLITE_CANTOPEN with EMFILE.
+        case open
+        /// SQLITE_BUSY: somebody else has the write lock.
+        case busy
+
+        package var description: String { rawValue }
+    }
+
+    private let watch: Int32
+
+    /// - Parameter path: the store's file; -wal and -shm beside it are watched too.
+    package init(path: String) {
+        watch = unsafe faulty_vfs_watch(path)
+        precondition(watch >= 0, "too many stores with faults in one process")
+    }
+
+    /// Of the calls that `kind` can befall, those from the `first` on (1 is the next) fail, `count` of them.
+    package func arm(_ kind: Kind, first: Int, count: Int = .max) {
+        // Result codes of sqlite3.h, which this target does not show to Swift.
+        let (operations, code, error): (Int, Int32, Int32) =
+            switch kind {
+            case .full: (FAULTY_WRITE, 13, ENOSPC)
+            case .readOnly: (FAULTY_WRITE | FAULTY_TRUNCATE, 778, EROFS)
+            case .write: (FAULTY_WRITE, 778, EIO)
+            case .sync: (FAULTY_SYNC, 1034, EIO)
+            case .read: (FAULTY_READ, 266, EIO)
+            case .map: (FAULTY_MAP, 5386, ENOMEM)
+            case .open: (FAULTY_OPEN, 14, EMFILE)
+            case .busy: (FAULTY_LOCK, 5, 0)
+            }
+        faulty_vfs_arm(watch, Int32(operations), first, count, code, error)
+    }
+
+    package func disarm() { faulty_vfs_disarm(watch) }
+
+    /// How many calls have failed since `arm`.
+    package var failures: Int { faulty_vfs_failures(watch) }
+}
