@@ -70,7 +70,8 @@ let package = Package(
             "upgrade-relay",
             [
                 "RelayAPI", "Notifications", "VersionSources", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
-                "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd", "CLinux",
+                "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd",
+                "CLinux",
             ]),
         room(
             "RelayAPI",

@@ -45,6 +45,10 @@ import Testing
             _ = try receive(Array(record.utf8))
             return APIAnswer(status: 200, body: [])
         }
+
+        func pieces(
+            _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
+        ) async throws -> APIAnswer { try await lines(request, receive: receive) }
     }
 
     private static let commands = [

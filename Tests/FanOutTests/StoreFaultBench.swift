@@ -4,8 +4,10 @@ import FanOut
 import FaultInjection
 import Foundation
 import HTTP2
+import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import Signing
 
 /// A fan-out between a store whose files can fail and the simulator.
 final class StoreFaultBench {
