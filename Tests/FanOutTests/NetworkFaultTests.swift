@@ -56,7 +56,7 @@ import Testing
         print("| \(fault.testDescription) | 1 | 0 | \(repeated) | \(rest) |")
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPushThatIsAlwaysRefusedKeepsItsSchedule() throws {
+    @Test(.timeLimit(.minutes(3))) func aPushThatIsAlwaysRefusedKeepsItsSchedule() throws {
         let bench = try FanOutBench()
         defer { try? FileManager.default.removeItem(at: bench.folder) }
         let identity = try TestIdentity()
