@@ -106,7 +106,7 @@ let package = Package(
             name: "StoreConformance", dependencies: ["RelayStore", "RelayEngine", "UpgradeRules"],
             path: "Tests/StoreConformance", swiftSettings: strict),
         .target(
-            name: "HookReceiver", dependencies: ["CurlTransport", "VersionSources", "RelayEngine"],
+            name: "HookReceiver", dependencies: ["TestPeers", "CurlTransport", "VersionSources", "RelayEngine"],
             path: "Tests/HookReceiver", swiftSettings: strict),
         .target(name: "SeedApps", path: "Tests/SeedApps", swiftSettings: strict),
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),

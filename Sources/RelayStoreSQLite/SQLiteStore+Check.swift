@@ -18,23 +18,24 @@ extension SQLiteStore {
     }
 
     private static func check(_ connection: Connection, _ begins: (String) -> Bool) throws -> [StoreFault] {
-        try connection.transaction("BEGIN") { connection in
-            var examination = StoreExamination(connection: connection)
-            let isNewest = try DatabaseMigrationStorage.version(of: connection) == Migration.newest
-            for step in StoreExamination.steps where isNewest || !step.needsNewest {
-                guard begins(step.name) else { throw StoreError(.failed, context: "the check was given up") }
-                try examination.run(step)
-                // What follows is about rows; where pages are damaged, reading rows says nothing.
-                if examination.isDamaged { break }
-            }
-            if !isNewest {
-                let version = try DatabaseMigrationStorage.version(of: connection)
-                _ = begins(
-                    "no further: schema version \(version) is older than this release's \(Migration.newest); start the daemon on it"
-                )
-            }
-            return examination.faults
+        try connection.run("BEGIN")
+        // Nothing was written; and where pages are damaged, SQLite refuses even an empty COMMIT.
+        defer { _ = try? connection.run("ROLLBACK") }
+        var examination = StoreExamination(connection: connection)
+        let isNewest = try DatabaseMigrationStorage.version(of: connection) == Migration.newest
+        for step in StoreExamination.steps where isNewest || !step.needsNewest {
+            guard begins(step.name) else { throw StoreError(.failed, context: "the check was given up") }
+            try examination.run(step)
+            // What follows is about rows; where pages are damaged, reading rows says nothing.
+            if examination.isDamaged { break }
         }
+        if !isNewest {
+            let version = try DatabaseMigrationStorage.version(of: connection)
+            _ = begins(
+                "no further: schema version \(version) is older than this release's \(Migration.newest); start the daemon on it"
+            )
+        }
+        return examination.faults
     }
 }
 
@@ -87,8 +88,12 @@ private struct StoreExamination {
     // MARK: SQLite's rules
 
     private mutating func pages() throws {
-        let found = try connection.all("PRAGMA integrity_check(\(Self.most))") { $0.text(0) }
-        for line in found where line != "ok" {
+        // Line by line: on some damage SQLite gives up after telling of it.
+        let statement = try connection.prepared("PRAGMA integrity_check(\(Self.most))")
+        defer { statement.clear() }
+        while try statement.step() {
+            let line = statement.text(0)
+            guard line != "ok" else { continue }
             isDamaged = true
             note(line)
         }

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import RelayEngine
 import Synchronization
+import TestPeers
 package import VersionSources
 
 /// A receiver of webhooks on loopback that verifies every request with the project's own `WebhookVerifier` before it answers
@@ -48,24 +49,11 @@ package final class HookReceiver: Sendable {
         answer: @escaping @Sendable (Delivery, Int) -> String? = { _, _ in response("204 No Content") }
     ) throws {
         let verifier = WebhookVerifier(secrets: [try WebhookSecret(Self.secret)])
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var one: Int32 = 1
-        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, size) == 0 && getsockname(listener, $0, &size) == 0
-            }
-        }
-        guard isBound, listen(listener, 16) == 0 else { throw HookReceiverError() }
+        let (listener, port) = try Loopback.listen(port: port)
         let inbox = Inbox()
         self.inbox = inbox
         self.listener = listener
-        self.port = UInt16(bigEndian: address.sin_port)
+        self.port = port
         thread = try NativeThread(name: "receiver") {
             while true {
                 let socket = accept(listener, nil, nil)
@@ -138,5 +126,3 @@ package final class HookReceiver: Sendable {
         }
     }
 }
-
-struct HookReceiverError: Error {}
