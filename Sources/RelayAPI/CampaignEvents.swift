@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 
-/// Server-sent events (WHATWG HTML, section 9.2) of one campaign, until its final state or the server's stop.
+/// Server-sent events (WHATWG HTML, section 9.2) of one campaign, until its last outcome or the server's stop.
 final class CampaignEvents: ByteSource {
     private let api: API
     private let campaign: CampaignKey
@@ -20,8 +21,12 @@ final class CampaignEvents: ByteSource {
         while !isDone, !api.stop.isSet {
             guard let record = try api.store.campaign(campaign) else { return nil }
             var writer = JSONWriter()
-            writer.campaign(api.control.status(record))
-            switch pacing.step(state: record.state, body: writer.bytes, at: MonotonicClock.milliseconds()) {
+            let status = api.control.status(record)
+            writer.campaign(status)
+            switch pacing.step(
+                state: status.record.state, inFlight: status.counts.inFlight, body: writer.bytes,
+                at: MonotonicClock.milliseconds())
+            {
             case .send(let isLast):
                 isDone = isLast
                 return Array("event: campaign\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8)

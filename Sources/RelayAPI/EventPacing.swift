@@ -21,12 +21,15 @@ struct EventPacing {
     private var lastBody: [UInt8] = []
     private var lastSent: Int64 = 0
 
-    /// - Parameter body: the campaign as it would be sent.
-    mutating func step(state: CampaignState, body: [UInt8], at now: Int64) -> Step {
+    /// - Parameters:
+    ///   - inFlight: pushes on their way; a campaign in a final state waits for their outcomes.
+    ///   - body: the campaign as it would be sent.
+    mutating func step(state: CampaignState, inFlight: Int64, body: [UInt8], at now: Int64) -> Step {
         let isDue = now - lastSent >= Self.interval
-        if state != lastState || isDue && (state == .running || body != lastBody) {
+        let isLast = state.isFinal && inFlight == 0
+        if isLast || state != lastState || isDue && (state == .running || body != lastBody) {
             (lastState, lastBody, lastSent) = (state, body, now)
-            return .send(isLast: state.isFinal)
+            return .send(isLast: isLast)
         }
         if now - lastSent >= Self.silence {
             lastSent = now

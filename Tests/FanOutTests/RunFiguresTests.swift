@@ -19,6 +19,19 @@ import Testing
         #expect(counts.audience == recorded.audience)
     }
 
+    @Test func whatIsOnItsWayWhenTheCampaignIsSupersededIsNotCancelledYet() {
+        var recorded = CampaignCounts()
+        recorded.accepted = 50
+        recorded.cancelled = 40
+        var figures = RunFigures()
+        figures.shardRequestsOut = 30
+        figures.retryRequestsOut = 4
+        let counts = figures.counts(recorded)
+        #expect(counts.inFlight == 34)
+        #expect(counts.cancelled == 6)
+        #expect(counts.audience == recorded.audience)
+    }
+
     @Test func figuresOfAMomentAgoNeverMakeACountNegative() {
         var recorded = CampaignCounts()
         recorded.pending = 5

@@ -14,18 +14,21 @@ struct StreamTests {
         var pacing = EventPacing()
         let a: [UInt8] = [1]
         let b: [UInt8] = [2]
-        #expect(pacing.step(state: .running, body: a, at: 5000) == .send(isLast: false))
-        #expect(pacing.step(state: .running, body: b, at: 5200) == .wait)
-        #expect(pacing.step(state: .running, body: b, at: 6000) == .send(isLast: false))
-        #expect(pacing.step(state: .running, body: b, at: 7000) == .send(isLast: false))
-        #expect(pacing.step(state: .paused, body: b, at: 7001) == .send(isLast: false))
+        #expect(pacing.step(state: .running, inFlight: 3, body: a, at: 5000) == .send(isLast: false))
+        #expect(pacing.step(state: .running, inFlight: 3, body: b, at: 5200) == .wait)
+        #expect(pacing.step(state: .running, inFlight: 3, body: b, at: 6000) == .send(isLast: false))
+        #expect(pacing.step(state: .running, inFlight: 3, body: b, at: 7000) == .send(isLast: false))
+        #expect(pacing.step(state: .paused, inFlight: 3, body: b, at: 7001) == .send(isLast: false))
         // It stands still: nothing but a sign of life.
-        #expect(pacing.step(state: .paused, body: b, at: 9000) == .wait)
-        #expect(pacing.step(state: .paused, body: b, at: 22_001) == .keepAlive)
-        #expect(pacing.step(state: .paused, body: b, at: 22_200) == .wait)
+        #expect(pacing.step(state: .paused, inFlight: 3, body: b, at: 9000) == .wait)
+        #expect(pacing.step(state: .paused, inFlight: 3, body: b, at: 22_001) == .keepAlive)
+        #expect(pacing.step(state: .paused, inFlight: 3, body: b, at: 22_200) == .wait)
         // What was in flight still comes in.
-        #expect(pacing.step(state: .paused, body: a, at: 23_001) == .send(isLast: false))
-        #expect(pacing.step(state: .completed, body: a, at: 23_002) == .send(isLast: true))
+        #expect(pacing.step(state: .paused, inFlight: 3, body: a, at: 23_001) == .send(isLast: false))
+        // Over, but for what is on its way.
+        #expect(pacing.step(state: .superseded, inFlight: 3, body: a, at: 23_002) == .send(isLast: false))
+        #expect(pacing.step(state: .superseded, inFlight: 3, body: a, at: 23_200) == .wait)
+        #expect(pacing.step(state: .superseded, inFlight: 0, body: b, at: 23_400) == .send(isLast: true))
     }
 
     @Test("slots are given back")

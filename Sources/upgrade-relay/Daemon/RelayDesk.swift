@@ -164,8 +164,11 @@ final class RelayDesk: RelayControl {
     func status(_ record: CampaignRecord) -> CampaignStatus {
         let figures = fanOut.figures(of: record.key)
         let now = clock()
-        let counts = figures.counts(record.counts)
         var record = record
+        // Read after the figures: outcomes that were recorded in between would be neither on their way nor in the ledger,
+        // and nothing later corrects the last that is told of a campaign.
+        if record.state.isFinal, let newer = try? store.campaign(record.key) { record = newer }
+        let counts = figures.counts(record.counts)
         if record.state == .running, record.reason == nil { record.reason = figures.trouble }
         var waitingUntil: Timestamp?
         if record.state == .waiting,

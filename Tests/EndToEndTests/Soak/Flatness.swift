@@ -7,14 +7,15 @@
 ///
 /// | what | criterion |
 /// |---|---|
-/// | memory | least squares over the second half: at most 8 MiB in a million pushes, which is 8 bytes a push; a run of less than 400,000 pushes is too short for a slope and may grow by 24 MiB from half to half |
+/// | memory | least squares over the second half: at most 16 MiB in a million pushes. The C library's smallest block takes 32 bytes, so that one lost with every other push is more. A run of less than 400,000 pushes is too short for a slope and may grow by 24 MiB from the second quarter to the last. Never 40 MiB above the median of the second quarter |
 /// | descriptors | the median of the last quarter at most 12 above that of the second: connections come and go |
 /// | threads | the same |
 /// | log | never above 128 MiB |
 struct Flatness {
-    static let slopeLimit = 8.0
+    static let slopeLimit = 16.0
     static let shortestForSlope = 400_000
     static let stepLimit: Int64 = 24 << 20
+    static let peakLimit: Int64 = 40 << 20
     static let countLimit = 12
     static let logLimit: Int64 = 128 << 20
 
@@ -63,6 +64,10 @@ struct Flatness {
             }
         } else if Int64(memory[3] - memory[1]) > Self.stepLimit {
             faults.append("memory grew from \(memory[1] >> 20) to \(memory[3] >> 20) MiB in the second half")
+        }
+        let peak = samples.lazy.map(\.memory).max() ?? 0
+        if peak - Int64(memory[1]) > Self.peakLimit {
+            faults.append("memory rose to \(peak >> 20) MiB, from \(memory[1] >> 20) in the second quarter")
         }
         for (name, values) in [
             ("descriptors", medians(\.descriptors)), ("threads", medians(\.threads)),

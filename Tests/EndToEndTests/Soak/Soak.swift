@@ -123,6 +123,7 @@ final class Soak {
         report.kills += 1
         report.longestRestart = max(report.longestRestart, ContinuousClock.now - began)
         // Only what was on its way before the kill can come again, wherever the answers are.
-        nextKill = bench.simulator.figures.requests + (plan.killEvery ?? 0)
+        nextKill =
+            report.kills < plan.killsAtMost ? bench.simulator.figures.requests + (plan.killEvery ?? 0) : .max
     }
 }

@@ -12,6 +12,7 @@ struct SoakPlan {
     var share = 0.02
     /// Requests from one SIGKILL to the next; nil: the daemon is never killed.
     var killEvery: Int?
+    var killsAtMost = 20
     /// Whether faults are dealt out that take tens of seconds to be found out: a silent peer, an answer that never comes.
     var hasSlowFaults: Bool
     /// Whether every payload is held against the phones' own code: the record takes about 600 bytes a push.
@@ -24,7 +25,8 @@ struct SoakPlan {
 
     /// Seconds: part of every test run.
     static let short = SoakPlan(
-        pushes: 2_600, fleet: 2_000, hasSlowFaults: false, keepsRecord: true, reloadInterval: .seconds(3),
+        pushes: 2_600, fleet: 2_000, killsAtMost: 3, hasSlowFaults: false, keepsRecord: true,
+        reloadInterval: .seconds(3),
         stoppers: [
             .rejection(.invalidProviderToken), .rejection(.topicDisallowed), .rejection(.tooManyProviderTokenUpdates),
             .rejection(.expiredProviderToken),
@@ -38,12 +40,12 @@ struct SoakPlan {
             reloadInterval: .seconds(8))
     }
 
-    /// A tenth of the pushes, with up to twenty times SIGKILL.
+    /// A tenth of the pushes, with SIGKILL now and then.
     var crashing: SoakPlan {
         var plan = self
         plan.pushes = max(pushes / 10, 3_000)
         plan.fleet = max(fleet / 4, 2_000)
-        plan.killEvery = max(plan.pushes / 20, 1_000)
+        plan.killEvery = max(plan.pushes / killsAtMost, 800)
         return plan
     }
 

@@ -47,9 +47,9 @@ import Testing
         #expect(abs(flat.slope) < 0.5)
     }
 
-    @Test(arguments: [16, 100]) func bytesLostWithEveryPushAreFound(bytes: Int) {
+    @Test(arguments: [32, 100]) func bytesLostWithEveryPushAreFound(bytes: Int) {
         let leak = samples { DaemonSample(pushes: $0, memory: Int64((50 << 20) + $0 * bytes + $0 % 7 * (512 << 10))) }
-        #expect(leak.faults.count == 1)
+        #expect(leak.faults.first?.hasPrefix("memory grows by ") == true)
         #expect(abs(leak.slope - Double(bytes) / 1.048576) < 1)
     }
 
@@ -62,7 +62,7 @@ import Testing
     @Test func aShortRunIsJudgedByWhatItGrew() {
         let short = (1...20).map { DaemonSample(pushes: $0 * 1000, memory: Int64($0) << 20) }
         #expect(Flatness(short).faults == [])
-        #expect(Flatness(short.map { DaemonSample(pushes: $0.pushes, memory: $0.memory * 4) }).faults.count == 1)
+        #expect(Flatness(short.map { DaemonSample(pushes: $0.pushes, memory: $0.memory * 3) }).faults.count == 1)
         #expect(Flatness([]).faults.count == 1, "nothing seen is nothing proved")
     }
 }
