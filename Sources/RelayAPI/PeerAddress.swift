@@ -13,14 +13,17 @@ struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
 
     @unsafe init(_ address: UnsafePointer<sockaddr>?) {
         guard let address = unsafe address else { return }
-        switch Int32(unsafe address.pointee.sa_family) {
+        // By place, not by name: whose the names are depends on the order of imports. The family comes first in each, in
+        // the host's order (sockaddr(3type)); the rest is in network order.
+        let raw = unsafe UnsafeRawPointer(address)
+        switch Int32(unsafe raw.loadUnaligned(as: UInt16.self)) {
         case AF_INET:
-            let raw = unsafe UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr
-            low = 0xFFFF_0000_0000 | UInt64(UInt32(bigEndian: raw))
+            low =
+                0xFFFF_0000_0000
+                | UInt64(UInt32(bigEndian: unsafe raw.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
         case AF_INET6:
-            let raw = unsafe UnsafeRawPointer(address).advanced(by: 8)
-            high = UInt64(bigEndian: unsafe raw.loadUnaligned(as: UInt64.self))
-            low = UInt64(bigEndian: unsafe raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            high = UInt64(bigEndian: unsafe raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            low = UInt64(bigEndian: unsafe raw.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
         default: break
         }
     }
