@@ -13,7 +13,7 @@ SHARE     = $(DESTDIR)$(PREFIX)/share
 SOAK_PUSHES ?= 1000000
 
 # What Debian 12 has and the build needs; the last two are what tests and demo call.
-PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev libmicrohttpd-dev libsystemd-dev pkg-config ca-certificates curl openssl sqlite3
+PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev libmicrohttpd-dev libgnutls28-dev libsystemd-dev pkg-config ca-certificates curl openssl sqlite3
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
 RELEASE  := -c release --static-swift-stdlib
@@ -28,7 +28,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-service test-tsan test-asan test-crash fuzz fuzz-keep soak lint bench measure-upkeep clean install \
+.PHONY: help demo build test test-service test-tsan test-asan test-crash fuzz fuzz-keep soak lint bench measure-upkeep bench-api test-idle clean install \
         deb packages
 
 help: ## list the targets
@@ -74,6 +74,14 @@ lint: ## formatting and style, as strict as they come
 bench: build ## rate, CPU per push and peak memory of the daemon at 100,000 and 1,000,000 devices
 	$(BINARY) demo --devices 100000
 	$(BINARY) demo --devices 1000000
+
+bench-api: build ## requests per second and CPU per request of what apps ask, at 1, 64 and 512 connections (needs wrk)
+	@command -v wrk > /dev/null || { echo 'wrk is missing: apt-get install wrk'; exit 1; }
+	Tests/Load/api-load.sh $(BINARY)
+
+test-idle: packages ## 10,000 idle connections, and the API still answers (needs a hard limit of 20,500 open files)
+	$(SWIFT) build --build-tests
+	IDLE_CONNECTIONS=10000 $(SWIFT) test --skip-build --filter idleFlood
 
 # Builds only where nothing was built: root, who installs, need not have the toolchain in the path.
 $(BINARY):

@@ -18,19 +18,49 @@ struct API: Sendable {
     /// What the open paths answer from.
     let board: VersionBoard
     let sightings: SightingQueue
+    /// What is told of those who are refused.
+    let refusals: RefusalLog
 
-    /// Decides by the head alone; whoever may not ask is turned away before the body is read.
-    func begin(_ head: RequestHead) -> Admission {
+    /// What is done about a request as soon as its head is there.
+    enum Opening {
+        case answer(Response)
+        /// To be decided on a thread that may wait: the store has a say in it.
+        case work(@Sendable () -> Admission)
+    }
+
+    /// Decides by the head alone; whoever may not ask is turned away before the body is read. Never waits.
+    ///
+    /// - Parameter refusal: why nobody on this connection is let in.
+    func open(_ head: RequestHead, refusal: PeerRefusal? = nil) -> Opening {
         let (route, query): (Route, [RequestTarget.QueryItem])
         do {
+            if let refusal { throw refusal.problem }
+            try refuseTooLong(head)
             (route, query) = try Self.find(head)
         } catch {
             return .answer(Problem.of(error).response)
         }
-        do {
-            return try admit(head, route, query)
-        } catch {
-            return .answer(problem(error, at: route).response)
+        let decide: @Sendable () -> Admission = {
+            do {
+                return try admit(head, route, query)
+            } catch {
+                return .answer(problem(error, at: route).response)
+            }
+        }
+        // Who shows a token has it looked up.
+        guard route.isAnsweredFromMemory, head.headers["authorization"] == nil, case .answer(let response) = decide()
+        else { return .work(decide) }
+        return .answer(response)
+    }
+
+    private func refuseTooLong(_ head: RequestHead) throws {
+        let limits = settings.limits
+        if head.target.utf8.count > limits.target {
+            throw Problem(
+                414, "the request's target has \(head.target.utf8.count) bytes; at most \(limits.target) are taken")
+        }
+        if head.size > limits.head {
+            throw Problem(431, "the request's head has \(head.size) bytes; at most \(limits.head) are taken")
         }
     }
 

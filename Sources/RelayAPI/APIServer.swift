@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import RelayStore
+package import Signing
 import Synchronization
 
 /// The HTTP API on TCP and on the control socket.
@@ -21,6 +22,8 @@ package final class APIServer: Sendable {
         var port: UInt16?
         var control: HTTPDaemon?
         var controlSocket: ListenSocket.Control?
+        var work: WorkQueue?
+        var certificates: TLSCertificates?
     }
 
     /// - Parameter board: what the open paths answer from; without one, the server makes its own and refreshes it when
@@ -48,6 +51,17 @@ package final class APIServer: Sendable {
         stop()
     }
 
+    /// Threads that wait for the store: readers side by side, and one writer.
+    private static let workers = 8
+
+    /// Takes another certificate for the handshakes to come; connections that live are not touched. After `start`.
+    ///
+    /// - Returns: whether it is another one.
+    /// - Throws: `APIStartError.badCertificate`; then the old one stays.
+    package func exchange(identity: ServerIdentity) throws -> Bool {
+        try state.withLock { $0.certificates }?.exchange(for: identity) ?? false
+    }
+
     /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.
     package var port: UInt16? { state.withLock { $0.port } }
 
@@ -63,21 +77,32 @@ package final class APIServer: Sendable {
                 let api = API(
                     store: store, control: control, settings: settings, stop: stop,
                     streams: StreamSlots(limit: settings.limits.eventStreams), readinessCheck: ReadinessCheck(),
-                    board: board, sightings: sightings)
+                    board: board, sightings: sightings, refusals: RefusalLog(settings.log))
+                let work = WorkQueue(threads: Self.workers)
+                state.work = work
+                state.certificates = try settings.identity.map { identity throws(APIStartError) in
+                    try TLSCertificates(identity)
+                }
                 // The control socket first: it finds out whether another daemon is running, which says more than
                 // "address in use".
                 if let socket = settings.handed.control {
-                    state.control = try HTTPDaemon(socket: socket, door: .control, api: api, isHanded: true)
+                    state.control = try HTTPDaemon(
+                        socket: socket, door: .control, api: api, work: work, access: ControlAccess.of(socket: socket),
+                        isHanded: true)
                 } else if let path = settings.controlSocket {
-                    let socket = try ListenSocket.control(path: path, mode: settings.controlSocketMode)
+                    let socket = try ListenSocket.control(
+                        path: path, mode: settings.controlSocketMode, group: settings.controlSocketGroup)
                     state.controlSocket = socket
-                    state.control = try HTTPDaemon(socket: socket.descriptor, door: .control, api: api)
+                    state.control = try HTTPDaemon(
+                        socket: socket.descriptor, door: .control, api: api, work: work,
+                        access: ControlAccess.of(socket: socket.descriptor))
                 }
                 let network = try settings.handed.network ?? settings.listen.map(ListenSocket.network)
                 if let socket = network {
                     state.port = ListenSocket.port(of: socket)
                     state.network = try HTTPDaemon(
-                        socket: socket, door: .network, api: api, isHanded: settings.handed.network != nil)
+                        socket: socket, door: .network, api: api, work: work, certificates: state.certificates,
+                        isHanded: settings.handed.network != nil)
                 }
             }
         } catch {
@@ -97,6 +122,8 @@ package final class APIServer: Sendable {
             if let socket = state.controlSocket { ListenSocket.remove(socket) }
             state.controlSocket = nil
             state.port = nil
+            _ = state.work?.stop(patience: 1000)
+            state.work = nil
         }
         sightings.stop()
     }

@@ -9,6 +9,8 @@ package struct APIStartError: Error, Hashable, Sendable, CustomStringConvertible
         case notASocket
         /// Another daemon answers on the control socket.
         case alreadyRunning
+        /// TLS cannot be spoken with the certificate or its key.
+        case badCertificate
         case failed
     }
 

@@ -17,6 +17,9 @@ final class CampaignEvents: ByteSource {
         self.slot = slot
     }
 
+    /// Until something changes.
+    var mayWaitLong: Bool { true }
+
     func next() throws -> [UInt8]? {
         while !isDone, !api.stop.isSet {
             guard let record = try api.store.campaign(campaign) else { return nil }

@@ -36,10 +36,33 @@ extension API {
             throw Problem(503, "this app was just configured; ask again", headers: [("Retry-After", "1")])
         }
         // A token of the wrong form is nobody's: an old app is not refused its answer for it.
-        if let token, case .success(let good) = DeviceFields.normalized(token, platform: platform) {
+        if let token, case .success(let good) = DeviceFields.normalized(token, platform: platform),
+            isCredible(version, of: key, head)
+        {
             sightings.note(Sighting(app: key, token: good, version: version))
         }
         return answer.response(to: head, isShared: telephone == nil && token == nil)
+    }
+
+    /// Whether a version is taken for true that somebody says a device has.
+    ///
+    /// Anybody may ask here, so what is said must not be able to do much harm. It never reaches a telephone, an environment
+    /// or a device that is not registered, and the answer is made of the request alone: a lie about somebody else's device
+    /// does not silence what that device hears at its own login (SEEDS S1), and its next login corrects the lie. A version
+    /// that nobody has published would silence pushes for ever: it is not believed. Whoever does not want to trust that
+    /// push tokens are kept secret sets `checkTrust: "authorized"`.
+    private func isCredible(_ version: Version, of app: AppKey, _ head: RequestHead) -> Bool {
+        if head.door == .control || isVouched(head) { return true }
+        guard settings.checkTrust == .device else { return false }
+        return board.newest(app).map { version <= $0 } ?? true
+    }
+
+    /// Whether the caller may write devices anyhow.
+    private func isVouched(_ head: RequestHead) -> Bool {
+        guard let authorization = head.headers["authorization"] else { return false }
+        return
+            (try? Rights.caller(
+                for: .scope(.devices), door: head.door, authorization: authorization, look: store.token(hash:))) != nil
     }
 
     func launchGate(_ app: String, _ head: RequestHead) throws -> Response {

@@ -30,23 +30,33 @@ struct EntityTag: Hashable, Sendable {
 struct PreparedContent: Sendable {
     let bytes: [UInt8]
     let tag: EntityTag
+    /// The whole content with its headers, for shared caches and for the client's own.
+    private let shared: ReadyResponse?
+    private let own: ReadyResponse?
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         tag = EntityTag(of: bytes)
+        shared = ReadyResponse(200, Self.headers(tag, isShared: true), bytes)
+        own = ReadyResponse(200, Self.headers(tag, isShared: false), bytes)
+    }
+
+    private static func headers(_ tag: EntityTag, isShared: Bool) -> [(name: String, value: String)] {
+        [("Content-Type", "application/json")] + validators(tag, isShared: isShared)
+    }
+
+    private static func validators(_ tag: EntityTag, isShared: Bool) -> [(name: String, value: String)] {
+        [("ETag", tag.text), ("Cache-Control", isShared ? "no-cache" : "private, no-cache")]
     }
 
     /// 200, or 304 where the client has it already.
     ///
     /// - Parameter isShared: whether a proxy may keep it. Whoever keeps it asks before using it again ("no-cache").
     func response(to head: RequestHead, isShared: Bool) -> Response {
-        let validators: [(name: String, value: String)] = [
-            ("ETag", tag.text), ("Cache-Control", isShared ? "no-cache" : "private, no-cache"),
-        ]
         if tag.isNamed(in: head.headers["if-none-match"]) {
-            return Response(status: 304, headers: validators, body: .bytes([]))
+            return Response(status: 304, headers: Self.validators(tag, isShared: isShared), body: .bytes([]))
         }
-        return Response(
-            status: 200, headers: [("Content-Type", "application/json")] + validators, body: .bytes(bytes))
+        if let ready = isShared ? shared : own { return Response(status: 200, headers: [], body: .ready(ready)) }
+        return Response(status: 200, headers: Self.headers(tag, isShared: isShared), body: .bytes(bytes))
     }
 }

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One request from its first byte to its answer. Pure of sockets: told what arrives, says what to do. Used by its
-/// connection's thread alone.
-final class Exchange {
+/// One request from its first byte to its answer. Pure of sockets: told what arrives, says what to do.
+///
+/// `@unchecked Sendable`: it is used by its connection's thread, and between a `.work` and the end of that work by the
+/// thread that does it and by nobody else, because the connection is suspended meanwhile. The queue's lock orders the way
+/// there, the library's (MHD_resume_connection) the way back.
+final class Exchange: @unchecked Sendable {
     enum Step {
         /// Read on.
         case more
+        /// To be done on a thread that may wait; then `advance` again.
+        case work(@Sendable () -> Void)
+        /// Work is still being done: what came was not looked at.
+        case busy
         case answer(Response)
         /// There is no way left to be heard.
         case cut
@@ -14,19 +21,29 @@ final class Exchange {
     /// So much of an unwanted body is read and dropped: a client that is still sending when the connection closes sees a
     /// reset instead of the answer (RFC 9112, section 9.6). Bytes.
     static let patience = 1024 * 1024
+    /// So much of a stream is handed on at once. Bytes.
+    static let piece = 128 * 1024
 
     private enum State {
         case new
+        case working
+        case admitted(Admission)
         case collecting([UInt8], limit: Int, finish: @Sendable ([UInt8]) -> Response)
-        case streaming(any BodyConsumer)
+        case streaming(any BodyConsumer, waiting: [UInt8])
         case dropping(Response, seen: Int)
+        case answered(Response)
         case over
     }
 
+    let connection: Connection
     let target: String
     private var state = State.new
+    /// Of the head, for what is decided after it.
+    private var declared: Int64?
+    private var waits = false
 
-    init(target: String) {
+    init(connection: Connection, target: String) {
+        self.connection = connection
         self.target = target
     }
 
@@ -34,19 +51,58 @@ final class Exchange {
         if case .new = state { true } else { false }
     }
 
-    func begin(_ head: RequestHead, _ api: API) -> Step {
-        var admission = api.begin(head)
-        if case .collect(let limit, _) = admission, let length = head.contentLength, length > Int64(limit) {
+    /// The head is complete.
+    ///
+    /// - Parameter isFull: whether there is no room for more work.
+    func begin(_ head: RequestHead, _ api: API, isFull: Bool) -> Step {
+        declared = head.contentLength
+        waits = head.headers["expect"]?.lowercased() == "100-continue"
+        switch api.open(head, refusal: connection.refusal) {
+        case .answer(let response):
+            return settle(.answer(response))
+        case .work where isFull:
+            let busy = Problem(503, "the relay has too much to do; ask again", headers: [("Retry-After", "1")])
+            return settle(.answer(busy.response))
+        case .work(let admit):
+            return work { .admitted(admit()) }
+        }
+    }
+
+    /// Called with each piece of the body, after each work, and once more without bytes when the request is complete.
+    func advance(_ bytes: [UInt8]) -> Step {
+        if case .working = state { return .busy }
+        if case .admitted(let admission) = state {
+            let step = settle(admission)
+            guard !bytes.isEmpty, case .more = step else { return step }
+        }
+        if case .answered(let response) = state {
+            state = .over
+            return .answer(response)
+        }
+        return bytes.isEmpty ? end() : receive(bytes)
+    }
+
+    // MARK: Steps
+
+    private func work(_ job: @escaping @Sendable () -> State) -> Step {
+        state = .working
+        return .work { [self] in state = job() }
+    }
+
+    private func settle(_ admission: Admission) -> Step {
+        var admission = admission
+        if case .collect(let limit, _) = admission, let declared, declared > Int64(limit) {
             admission = .answer(API.tooLarge(limit: limit))
         }
         switch admission {
         case .collect(let limit, let finish):
             state = .collecting([], limit: limit, finish: finish)
         case .stream(let consumer):
-            state = .streaming(consumer)
+            state = .streaming(consumer, waiting: [])
         case .answer(let response):
-            let waits = head.headers["expect"]?.lowercased() == "100-continue"
-            if waits || head.contentLength ?? 0 > Int64(Self.patience) {
+            // Not before the request is complete, body or none: an answer that the library is given earlier ends the
+            // connection (connection.c, MHD_queue_response), which is right only where the body is not to come.
+            if waits || declared ?? 0 > Int64(Self.patience) {
                 state = .over
                 return .answer(response)
             }
@@ -55,7 +111,7 @@ final class Exchange {
         return .more
     }
 
-    func receive(_ bytes: [UInt8]) -> Step {
+    private func receive(_ bytes: [UInt8]) -> Step {
         switch state {
         case .collecting(var body, let limit, let finish):
             state = .over  // So that the body has one owner and grows in place.
@@ -65,24 +121,45 @@ final class Exchange {
                 body.append(contentsOf: bytes)
                 state = .collecting(body, limit: limit, finish: finish)
             }
-        case .streaming(let consumer):
-            consumer.consume(bytes)
+        case .streaming(let consumer, var waiting):
+            state = .over
+            waiting.append(contentsOf: bytes)
+            guard waiting.count >= Self.piece else {
+                state = .streaming(consumer, waiting: waiting)
+                return .more
+            }
+            return hand(waiting, to: consumer, isLast: false)
         case .dropping(let response, let seen):
             if seen + bytes.count > Self.patience { return .cut }
             state = .dropping(response, seen: seen + bytes.count)
-        case .new, .over:
+        case .new, .working, .admitted, .answered, .over:
             return .cut
         }
         return .more
     }
 
-    func end() -> Step {
-        defer { state = .over }
+    private func end() -> Step {
         switch state {
-        case .collecting(let body, _, let finish): return .answer(finish(body))
-        case .streaming(let consumer): return .answer(consumer.finish())
-        case .dropping(let response, _): return .answer(response)
-        case .new, .over: return .cut
+        case .collecting(let body, _, let finish):
+            return work { .answered(finish(body)) }
+        case .streaming(let consumer, let waiting):
+            return hand(waiting, to: consumer, isLast: true)
+        case .dropping(let response, _):
+            state = .over
+            return .answer(response)
+        case .new, .working, .admitted, .answered, .over:
+            return .cut
+        }
+    }
+
+    private func hand(_ bytes: [UInt8], to consumer: any BodyConsumer, isLast: Bool) -> Step {
+        state = .working
+        // The consumer is handed over with the exchange, by the same orders.
+        nonisolated(unsafe) let consumer = consumer
+        return .work { [self] in
+            let consumer = unsafe consumer
+            if !bytes.isEmpty { consumer.consume(bytes) }
+            state = isLast ? .answered(consumer.finish()) : .streaming(consumer, waiting: [])
         }
     }
 }

@@ -77,7 +77,8 @@ enum ListenSocket {
         var inode: ino_t
     }
 
-    static func control(path: String, mode: UInt32) throws(APIStartError) -> Control {
+    /// - Parameter group: who it is given to, with the mode 0660 instead of `mode`.
+    static func control(path: String, mode: UInt32, group: UInt32? = nil) throws(APIStartError) -> Control {
         try clear(path)
         let descriptor = socket(AF_UNIX, flags, 0)
         guard descriptor >= 0 else { throw failure(path, errno) }
@@ -93,7 +94,30 @@ enum ListenSocket {
             close(descriptor)
             throw failure(path, code)
         }
+        // The group first: for a moment it is given to it with a mode that lets nobody of it in.
+        if let group, unsafe (chown(path, uid_t.max, group) != 0 || chmod(path, 0o660) != 0) {
+            let code = errno
+            close(descriptor)
+            _ = unsafe unlink(path)
+            throw APIStartError(
+                .failed, "cannot give the control socket \(path) to group \(group): \(SystemError.text(code))",
+                hint: "The relay's own user must be in it (chown(2)): with systemd, SupplementaryGroups=")
+        }
         return Control(descriptor: descriptor, path: path, device: status.st_dev, inode: status.st_ino)
+    }
+
+    /// The file that a socket is bound to; nil where it is bound to none.
+    static func path(of descriptor: Int32) -> String? {
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getsockname(descriptor, $0, &length)
+            }
+        }
+        guard status == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+        let bytes = unsafe withUnsafeBytes(of: address.sun_path) { unsafe Array($0.prefix { $0 != 0 }) }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
     /// Removes the socket file if it is still the one that was made.

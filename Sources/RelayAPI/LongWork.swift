@@ -86,7 +86,7 @@ final class LongWork<Result: Sendable>: Sendable {
         }
     }
 
-    /// Well below `APILimits.idleSeconds`.
+    /// So that who reads knows that there is life.
     private static var patience: DispatchTimeInterval { .seconds(5) }
 
     private let outlet: Outlet
@@ -113,6 +113,7 @@ final class LongAnswer: ByteSource {
     /// or when the connection ends.
     private var slot: StreamSlots.Slot?
     private var isOver = false
+    let mayWaitLong = true
 
     init(_ work: LongWork<Void>, slot: StreamSlots.Slot) {
         self.work = work

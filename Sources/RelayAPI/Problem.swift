@@ -115,7 +115,9 @@ struct Problem: Error {
         case 405: "Method Not Allowed"
         case 409: "Conflict"
         case 413: "Content Too Large"
+        case 414: "URI Too Long"
         case 422: "Unprocessable Content"
+        case 431: "Request Header Fields Too Large"
         case 503: "Service Unavailable"
         default: "Internal Server Error"
         }

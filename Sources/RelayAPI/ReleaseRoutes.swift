@@ -49,6 +49,7 @@ extension API {
         switch verifier.verify(WebhookHeaders(head.headers), body: body, at: now(), takesToken: takesToken) {
         case .verified(let receiptID): return receiptID
         case .refused(let refusal):
+            refusals.webhook(head, refusal)
             // RFC 9110 section 15.5.2: a 401 always says how to prove oneself.
             throw Problem(
                 401, refusal.description, headers: [("WWW-Authenticate", "Webhook-Signature realm=\"upgrade-relay\"")])

@@ -15,6 +15,10 @@ struct RequestHead: Sendable {
     var target: String
     /// By name in lower case; only those that the API reads.
     var headers: [String: String]
+    /// Where it comes from.
+    var peer = PeerAddress.none
+    /// Bytes of the whole head.
+    var size = 0
     /// nil when it is chunked or has none.
     var contentLength: Int64? { headers["content-length"].flatMap { Int64($0) } }
 }
@@ -29,7 +33,7 @@ enum Admission {
     case stream(any BodyConsumer)
 }
 
-/// Takes a body piece by piece, on the connection's own thread.
+/// Takes a body piece by piece, on a thread that may wait; one piece at a time.
 protocol BodyConsumer: AnyObject {
     func consume(_ bytes: [UInt8])
     func finish() -> Response
@@ -40,6 +44,8 @@ struct Response {
     enum Body {
         case bytes([UInt8])
         case stream(any ByteSource)
+        /// Made before, with its status and headers.
+        case ready(ReadyResponse)
     }
 
     var status: Int
@@ -59,12 +65,19 @@ struct Response {
     static var noContent: Response { Response(status: 204, headers: [], body: .bytes([])) }
 }
 
-/// A body that is made as it is sent, on the connection's own thread.
+/// A body that is made as it is sent, on a thread that may wait; one piece at a time.
 protocol ByteSource: AnyObject {
+    /// Whether a piece may take so long that it needs a thread of its own.
+    var mayWaitLong: Bool { get }
+
     /// The next piece, never empty; nil at the end. May wait, but returns soon after the server is stopping.
     ///
     /// - Throws: when the rest cannot be made: the connection is cut, so that the client does not take a part for the whole.
     func next() throws -> [UInt8]?
+}
+
+extension ByteSource {
+    var mayWaitLong: Bool { false }
 }
 
 /// Tells somebody why a source failed: who reads it only sees the connection cut.
@@ -76,6 +89,8 @@ final class WatchedSource: ByteSource {
         self.source = source
         self.failed = failed
     }
+
+    var mayWaitLong: Bool { source.mayWaitLong }
 
     func next() throws -> [UInt8]? {
         do {

@@ -17,15 +17,15 @@ struct RequestTarget: Hashable, Sendable {
         guard let path = parts.first, path.utf8.first == UInt8(ascii: "/") else { return nil }
         var segments: [String] = []
         for segment in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            guard let decoded = Self.decode(segment.utf8, plusIsSpace: false) else { return nil }
+            guard let decoded = Self.decode(segment, plusIsSpace: false) else { return nil }
             segments.append(decoded)
         }
         var query: [QueryItem] = []
         if parts.count == 2 {
             for pair in parts[1].split(separator: "&") {
                 let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard let name = Self.decode(sides[0].utf8, plusIsSpace: true),
-                    let value = sides.count == 2 ? Self.decode(sides[1].utf8, plusIsSpace: true) : ""
+                guard let name = Self.decode(sides[0], plusIsSpace: true),
+                    let value = sides.count == 2 ? Self.decode(sides[1], plusIsSpace: true) : ""
                 else { return nil }
                 query.append(QueryItem(name: name, value: value))
             }
@@ -35,10 +35,15 @@ struct RequestTarget: Hashable, Sendable {
     }
 
     /// - Parameter plusIsSpace: in a query, as every library that writes forms has it (WHATWG URL, section 5.1).
-    private static func decode(_ text: Substring.UTF8View, plusIsSpace: Bool) -> String? {
+    private static func decode(_ text: Substring, plusIsSpace: Bool) -> String? {
+        let encoded = text.utf8.contains { byte in
+            byte == UInt8(ascii: "%") || byte == 0 || byte == UInt8(ascii: "+") && plusIsSpace
+        }
+        // Nearly all of what apps send.
+        if !encoded { return String(text) }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count)
-        var rest = text.makeIterator()
+        bytes.reserveCapacity(text.utf8.count)
+        var rest = text.utf8.makeIterator()
         while let byte = rest.next() {
             switch byte {
             case UInt8(ascii: "%"):

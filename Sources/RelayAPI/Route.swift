@@ -94,6 +94,16 @@ extension Route {
     }
 }
 
+extension Route {
+    /// Whether the answer is there already: neither the store nor the body is asked, and no thread waits.
+    var isAnsweredFromMemory: Bool {
+        switch self {
+        case .health, .openAPI, .check, .launchGate: true
+        default: false
+        }
+    }
+}
+
 enum CampaignMove: String, Hashable, Sendable, CaseIterable {
     case pause
     case resume

@@ -22,6 +22,7 @@ package final class VersionBoard: Sendable {
     private struct Contents {
         var checks: [AppKey: CheckAnswers] = [:]
         var documents: [String: Document] = [:]
+        var newest: [AppKey: Version] = [:]
         var alerts: [AppKey: AlertRecord] = [:]
         var profiles: [AppKey: AppProfile] = [:]
     }
@@ -48,6 +49,9 @@ package final class VersionBoard: Sendable {
             var new = Contents()
             new.alerts = alertByApp
             new.profiles = profiles
+            for record in records {
+                new.newest[record.app] = [record.required, record.latest].compactMap(\.self).max()
+            }
             for (app, profile) in profiles {
                 new.checks[app] = CheckAnswers(byApp[app], profile)
                 let facts = Self.facts(byApp[app], profile, seen[app] ?? SeenVersions())
@@ -72,6 +76,11 @@ package final class VersionBoard: Sendable {
     func check(_ app: AppKey, version: Version, telephone: String?) -> PreparedContent? {
         let answers = contents.withLock { $0.checks[app] }
         return answers?.answer(to: version, telephone: telephone)
+    }
+
+    /// The newest version that the store knows of; nil where it knows none.
+    func newest(_ app: AppKey) -> Version? {
+        contents.withLock { $0.newest[app] }
     }
 
     /// nil when the app is configured for no platform.

@@ -121,8 +121,25 @@ import VersionSources
             #"apps["a/b"]: is not a name for an app; letters, digits, dots, hyphens and underscores"#
         ),
         (
-            "{ listen: { tls: { certificate: \"x\" } } }",
-            "listen.tls: not available yet in this release; null, and a reverse proxy in front where TLS is needed"
+            "{ listen: { tls: { certificate: { file: \"/x\" } } } }",
+            "listen.tls.key: missing; where the PEM file of the certificate's private key is: { file: \"…\" } or "
+                + "{ credential: \"…\" }"
+        ),
+        (
+            "{ listen: { limits: { connections: 3 } } }",
+            "listen.limits.connections: 3 is not a number of connections; a whole number from 16 to 1000000"
+        ),
+        (
+            "{ listen: { limits: { requestTime: \"1d\" } } }",
+            #"listen.limits.requestTime: "1d" is out of range; from 1s to 1h"#
+        ),
+        (
+            "{ listen: { controlSocketGroup: \"no-such-group\" } }",
+            #"listen.controlSocketGroup: "no-such-group" is not a group of this system; one that "getent group" shows"#
+        ),
+        (
+            "{ listen: { checkTrust: \"all\" } }",
+            #"listen.checkTrust: "all" is not whose word is taken; "device" or "authorized""#
         ),
         (
             "{ listen: { address: \"localhost:1\" } }",

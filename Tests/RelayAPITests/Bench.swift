@@ -26,16 +26,17 @@ final class Bench: Sendable {
 
     var socketPath: String { directory.appending(path: "control.sock").path }
 
-    init(limits: APILimits = APILimits()) throws {
+    init(limits: APILimits = APILimits(), checkTrust: CheckTrust = .device) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "relay-api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         store = try SQLiteStore(path: directory.appending(path: "relay.db").path)
         control = ControlDouble(store: store)
         let secret = try WebhookSecret(Self.secret)
-        let settings = APISettings(
+        var settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0),
             controlSocket: directory.appending(path: "control.sock").path, webhookSecrets: { [secret] },
             limits: limits, clock: { Self.now }, log: logged.log)
+        settings.checkTrust = checkTrust
         server = APIServer(store: store, control: control, settings: settings)
         try server.start()
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -21,7 +22,13 @@ final class ControlDouble: RelayControl {
         self.store = store
     }
 
-    func apps() -> [AppKey] { [Bench.app, AppKey(app: "com.example.app", platform: .android)] }
+    /// Whoever asks which apps there are waits for it.
+    let gate = NSLock()
+
+    func apps() -> [AppKey] {
+        gate.withLock {}
+        return [Bench.app, AppKey(app: "com.example.app", platform: .android)]
+    }
 
     func profile(of app: AppKey) -> AppProfile? {
         app.app == "com.example.app" ? AppProfile(downloadURL: "https://example.com/app", alert: "Upgrade") : nil

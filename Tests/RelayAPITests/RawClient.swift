@@ -9,8 +9,12 @@ final class RawClient {
 
     private let descriptor: Int32
 
-    init(port: UInt16) throws {
+    /// - Parameter receiveBuffer: bytes that the kernel takes in for a client that does not read.
+    init(port: UInt16, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -38,6 +42,27 @@ final class RawClient {
             }
             guard count > 0 else { throw Failure(code: errno) }
             rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Whether the server has ended the connection, by now or within so many milliseconds.
+    func isOver(within milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&entry, 1, milliseconds) > 0 else { return false }
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) <= 0
+    }
+
+    /// Reads what is missing of the body whose head, and perhaps a part of it, `receiveHead` returned.
+    func receiveBody(after text: String) throws {
+        let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+        let line = parts[0].split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
+        var missing = (line.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0) - (parts.last?.utf8.count ?? 0)
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while missing > 0 {
+            let count = recv(descriptor, &buffer, min(missing, buffer.count), 0)
+            guard count > 0 else { throw Failure(code: errno) }
+            missing -= count
         }
     }
 

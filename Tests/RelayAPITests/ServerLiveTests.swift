@@ -75,6 +75,34 @@ struct ServerLiveTests {
         #expect(head.hasSuffix("\r\n\r\n"))
     }
 
+    @Test("a connection serves one request after the other, whoever answers it")
+    func keepAlive() throws {
+        let bench = try Bench()
+        let token = try bench.newToken(.status)
+        let raw = try RawClient(port: bench.server.port ?? 0)
+        let paths = ["/healthz", CheckLiveTests.path("1.0"), "/v1/apps", "/readyz", "/v1/nothing", "/healthz?x=1"]
+        for (path, status) in zip(paths, [200, 200, 200, 200, 404, 422]) {
+            try raw.send("GET \(path) HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer \(token)\r\n\r\n")
+            let answer = try raw.receiveHead()
+            #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(path): \(answer)")
+            #expect(!answer.lowercased().contains("connection: close"), "\(path)")
+            try raw.receiveBody(after: answer)
+        }
+        // A body that was collected, and one that was refused after it was read.
+        for (body, status) in [(#"{"required":"9"}"#, 200), ("{", 403)] {
+            let path = status == 200 ? "/v1/apps/com.example.app/ios/plan" : ResourceLiveTests.version
+            let right = try status == 200 ? bench.newToken(.versions) : token
+            let method = status == 200 ? "POST" : "PUT"
+            try raw.send(
+                "\(method) \(path) HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer \(right)\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            let answer = try raw.receiveHead()
+            #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer)")
+            #expect(!answer.lowercased().contains("connection: close"))
+            try raw.receiveBody(after: answer)
+        }
+    }
+
     @Test("clients that send half a request hold nobody up")
     func slowClients() throws {
         let bench = try Bench()

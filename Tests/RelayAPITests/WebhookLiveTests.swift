@@ -121,3 +121,37 @@ struct WebhookLiveTests {
         #expect(try bench.webhook(Self.body("2.0.0")).status == 202)
     }
 }
+
+@Suite("Refused webhooks in the log")
+struct WebhookRefusalTests {
+    @Test("a refusal is logged with where it came from and why, without the body, and a flood in a few lines")
+    func logged() throws {
+        let bench = try Bench()
+        for number in 0..<60 {
+            let answer = try bench.askNetwork(
+                "POST", "/v1/webhooks/version?x=1", Array(WebhookLiveTests.body("2.0").utf8),
+                headers: [
+                    ("webhook-id", "secret-\(number)"), ("webhook-timestamp", "1700000000"),
+                    ("webhook-signature", "v1,c2VjcmV0"),
+                ])
+            #expect(answer.status == 422)
+        }
+        #expect(bench.logged.all == [])
+        for number in 0..<60 {
+            let answer = try bench.askNetwork(
+                "POST", "/v1/webhooks/version", Array(WebhookLiveTests.body("2.0").utf8),
+                headers: [
+                    ("webhook-id", "secret-\(number)"), ("webhook-timestamp", "1700000000"),
+                    ("webhook-signature", "v1,c2VjcmV0"),
+                ])
+            #expect(answer.status == 401)
+        }
+        let lines = bench.logged.all
+        #expect((10...12).contains(lines.count))
+        #expect(
+            lines.first
+                == "warning a webhook was refused hook=version from=127.0.0.1 reason=no signature in webhook-signature "
+                + "matches the body as it was received with any configured secret untold=0")
+        #expect(lines.allSatisfy { !$0.contains("secret-") && !$0.contains("c2Vj") && !$0.contains("com.example") })
+    }
+}

@@ -105,7 +105,8 @@ struct Operation: Sendable {
     /// The statuses that are answered with a problem, in order.
     var problems: [Int] {
         // A parameter that nobody asked for is refused everywhere.
-        var statuses: Set<Int> = [422]
+        // So is a target or a head that is too long.
+        var statuses: Set<Int> = [414, 422, 431]
         if !pathNames.isEmpty { statuses.formUnion([400, 404]) }
         if body != nil { statuses.insert(400) }
         if let body, body.item == nil { statuses.insert(413) }

@@ -9,6 +9,7 @@ struct ConnectionOptions: Sendable {
         .value("socket", "PATH", "the daemon's control socket", default: "as the configuration says"),
         .value("url", "URL", "the daemon's HTTP address instead of its socket, such as http://127.0.0.1:8480"),
         .value("api", "URL", "the same as --url"),
+        .value("ca", "FILE", "certificates in PEM to trust with --url https://…", default: "the system's"),
         .value("token", "TOKEN", "the API token to use with --url", default: "$\(tokenVariable)"),
         .flag("json", "print the API's JSON instead of text for people"),
         .flag("quiet", "no progress"),
@@ -48,6 +49,9 @@ struct ConnectionOptions: Sendable {
         if let address, !address.hasPrefix("http://"), !address.hasPrefix("https://") {
             throw UsageError("--url: \"\(address)\" is not an HTTP address; one such as http://127.0.0.1:8480")
         }
+        if arguments.value("ca") != nil, address?.hasPrefix("https://") != true {
+            throw UsageError("--ca goes with --url https://…")
+        }
         if token != nil, address == nil {
             throw UsageError("--token goes with --url; the control socket needs none")
         }
@@ -57,7 +61,10 @@ struct ConnectionOptions: Sendable {
         if let transport = context.transport { return RelayClient(transport) }
         if let address {
             let token = arguments.value("token") ?? context.environment[Self.tokenVariable]
-            return RelayClient(CurlAPITransport(url: address, token: token.flatMap { $0.isEmpty ? nil : $0 }))
+            return RelayClient(
+                CurlAPITransport(
+                    url: address, token: token.flatMap { $0.isEmpty ? nil : $0 },
+                    trustedCertificates: arguments.value("ca")))
         }
         return RelayClient(try CurlAPITransport(socket: socketPath(context)))
     }

@@ -32,6 +32,7 @@ struct Problem: Sendable, Equatable {
         let hint: String? =
             switch status {
             case 401: "give a valid --token, or use the control socket on the relay's own machine"
+            case 403 where detail?.hasPrefix("the control socket") == true: "try with sudo, or as the daemon's user"
             case 403: "the token lacks the right; \"upgrade-relay tokens list\" shows what each may do"
             default: nil
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RelayStore
+import Signing
 import UpgradeRules
 
 struct CheckConfigCommand: Command {
@@ -63,6 +64,10 @@ struct CheckConfigCommand: Command {
             ("configuration", path), ("store", configuration.store.sqlitePath),
             ("listens at", "\(configuration.listen.address)"), ("control socket", configuration.listen.controlSocket),
         ]
+        if let identity = check.identity {
+            let end = Date(timeIntervalSince1970: TimeInterval(identity.notAfter)).formatted(.iso8601)
+            fields.append(("certificate", "\(identity.names), until \(end)"))
+        }
         for app in configuration.apps {
             let pushes = app.apns.map { "pushes to \($0.server) as \($0.topic)" } ?? "no pushes"
             fields.append(("app", "\(app.key.app) \(app.key.platform.rawValue), \(pushes)"))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RelayStore
 import Signing
 import UpgradeRules
@@ -12,6 +13,8 @@ struct ConfigurationCheck: Sendable {
         var faults: [ConfigurationFault] = []
         /// What was read, in the order of the file: field and place.
         var secretsRead: [(field: String, place: String)] = []
+        /// What TLS is spoken with.
+        var identity: ServerIdentity?
     }
 
     func run() -> Report {
@@ -31,6 +34,15 @@ struct ConfigurationCheck: Sendable {
     }
 
     private func checkFiles(_ report: inout Report) {
+        if let tls = configuration.listen.tls {
+            do throws(ConfigurationFault) {
+                report.identity = try tls.identity(environment: environment, now: Int64(time(nil)))
+                report.secretsRead.append(("listen.tls.certificate", tls.certificate.place))
+                report.secretsRead.append(("listen.tls.key", tls.key.place))
+            } catch {
+                report.faults.append(error)
+            }
+        }
         for (index, source) in configuration.webhooks.secrets.enumerated() {
             let field = "webhooks.secrets[\(index)]"
             guard let secret = read(source, field, &report) else { continue }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One thing that is wrong with the configuration: where, what it held, what would be right.
-struct ConfigurationFault: Sendable, Hashable, CustomStringConvertible {
+struct ConfigurationFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// The path of the field: `apps["com.example.app"].ios.push.priority`; empty for the whole file.
     var field: String
     var problem: String

@@ -45,28 +45,6 @@ extension RelayConfiguration {
         return store
     }
 
-    private static func readListen(_ reader: ConfigurationReader) -> ListenConfiguration {
-        var listen = ListenConfiguration()
-        let address = reader.string("address") {
-            ListenAddress($0) == nil
-                ? "is not an address to listen on; an IP address and a port, such as \"127.0.0.1:8480\" or \"[::1]:8480\""
-                : nil
-        }
-        if let address, let parsed = ListenAddress(address) { listen.address = parsed }
-        if reader.raw("tls") != nil {
-            reader.fault(
-                "tls", "not available yet in this release; null, and a reverse proxy in front where TLS is needed")
-        }
-        listen.controlSocket =
-            reader.string("controlSocket") { path in
-                if let problem = absolutePath(path) { return problem }
-                // sun_path holds 108 bytes with the NUL (unix(7)).
-                return path.utf8.count > 107 ? "has \(path.utf8.count) bytes; a socket's path has at most 107" : nil
-            } ?? listen.controlSocket
-        reader.finish()
-        return listen
-    }
-
     private static func readFanOut(_ reader: ConfigurationReader) -> FanOutConfiguration {
         var fanOut = FanOutConfiguration()
         fanOut.lanes = reader.integer("lanes", default: fanOut.lanes, in: 1...64, "a number of lanes")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Signing
 
 /// All that the owner decides, with defaults filled in and every fault ruled out.
 struct RelayConfiguration: Sendable, Equatable {
@@ -35,7 +37,68 @@ struct ListenConfiguration: Sendable, Equatable {
     /// The operator's socket. Default /run/upgrade-relay/control.sock.
     var controlSocket = ListenConfiguration.defaultControlSocket
 
+    /// The group whose members may use the control socket too. Default none.
+    var controlSocketGroup: SystemGroup?
+    /// What TLS is spoken with. Default none: plain HTTP.
+    var tls: TLSConfiguration?
+    var limits = APILimits()
+    var checkTrust = CheckTrust.device
+
+    /// What a running daemon cannot take anew; the certificate it can.
+    func needsRestart(from running: ListenConfiguration) -> Bool {
+        address != running.address || controlSocket != running.controlSocket
+            || controlSocketGroup != running.controlSocketGroup || limits != running.limits
+            || checkTrust != running.checkTrust || (tls == nil) != (running.tls == nil)
+    }
+
     static let defaultControlSocket = "/run/upgrade-relay/control.sock"
+}
+
+/// Where the API's certificate and its key are kept, both PEM.
+struct TLSConfiguration: Sendable, Equatable {
+    /// The server's own certificate first, then its chain.
+    var certificate: SecretSource
+    var key: SecretSource
+
+    /// Reads both and finds out whether they belong together and hold.
+    ///
+    /// - Throws: `ConfigurationFault` with the field.
+    func identity(environment: [String: String], now: Int64) throws(ConfigurationFault) -> ServerIdentity {
+        let chain = try Self.read(certificate, "certificate", environment)
+        let key = try Self.read(key, "key", environment)
+        do throws(ServerIdentity.Fault) {
+            return try ServerIdentity(chain: chain, privateKey: key, at: now)
+        } catch {
+            let place = error.part == .key ? self.key.place : certificate.place
+            throw ConfigurationFault("listen.tls.\(error.part.rawValue)", "\(place): \(error)")
+        }
+    }
+
+    private static func read(
+        _ source: SecretSource, _ field: String, _ environment: [String: String]
+    ) throws(ConfigurationFault) -> [UInt8] {
+        do throws(SecretError) {
+            return try source.read(environment: environment)
+        } catch {
+            throw ConfigurationFault("listen.tls.\(field)", "\(error)")
+        }
+    }
+}
+
+/// A group of the system, by its name.
+struct SystemGroup: Sendable, Hashable {
+    var name: String
+    var id: UInt32
+
+    /// nil where there is none of that name.
+    init?(_ name: String) {
+        var entry = unsafe group()
+        var found: UnsafeMutablePointer<group>?
+        var room = [CChar](repeating: 0, count: 64 * 1024)
+        guard unsafe getgrnam_r(name, &entry, &room, room.count, &found) == 0, unsafe found != nil else { return nil }
+        self.name = name
+        id = unsafe entry.gr_gid
+    }
 }
 
 struct WebhooksConfiguration: Sendable, Equatable {

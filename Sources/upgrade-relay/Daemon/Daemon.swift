@@ -6,6 +6,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import Signing
 import Systemd
 import VersionSources
 
@@ -37,7 +38,8 @@ struct Daemon {
         let report = ServiceReport(log: log)
         defer { report.end() }
         let sockets = try ActivationSockets(inherited)
-        let configuration = try load()
+        let (configuration, identity) = try load()
+        let limits = limits(of: configuration)
         // Telephones are in the one; the other's socket guards itself.
         try OwnDirectory.make(for: configuration.store.sqlitePath, mode: 0o700)
         if sockets.control == nil { try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755) }
@@ -60,9 +62,7 @@ struct Daemon {
         let housekeeping = Housekeeping(store: store, log: log, clock: clock)
         let desk = RelayDesk(
             store: store, book: book, fanOut: fanOut, sources: sources, board: board, log: log, clock: clock)
-        var settings = APISettings(
-            listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
-            webhookSecrets: { book.current.webhookSecrets }, clock: clock, log: log)
+        var settings = apiSettings(configuration, limits, identity, book)
         settings.handed = sockets.handed
         let api = APIServer(store: store, control: desk, settings: settings, board: board)
         do {
@@ -92,12 +92,12 @@ struct Daemon {
             [
                 ("listen", address),
                 ("controlSocket", sockets.control?.address ?? configuration.listen.controlSocket),
-                ("apps", String(configuration.apps.count)),
+                ("apps", String(configuration.apps.count)), ("tls", identity == nil ? "off" : "on"),
             ])
 
         while signals.next() == .reload {
             report.reload {
-                reload(book, over: configuration, store, fanOut, sources, board, notifier, housekeeping)
+                reload(book, over: configuration, store, fanOut, sources, board, notifier, housekeeping, api)
             }
         }
         report.stop()
@@ -112,11 +112,37 @@ struct Daemon {
     }
 
     /// The configuration, with every file that it names looked at: all faults at once, as check-config tells them.
-    private func load() throws -> RelayConfiguration {
+    private func load() throws -> (RelayConfiguration, ServerIdentity?) {
         let configuration = try file.load()
         let check = ConfigurationCheck(configuration: configuration, environment: environment).runFiles()
         guard check.faults.isEmpty else { throw ConfigurationError(path: file.path, faults: check.faults) }
-        return configuration
+        return (configuration, check.identity)
+    }
+
+    private func apiSettings(
+        _ configuration: RelayConfiguration, _ limits: APILimits, _ identity: ServerIdentity?, _ book: DaemonBook.Shared
+    ) -> APISettings {
+        var settings = APISettings(
+            listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
+            webhookSecrets: { book.current.webhookSecrets }, limits: limits, clock: clock, log: log)
+        settings.controlSocketGroup = configuration.listen.controlSocketGroup?.id
+        settings.identity = identity
+        settings.checkTrust = configuration.listen.checkTrust
+        return settings
+    }
+
+    /// What the configuration says, as far as the system has descriptors for it.
+    private func limits(of configuration: RelayConfiguration) -> APILimits {
+        var limits = configuration.listen.limits
+        let most = max(16, OpenFiles.raiseLimit() - OpenFiles.reserve)
+        if limits.connections > most {
+            log(
+                .warning, "fewer connections than configured: the limit on open files is too low",
+                [("configured", String(limits.connections)), ("possible", String(most))])
+            limits.connections = most
+            limits.connectionsPerAddress = min(limits.connectionsPerAddress, max(1, most / 2))
+        }
+        return limits
     }
 
     /// Takes the configuration file as it is now; one that does not validate changes nothing and is reported.
@@ -124,18 +150,29 @@ struct Daemon {
     /// - Returns: whether it was taken.
     private func reload(
         _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut,
-        _ sources: SourceRunner, _ board: VersionBoard, _ notifier: Notifier, _ housekeeping: Housekeeping
+        _ sources: SourceRunner, _ board: VersionBoard, _ notifier: Notifier, _ housekeeping: Housekeeping,
+        _ api: APIServer
     ) -> Bool {
         do {
-            let configuration = try load()
+            let (configuration, identity) = try load()
             let new = try DaemonBook(configuration, store: store, environment: environment, log: log)
+            // The one that may still refuse comes first: then nothing has changed.
+            if let identity, try api.exchange(identity: identity) {
+                log(
+                    .notice, "another certificate is used from now on",
+                    [
+                        ("names", identity.names),
+                        ("endsAt", Date(timeIntervalSince1970: TimeInterval(identity.notAfter)).formatted(.iso8601)),
+                    ])
+            }
             book.exchange(for: new)
             fanOut.reroute(Array(new.routes.values))
             sources.reload(configuration.sourcePlan)
             try notifier.start(new.notify)
             try housekeeping.start(keep: configuration.store.keep)
             board.refresh()
-            if configuration.store.sqlitePath != running.store.sqlitePath || configuration.listen != running.listen
+            if configuration.store.sqlitePath != running.store.sqlitePath
+                || configuration.listen.needsRestart(from: running.listen)
                 || configuration.fanOut != running.fanOut
             {
                 log(.warning, "reloaded; what changed in store, listen or fanOut needs a restart")

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+
+/// The open connections of one listening socket: lets new ones in, cuts off those that are overdue, and makes room.
+///
+/// Where there is no room for a new connection, those that have been idle for the longest give way: a flood of idle
+/// connections keeps nobody out, and costs a well-behaved client a handshake.
+///
+/// A descriptor is in here only while its owner keeps it open: `closed` comes before the close, and the lock is held while
+/// a descriptor is used. So none is ever mistaken for another that the system gave the same number.
+final class Connections: Sendable {
+    struct Limits: Sendable {
+        var total: Int
+        /// Of one subscriber (`PeerAddress.subscriber`).
+        var perAddress: Int
+    }
+
+    private struct State {
+        var open: [Int32: Connection] = [:]
+        /// Told to end, and not closed yet: they count no more.
+        var leaving: Set<Int32> = []
+        var byAddress: [PeerAddress: Int] = [:]
+        var isClosing = false
+        /// Connections that were refused or cut off since the last look.
+        var refused = 0
+        var overdue = 0
+        var evicted = 0
+    }
+
+    /// What has happened since the last sweep.
+    struct Figures: Hashable, Sendable {
+        var refused = 0
+        var overdue = 0
+        var evicted = 0
+    }
+
+    private let limits: Limits
+    private let state = Mutex(State())
+    /// Closing, and nothing is left.
+    private let drained: Signal
+
+    init(_ limits: Limits) throws(APIStartError) {
+        self.limits = limits
+        drained = try Signal()
+    }
+
+    /// Connections that are open and not told to end.
+    var count: Int { state.withLock { $0.open.count - $0.leaving.count } }
+
+    /// Whether a new connection from there may come in; makes room where there is none.
+    func admits(_ peer: PeerAddress) -> Bool {
+        state.withLock { state in
+            let subscriber = peer.subscriber
+            let isAdmitted =
+                !state.isClosing
+                && (state.byAddress[subscriber, default: 0] < limits.perAddress
+                    || Self.evict(&state) { $0.peer.subscriber == subscriber })
+                && (state.open.count - state.leaving.count < limits.total || Self.evict(&state) { _ in true })
+            if !isAdmitted { state.refused += 1 }
+            return isAdmitted
+        }
+    }
+
+    func opened(_ connection: Connection) {
+        state.withLock { state in
+            state.open[connection.socket] = connection
+            state.byAddress[connection.peer.subscriber, default: 0] += 1
+            // Accepted a moment before the end.
+            if state.isClosing { Self.cut(connection, &state) }
+        }
+    }
+
+    func closed(_ connection: Connection) {
+        state.withLock { state in
+            guard state.open.removeValue(forKey: connection.socket) != nil else { return }
+            if state.leaving.remove(connection.socket) == nil { Self.uncount(connection, &state) }
+            if state.isClosing, state.open.isEmpty { drained.set() }
+        }
+    }
+
+    /// Cuts off whoever is overdue.
+    func sweep(now: Int64) -> Figures {
+        state.withLock { state in
+            for connection in state.open.values where connection.overdue <= now {
+                // Asked first: a moment after the cut its own thread has ended the request.
+                let isIdle = connection.isIdle
+                if Self.cut(connection, &state), !isIdle { state.overdue += 1 }
+            }
+            defer { (state.refused, state.overdue, state.evicted) = (0, 0, 0) }
+            return Figures(refused: state.refused, overdue: state.overdue, evicted: state.evicted)
+        }
+    }
+
+    /// Lets the requests that are on their way be answered, for a socket whose clients are served again at once by who
+    /// comes next: cutting one off would be as bad as refusing it. Accepting must have ended.
+    ///
+    /// - Parameter grace: milliseconds for what was accepted a moment ago to arrive, and again to be answered.
+    func letFinish(grace: Int64) {
+        drained.wait(milliseconds: grace)
+        state.withLock { state in
+            // Nothing new is read, but for what has arrived already; what is being answered goes out.
+            for socket in state.open.keys { shutdown(socket, Int32(SHUT_RD)) }
+        }
+        let end = ContinuousClock.now + .milliseconds(grace)
+        while ContinuousClock.now < end, state.withLock({ !$0.open.isEmpty }) { drained.wait(milliseconds: 5) }
+    }
+
+    /// Ends every connection and waits until the last one is gone, or for `patience` milliseconds.
+    ///
+    /// - Returns: whether the last one is gone.
+    func closeAll(patience: Int64) -> Bool {
+        state.withLock { state in
+            state.isClosing = true
+            for connection in state.open.values { Self.cut(connection, &state) }
+            if state.open.isEmpty { drained.set() }
+        }
+        return drained.wait(milliseconds: patience)
+    }
+
+    // MARK: Under the lock
+
+    /// Ends a sixteenth of the idle connections that qualify, so that the search is not made for each new one.
+    private static func evict(_ state: inout State, among qualifies: (Connection) -> Bool) -> Bool {
+        let idle = state.open.values.filter { $0.isIdle && !state.leaving.contains($0.socket) && qualifies($0) }
+            .sorted { $0.overdue < $1.overdue }
+        for connection in idle.prefix(max(1, idle.count / 16)) where cut(connection, &state) { state.evicted += 1 }
+        return !idle.isEmpty
+    }
+
+    /// The thread that reads or writes there wakes with an end of stream, and closes it.
+    @discardableResult
+    private static func cut(_ connection: Connection, _ state: inout State) -> Bool {
+        guard state.leaving.insert(connection.socket).inserted else { return false }
+        uncount(connection, &state)
+        shutdown(connection.socket, Int32(SHUT_RDWR))
+        return true
+    }
+
+    private static func uncount(_ connection: Connection, _ state: inout State) {
+        let subscriber = connection.peer.subscriber
+        let left = state.byAddress[subscriber, default: 1] - 1
+        state.byAddress[subscriber] = left > 0 ? left : nil
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import CMicroHTTPD
+import Glibc
+
+/// Who is at the other end of a control socket (unix(7), SO_PEERCRED): as they were when they connected.
+struct PeerCredentials: Hashable, Sendable {
+    var user: UInt32
+    /// The primary group and the supplementary ones.
+    var groups: Set<UInt32>
+    var process: Int32
+
+    /// nil where the system does not tell.
+    static func of(_ socket: Int32) -> PeerCredentials? {
+        var (user, group, process): (UInt32, UInt32, Int32) = (0, 0, 0)
+        guard unsafe relay_peer_credentials(socket, &user, &group, &process) == 0 else { return nil }
+        // NGROUPS_MAX is 65536; who is in more than a thousand groups is known by the first thousand.
+        var groups = [UInt32](repeating: 0, count: 1024)
+        let count = unsafe relay_peer_groups(socket, &groups, UInt32(groups.count))
+        return PeerCredentials(
+            user: user, groups: Set(groups.prefix(Int(max(0, count)))).union([group]), process: process)
+    }
+}
+
+/// Whom the control socket lets in. Pure.
+///
+/// The file's permissions are the first guard and the kernel keeps them (unix(7): connecting needs write permission); this
+/// is the second, for the day on which somebody chmods the socket or puts it where others write.
+struct ControlAccess: Hashable, Sendable {
+    /// The daemon's own user; with systemd's DynamicUser= that is nobody's login.
+    var user: UInt32
+    /// The socket's group, where its mode lets the group in.
+    var group: UInt32?
+
+    /// As the file of a listening socket says at this moment, whoever made it.
+    static func of(socket: Int32) -> ControlAccess {
+        var status = stat()
+        let isThere = ListenSocket.path(of: socket).map { path in unsafe lstat(path, &status) == 0 } ?? false
+        return ControlAccess(
+            user: geteuid(), group: isThere && status.st_mode & S_IWGRP != 0 ? status.st_gid : nil)
+    }
+
+    func refusal(of peer: PeerCredentials?) -> PeerRefusal? {
+        guard let peer else { return PeerRefusal(user: nil, process: nil, group: group) }
+        if peer.user == 0 || peer.user == user { return nil }
+        if let group, peer.groups.contains(group) { return nil }
+        return PeerRefusal(user: peer.user, process: peer.process, group: group)
+    }
+}
+
+/// Somebody who has no business on the control socket.
+struct PeerRefusal: Hashable, Sendable {
+    /// nil: the system did not tell who it is.
+    var user: UInt32?
+    var process: Int32?
+    /// The group that would be let in.
+    var group: UInt32?
+
+    var problem: Problem {
+        let who = user.map { "user id \($0)" } ?? "a user that the system does not name"
+        let others = group.map { ", and members of group \($0)" } ?? ""
+        return Problem(403, "the control socket is not for \(who); it is for root and the daemon's own user\(others)")
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+
+extension RelayConfiguration {
+    static func readListen(_ reader: ConfigurationReader) -> ListenConfiguration {
+        var listen = ListenConfiguration()
+        let address = reader.string("address") {
+            ListenAddress($0) == nil
+                ? "is not an address to listen on; an IP address and a port, such as \"127.0.0.1:8480\" or \"[::1]:8480\""
+                : nil
+        }
+        if let address, let parsed = ListenAddress(address) { listen.address = parsed }
+        listen.controlSocket =
+            reader.string("controlSocket") { path in
+                if let problem = absolutePath(path) { return problem }
+                // sun_path holds 108 bytes with the NUL (unix(7)).
+                return path.utf8.count > 107 ? "has \(path.utf8.count) bytes; a socket's path has at most 107" : nil
+            } ?? listen.controlSocket
+        let group = reader.string("controlSocketGroup") {
+            SystemGroup($0) == nil ? "is not a group of this system; one that \"getent group\" shows" : nil
+        }
+        listen.controlSocketGroup = group.flatMap { SystemGroup($0) }
+        if let tls = reader.optionalObject("tls") { listen.tls = readTLS(tls) }
+        if let limits = reader.object("limits") { readLimits(limits, into: &listen.limits) }
+        listen.checkTrust = reader.choice(
+            "checkTrust", default: listen.checkTrust, among: CheckTrust.allCases.map { ($0.rawValue, $0) },
+            "whose word is taken")
+        reader.finish()
+        return listen
+    }
+
+    private static func readTLS(_ reader: ConfigurationReader) -> TLSConfiguration? {
+        func place(_ key: String, _ what: String) -> SecretSource? {
+            guard let value = reader.raw(key) else {
+                reader.fault(key, "missing; where \(what) is: { file: \"…\" } or { credential: \"…\" }")
+                return nil
+            }
+            return reader.secret(value, at: reader.path(of: key))
+        }
+        let certificate = place("certificate", "the PEM file of the server's certificate and its chain")
+        let key = place("key", "the PEM file of the certificate's private key")
+        reader.finish()
+        guard let certificate, let key else { return nil }
+        return TLSConfiguration(certificate: certificate, key: key)
+    }
+
+    private static func readLimits(_ reader: ConfigurationReader, into limits: inout APILimits) {
+        limits.connections = reader.integer(
+            "connections", default: limits.connections, in: 16...1_000_000, "a number of connections")
+        limits.connectionsPerAddress = reader.integer(
+            "connectionsPerAddress", default: max(1, limits.connections / 2), in: 1...1_000_000,
+            "a number of connections")
+        limits.idleTime = milliseconds(
+            reader.duration("idleTime", default: "30s", in: .seconds(1)...(.seconds(3600))))
+        limits.requestTime = milliseconds(
+            reader.duration("requestTime", default: "30s", in: .seconds(1)...(.seconds(3600))))
+        limits.body = reader.integer("body", default: limits.body, in: 1024...(64 << 20), "a number of bytes")
+        limits.head = reader.integer("head", default: limits.head, in: 1024...16_384, "a number of bytes")
+        limits.target = reader.integer("target", default: limits.target, in: 512...16_384, "a number of bytes")
+        limits.threads = reader.integer("threads", default: limits.threads, in: 1...64, "a number of threads")
+        reader.finish()
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Int64 {
+        duration.components.seconds * 1000
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Foundation
+import Signing
+import Testing
+
+/// The real daemon behind TLS of its own, asked by libcurl and by OpenSSL.
+@Suite(.serialized) struct TLSTests {
+    private struct Stand {
+        let bench: Workbench
+        let authority: CertificateAuthority
+
+        init(extra: String = "") throws {
+            bench = try Workbench()
+            authority = try CertificateAuthority(validity: .days(2, from: Stand.now))
+            try Data(authority.certificate).write(to: bench.folder.appending(path: "api-ca.pem"))
+            try issue(["localhost", "first.example"])
+            let tls =
+                "tls: { certificate: { file: \"\(bench.path("api.pem"))\" }, key: { file: \"\(bench.path("api.key"))\" } }, "
+            try bench.edit("listen: { ", "listen: { \(extra)\(tls)")
+        }
+
+        static var now: Int64 { Int64(time(nil)) }
+
+        func issue(_ names: [String], expired: Bool = false) throws {
+            let validity: CertificateValidity = expired ? .expired(at: Self.now) : .days(1, from: Self.now)
+            let issued = try authority.issue(names: names, addresses: ["127.0.0.1"], validity: validity)
+            try Data(issued.chain).write(to: bench.folder.appending(path: "api.pem"))
+            try Data(issued.privateKey).write(to: bench.folder.appending(path: "api.key"))
+        }
+
+        var address: String { bench.relay?.address ?? "" }
+
+        func get(_ path: String) throws -> Int {
+            try HTTPClient(trustedCertificates: bench.path("api-ca.pem"))
+                .send(HTTPRequest("GET", "https://\(address)\(path)")).status
+        }
+
+        /// What `openssl s_client` says of a handshake.
+        func handshake(_ options: String...) throws -> String {
+            let result = try CommandResult.of(
+                ["s_client", "-connect", address, "-CAfile", bench.path("api-ca.pem")] + options,
+                program: URL(filePath: "/usr/bin/openssl"), input: "")
+            return result.output + result.errors
+        }
+
+        /// The names of the certificate that is served now.
+        func serves(_ name: String) throws -> Bool {
+            try handshake("-verify_hostname", name, "-brief").contains("Verification: OK")
+        }
+    }
+
+    @Test func onePointTwoAndThreeWorkAndOnePointOneIsRefused() throws {
+        let stand = try Stand()
+        try stand.bench.start()
+        #expect(try stand.get("/healthz") == 200)
+        #expect(try stand.handshake("-tls1_3", "-brief").contains("Protocol version: TLSv1.3"))
+        let two = try stand.handshake("-tls1_2", "-brief")
+        #expect(two.contains("Protocol version: TLSv1.2"))
+        #expect(two.contains("GCM") || two.contains("CHACHA20"), "\(two)")
+        // SECLEVEL 0: the client would take it.
+        for old in ["-tls1_1", "-tls1"] {
+            let text = try stand.handshake(old, "-cipher", "DEFAULT@SECLEVEL=0")
+            #expect(text.contains("New, (NONE), Cipher is (NONE)"), "\(text)")
+        }
+        for weak in ["AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA"] {
+            #expect(
+                try stand.handshake("-tls1_2", "-cipher", "\(weak)@SECLEVEL=0").contains(
+                    "New, (NONE), Cipher is (NONE)"))
+        }
+        // Plain HTTP is not answered there.
+        #expect(throws: TransportError.self) {
+            try HTTPClient().send(HTTPRequest("GET", "http://\(stand.address)/healthz"))
+        }
+        #expect(throws: TransportError.self) {
+            try HTTPClient().send(HTTPRequest("GET", "https://\(stand.address)/healthz"))
+        }
+    }
+
+    @Test func theCommandsSpeakItWithAnAuthorityOfOnesOwn() throws {
+        let stand = try Stand()
+        try stand.bench.start()
+        let made = try stand.bench.command("tokens", "create", "--name", "ops", "--scope", "status")
+        let token = made.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let right = try CommandResult.of([
+            "campaigns", "list", "--url", "https://\(stand.address)", "--ca", stand.bench.path("api-ca.pem"), "--token",
+            token,
+        ])
+        #expect(right.status == 0, "\(right)")
+        let untrusted = try CommandResult.of(
+            ["campaigns", "list", "--url", "https://\(stand.address)", "--token", token])
+        #expect(untrusted.status == 3)
+        #expect(try CommandResult.of(["campaigns", "list", "--ca", "/x"]).status == 2)
+    }
+
+    @Test func aReloadServesTheNewCertificateAndDropsNobody() throws {
+        let stand = try Stand()
+        try stand.bench.start()
+        let relay = try #require(stand.bench.relay)
+        #expect(try stand.serves("first.example"))
+        // A connection that lives through it: kept alive by one client.
+        let live = try LiveClient(stand)
+        #expect(try live.get() == "HTTP/1.1 200 OK")
+        try stand.issue(["localhost", "second.example"])
+        relay.send(SIGHUP)
+        #expect(
+            relay.waitForLine("another certificate is used", within: .seconds(20))?.contains("second.example") == true)
+        #expect(try stand.serves("second.example"))
+        #expect(try !stand.serves("first.example"))
+        #expect(try live.get() == "HTTP/1.1 200 OK")
+
+        // A pair that does not hold changes nothing, and is reported with its field.
+        try stand.issue(["third.example"], expired: true)
+        relay.send(SIGHUP)
+        #expect(relay.waitForLine("listen.tls.certificate", within: .seconds(20))?.contains("expired") == true)
+        #expect(try stand.serves("second.example"))
+        try stand.issue(["third.example"])
+        try Data(ES256PrivateKey.generate().pem).write(to: stand.bench.folder.appending(path: "api.key"))
+        relay.send(SIGHUP)
+        #expect(relay.waitForLine("does not belong to the certificate", within: .seconds(20)) != nil)
+        #expect(try stand.serves("second.example"))
+        #expect(try live.get() == "HTTP/1.1 200 OK")
+    }
+
+    /// A TLS connection that stays: openssl s_client, fed by hand.
+    private final class LiveClient {
+        private let process = Process()
+        private let input = Pipe()
+        private let output = Pipe()
+
+        init(_ stand: Stand) throws {
+            process.executableURL = URL(filePath: "/usr/bin/openssl")
+            process.arguments = [
+                "s_client", "-connect", stand.address, "-quiet", "-CAfile", stand.bench.path("api-ca.pem"),
+            ]
+            process.standardInput = input
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+        }
+
+        deinit {
+            process.terminate()
+            process.waitUntilExit()
+        }
+
+        /// One request; the status line of its answer.
+        func get() throws -> String {
+            try input.fileHandleForWriting.write(
+                contentsOf: Data("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+            var text = ""
+            while !text.contains(#"{"status":"ok"}"#) {
+                let data = output.fileHandleForReading.availableData
+                guard !data.isEmpty else { throw Unexpected("the connection ended after \(text)") }
+                text += String(decoding: data, as: UTF8.self)
+            }
+            return String(text.split(separator: "\r\n").first ?? "")
+        }
+    }
+
+    @Test func checkConfigSaysWhatIsWrongWithThePair() throws {
+        let stand = try Stand()
+        func check() throws -> CommandResult { try stand.bench.command("check-config") }
+        let good = try check()
+        #expect(good.status == 0)
+        #expect(good.output.contains("localhost, first.example, 127.0.0.1"), "\(good.output)")
+        func fault(_ text: String) throws {
+            let result = try check()
+            #expect(result.status == 78)
+            #expect(result.errors.contains(text), "\(result.errors)")
+        }
+        try stand.issue(["localhost"], expired: true)
+        try fault(
+            "listen.tls.certificate: file \(stand.bench.path("api.pem")): the certificate expired 1 days ago; renew it")
+        try stand.issue(["localhost"])
+        let key = try Data(contentsOf: stand.bench.folder.appending(path: "api.key"))
+        try stand.issue(["localhost"])
+        try key.write(to: stand.bench.folder.appending(path: "api.key"))
+        try fault(
+            "listen.tls.key: file \(stand.bench.path("api.key")): the private key does not belong to the certificate")
+        try Data("nothing".utf8).write(to: stand.bench.folder.appending(path: "api.key"))
+        try fault("listen.tls.key: file \(stand.bench.path("api.key")): no private key found")
+        try Data("nothing".utf8).write(to: stand.bench.folder.appending(path: "api.pem"))
+        try fault("listen.tls.certificate: file \(stand.bench.path("api.pem")): no certificate found")
+        try FileManager.default.removeItem(at: stand.bench.folder.appending(path: "api.pem"))
+        try fault("listen.tls.certificate: file \(stand.bench.path("api.pem")) does not exist")
+    }
+
+    @Test func theControlSocketIsForItsUserRootAndItsGroup() throws {
+        try #require(geteuid() == 0, "other users' rights can only be tried by root")
+        let stand = try Stand(extra: "controlSocketGroup: \"daemon\", ")
+        try stand.bench.start()
+        let relay = try #require(stand.bench.relay)
+        let socket = stand.bench.path("control.sock")
+        let attributes = try FileManager.default.attributesOfItem(atPath: socket)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o660)
+        #expect(attributes[.groupOwnerAccountName] as? String == "daemon")
+        chmod(stand.bench.folder.path, 0o755)
+        func asNobody(_ groups: String) throws -> CommandResult {
+            try CommandResult.of(
+                [
+                    "--reuid=65534", "--regid=65534", groups, "curl", "-sS", "--unix-socket", socket,
+                    "http://relay/v1/tokens",
+                ], program: URL(filePath: "/usr/bin/setpriv"))
+        }
+        // The kernel keeps them out by the file's mode already.
+        #expect(try asNobody("--clear-groups").status != 0)
+        #expect(try asNobody("--groups=1").output.contains("\"items\""))
+        // And where somebody has opened the file to all, the daemon looks for itself.
+        chmod(socket, 0o666)
+        let refused = try asNobody("--clear-groups")
+        #expect(refused.output.contains("the control socket is not for user id 65534"), "\(refused)")
+        let line = relay.waitForLine("a connection to the control socket was refused", within: .seconds(10))
+        #expect(line?.contains("user=65534") == true)
+        #expect(try stand.bench.api("GET", "/v1/tokens").status == 200)
+    }
+}
+
+extension Workbench {
+    /// Changes the configuration's text.
+    func edit(_ old: String, _ new: String) throws {
+        let file = folder.appending(path: "config.json5")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        guard text.contains(old) else { throw Unexpected("the configuration has no \(old)") }
+        try Data(text.replacing(old, with: new).utf8).write(to: file)
+    }
+}

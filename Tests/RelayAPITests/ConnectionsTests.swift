@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayEngine
+import Testing
+
+@testable import RelayAPI
+
+@Suite("Connections: deadlines, room, and who gives way")
+struct ConnectionsTests {
+    static let times = ConnectionTimes(idle: 30, request: 10)
+
+    static func address(_ text: String) -> PeerAddress {
+        if text.contains(":") {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            _ = inet_pton(AF_INET6, text, &address.sin6_addr)
+            return withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { PeerAddress($0) }
+            }
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        _ = inet_pton(AF_INET, text, &address.sin_addr)
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { PeerAddress($0) }
+        }
+    }
+
+    /// A connection with a real socket, so that being cut off can be seen: its peer reads the end.
+    final class Pair {
+        let connection: Connection
+        private let peer: Int32
+
+        init(_ address: String = "192.0.2.1", opened: Int64 = 0) {
+            var ends: [Int32] = [0, 0]
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
+            connection = Connection(
+                socket: ends[0], peer: ConnectionsTests.address(address), times: ConnectionsTests.times, now: opened)
+            peer = ends[1]
+        }
+
+        deinit {
+            close(connection.socket)
+            close(peer)
+        }
+
+        var isCut: Bool {
+            var byte: UInt8 = 0
+            return recv(peer, &byte, 1, Int32(MSG_DONTWAIT)) == 0
+        }
+    }
+
+    @Test("an address is what a log shows, and a subscriber is what is counted")
+    func addresses() {
+        #expect(Self.address("192.0.2.7").description == "192.0.2.7")
+        #expect(Self.address("2001:db8::7").description == "2001:db8:0:0:0:0:0:7")
+        #expect(PeerAddress.none.description == "local")
+        #expect(Self.address("192.0.2.7").subscriber != Self.address("192.0.2.8").subscriber)
+        #expect(Self.address("::ffff:192.0.2.7").subscriber == Self.address("192.0.2.7").subscriber)
+        #expect(Self.address("2001:db8::7").subscriber == Self.address("2001:db8:0:0:1::8").subscriber)
+        #expect(Self.address("2001:db8::7").subscriber != Self.address("2001:db8:0:1::7").subscriber)
+    }
+
+    @Test("a request has its time in all, whatever drips in; work and progress count anew; idling has its own")
+    func deadlines() throws {
+        let connections = try Connections(.init(total: 8, perAddress: 8))
+        let pair = Pair()
+        connections.opened(pair.connection)
+        _ = connections.sweep(now: 29)
+        #expect(!pair.isCut)
+        pair.connection.requestBegan(now: 20)
+        #expect(connections.sweep(now: 29).overdue == 0)
+        pair.connection.waits()
+        _ = connections.sweep(now: 1_000_000)
+        #expect(!pair.isCut)
+        pair.connection.progressed(now: 100)
+        _ = connections.sweep(now: 109)
+        #expect(!pair.isCut)
+        pair.connection.requestEnded(now: 109)
+        _ = connections.sweep(now: 138)
+        #expect(!pair.isCut)
+        pair.connection.requestBegan(now: 138)
+        #expect(connections.sweep(now: 148).overdue == 1)
+        #expect(pair.isCut)
+        #expect(connections.count == 0)
+        #expect(connections.sweep(now: 149).overdue == 0)
+    }
+
+    @Test("the longest idle of an address give way to a new one of it, and those who are at work never do")
+    func perAddress() throws {
+        let connections = try Connections(.init(total: 100, perAddress: 2))
+        let (busy, old, other) = (Pair(), Pair(opened: 5), Pair("192.0.2.2", opened: 1))
+        for pair in [busy, old, other] { connections.opened(pair.connection) }
+        busy.connection.requestBegan(now: 6)
+        #expect(connections.admits(busy.connection.peer))
+        #expect(old.isCut)
+        #expect(!busy.isCut && !other.isCut)
+        let new = Pair(opened: 7)
+        connections.opened(new.connection)
+        new.connection.requestBegan(now: 8)
+        #expect(!connections.admits(busy.connection.peer))
+        #expect(connections.admits(other.connection.peer))
+        #expect(connections.sweep(now: 9) == .init(refused: 1, overdue: 0, evicted: 1))
+        // Closed after it was cut: it is not counted off twice.
+        connections.closed(old.connection)
+        connections.closed(new.connection)
+        #expect(connections.count == 2)
+        #expect(connections.admits(busy.connection.peer))
+    }
+
+    @Test("a full house makes room among the idle, the longest first and a sixteenth at once")
+    func total() throws {
+        let connections = try Connections(.init(total: 32, perAddress: 32))
+        let pairs = (0..<32).map { Pair("198.51.100.\($0)", opened: Int64($0)) }
+        for pair in pairs { connections.opened(pair.connection) }
+        #expect(connections.admits(Self.address("192.0.2.1")))
+        let cut = pairs.map(\.isCut)
+        #expect(cut == [true, true] + [Bool](repeating: false, count: 30))
+        #expect(connections.count == 30)
+        #expect(connections.closeAll(patience: 0) == false)
+        #expect(pairs.allSatisfy { $0.isCut })
+        #expect(!connections.admits(Self.address("192.0.2.1")))
+        for pair in pairs { connections.closed(pair.connection) }
+        #expect(connections.closeAll(patience: 0))
+    }
+
+    @Test("the control socket is for root, the daemon's user, and the socket's group")
+    func credentials() {
+        func peer(_ user: UInt32, _ groups: Set<UInt32> = []) -> PeerCredentials {
+            PeerCredentials(user: user, groups: groups, process: 7)
+        }
+        let alone = ControlAccess(user: 500, group: nil)
+        let shared = ControlAccess(user: 500, group: 60)
+        for access in [alone, shared] {
+            #expect(access.refusal(of: peer(0)) == nil)
+            #expect(access.refusal(of: peer(500)) == nil)
+            #expect(access.refusal(of: peer(501, [501]))?.user == 501)
+            #expect(access.refusal(of: nil)?.problem.status == 403)
+        }
+        #expect(alone.refusal(of: peer(501, [60])) != nil)
+        #expect(shared.refusal(of: peer(501, [501, 60])) == nil)
+    }
+
+    @Test("ten lines at once, then one in ten seconds that says how many were left out")
+    func pace() {
+        var pace = LogPace()
+        let first = (0..<100).map { pace.next(at: 1_000_000 + Int64($0)) }
+        #expect(first.count { $0 != nil } == 10)
+        #expect(pace.next(at: 1_000_000 + LogPace.interval) == 90)
+        #expect(pace.next(at: 1_000_001 + LogPace.interval) == nil)
+        #expect(pace.next(at: 1_000_000 + 3 * LogPace.interval) == 1)
+    }
+}
