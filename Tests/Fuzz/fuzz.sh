@@ -30,6 +30,8 @@ if [ "$what" = keep ]; then
         # Edges alone (-use_counters=0): tens of inputs, not thousands. What once broke something is kept by its name.
         "$binary" "$target" -merge=1 -use_counters=0 -max_len=4096 -rss_limit_mb=2048 "$work/kept/$target" \
             "$kept/$target" "$work/corpus/$target" > "$work/log/$target.merge" 2>&1 || { tail -3 "$work/log/$target.merge"; exit 1; }
+        # Nothing kept is a merge that did not run: the repository's inputs stay as they are.
+        [ -n "$(ls "$work/kept/$target")" ] || { echo "$target: nothing was kept; see $work/log/$target.merge"; exit 1; }
         mkdir -p "$kept/$target"
         find "$kept/$target" -type f ! -name 'found-*' -delete
         cp "$work/kept/$target"/* "$kept/$target/"

@@ -11,8 +11,12 @@ enum FuzzDriver {
     /// Set before the first input, read by the callback, all on the main thread.
     nonisolated(unsafe) private static var check: (@Sendable ([UInt8]) throws -> Void)?
 
+    /// libFuzzer starts itself again to merge, with its own arguments only: the target's name goes with it in this variable.
+    private static let variable = "UPGRADE_RELAY_FUZZ_TARGET"
+
     static func main() {
-        guard CommandLine.argc > 1, let name = CommandLine.arguments.dropFirst().first,
+        let inherited = unsafe getenv(variable).map { unsafe String(cString: $0) }
+        guard let name = inherited ?? CommandLine.arguments.dropFirst().first,
             let target = FuzzTarget.all.first(where: { $0.name == name })
         else {
             print(FuzzTarget.all.map(\.name).joined(separator: "\n"))
@@ -22,12 +26,14 @@ enum FuzzDriver {
         // `ulimit -S -t` ends a run by its own CPU time: setrlimit(2) sends SIGXCPU at the soft limit, and libFuzzer takes
         // SIGUSR1 as the wish to stop with its figures printed.
         signal(SIGXCPU) { _ in raise(SIGUSR1) }
-        // libFuzzer starts itself again by its first argument (-merge=1), so the target's name goes there through the
-        // environment of nobody: it stays the first argument that is no flag, which libFuzzer would take for a corpus.
         var arguments = unsafe CommandLine.unsafeArgv
-        unsafe arguments[1] = arguments[0]
-        unsafe arguments += 1
-        var count = CommandLine.argc - 1
+        var count = CommandLine.argc
+        if inherited == nil {
+            unsafe setenv(variable, name, 1)
+            unsafe arguments[1] = arguments[0]
+            unsafe arguments += 1
+            count -= 1
+        }
         let status = unsafe withUnsafeMutablePointer(to: &count) { count in
             unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
                 unsafe LLVMFuzzerRunDriver(
