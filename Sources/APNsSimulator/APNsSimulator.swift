@@ -85,6 +85,12 @@ package final class APNsSimulator: Sendable {
         }
     }
 
+    /// Plays another script from now on, as if it began anew; the latency stays. To be called while it runs.
+    package func play(_ faults: FaultScript) throws {
+        if let (field, reason) = faults.problem() { throw SimulatorError("fault script: \(field) \(reason)") }
+        ledger.play(faults)
+    }
+
     /// Closes all connections and the port, and waits for the thread. May be called twice. It cannot be started again.
     package func stop() {
         let thread = state.withLock { state in

@@ -20,9 +20,10 @@ final class Clerk {
     var figures = SimulatorFigures()
     let isBare: Bool
     let maximumStreams: Int
-    let goAwayReason: String
+    private(set) var goAwayReason: String
     private(set) var faults: FaultDesk
-    private let hasFaults: Bool
+    private var hasFaults = false
+    private var clockAhead: Int64 = 0
     private let keepsAccepted: Bool
     private var check: RequestCheck
     private var record: PushRecord?
@@ -39,13 +40,21 @@ final class Clerk {
         maximumStreams = configuration.maximumStreams
         goAwayReason = configuration.faults.goAwayReason
         faults = FaultDesk(configuration.faults)
-        hasFaults = configuration.faults != FaultScript()
         keepsAccepted = configuration.keepsAccepted && !configuration.bare
         check = RequestCheck(
             topics: configuration.topics, teamID: configuration.teamID, keys: configuration.keys)
         if let path = configuration.recordPath, !configuration.bare { record = try PushRecord(path: path) }
         self.ledger = ledger
         self.journal = configuration.faults.shares.isEmpty ? nil : journal
+        play(configuration.faults)
+    }
+
+    /// From the next request on, counted from 0 again.
+    func play(_ script: FaultScript) {
+        faults = FaultDesk(script)
+        goAwayReason = script.goAwayReason
+        hasFaults = script != FaultScript()
+        clockAhead = script.clockAhead
     }
 
     /// Nil: refuse the stream.
@@ -68,7 +77,7 @@ final class Clerk {
             case .refuse:
                 figures.refused += 1
                 return nil
-            case .serviceError(let reason, let retryAfter):
+            case .reject(let reason, let retryAfter):
                 figures.requests += 1
                 return reject(reason, retryAfter: retryAfter)
             }
@@ -83,8 +92,12 @@ final class Clerk {
         answer.fault = fault
         let verdict = check.judge(
             slot.headers, payload: slot.payload, payloadSize: slot.payloadSize, credential: &credential,
-            now: now / 1000)
+            now: now / 1000 + clockAhead)
+        figures.providerTokens = check.providerTokens
         if case .rejected(let reason) = verdict { return reject(reason, fault: fault) }
+        if hasFaults, let keyID = credential.current?.keyID, faults.isRevoked(keyID: keyID) {
+            return reject(.invalidProviderToken, fault: fault)
+        }
         let token = hasFaults || keepsAccepted ? ShortHash.ofToken(slot.headers.deviceToken ?? []) : 0
         if hasFaults, let reason = faults.tokenFault(hash: token) { return reject(reason, fault: fault) }
         figures.accepted += 1
@@ -108,7 +121,7 @@ final class Clerk {
     func credentialFault(
         _ authorization: ArraySlice<UInt8>?, _ credential: inout ConnectionCredential
     ) -> RejectionReason? {
-        check.credentialFault(authorization, &credential, now: now / 1000)
+        check.credentialFault(authorization, &credential, now: now / 1000 + clockAhead)
     }
 
     func aftermath(of answer: Answer, numberOnConnection number: Int) -> FaultDesk.Aftermath {

@@ -7,7 +7,8 @@ struct FaultDesk {
         case judge
         /// RST_STREAM REFUSED_STREAM.
         case refuse
-        case serviceError(RejectionReason, retryAfter: Int?)
+        /// An answer that has nothing to do with what the request holds.
+        case reject(RejectionReason, retryAfter: Int?)
         /// One of the script's shares.
         case fault(RequestFault)
     }
@@ -23,6 +24,7 @@ struct FaultDesk {
 
     private let script: FaultScript
     private let lists: [UInt64: FaultScript.Fate]
+    private let refusal: RejectionReason?
     private var requests = 0
     private var judged = 0
     private var goAwaysLeft: Int
@@ -35,6 +37,7 @@ struct FaultDesk {
     init(_ script: FaultScript) {
         self.script = script
         self.lists = script.hashedLists()
+        self.refusal = script.refusals.flatMap { RejectionReason(rawValue: $0.reason) }
         self.goAwaysLeft = script.goAwayTimes ?? .max
         self.cutsLeft = script.cutTimes ?? .max
         self.silencesLeft = script.silentTimes ?? .max
@@ -46,8 +49,11 @@ struct FaultDesk {
         if let every = script.refuseEvery, requests % every == 0 { return .refuse }
         judged += 1
         if let burst = script.serviceErrors, judged > burst.afterN, judged - burst.afterN <= burst.count {
-            return .serviceError(
+            return .reject(
                 burst.status == 500 ? .internalServerError : .serviceUnavailable, retryAfter: burst.retryAfter)
+        }
+        if let run = script.refusals, let refusal, judged > run.afterN, judged - run.afterN <= run.count {
+            return .reject(refusal, retryAfter: run.retryAfter)
         }
         if let fault = mix.next() { return .fault(fault) }
         return .judge
@@ -69,6 +75,11 @@ struct FaultDesk {
             return .setStreams(areStreamsLowered ? script.sharedStreams : usualStreams)
         case .rejection, .refusedStream, .reset, .delay, .noAnswer: return .nothing
         }
+    }
+
+    /// Whether the key has been revoked by now.
+    func isRevoked(keyID: String) -> Bool {
+        script.revokedKey.map { $0.keyID == keyID && judged > $0.afterN } ?? false
     }
 
     /// For a request that is right in itself.
@@ -104,6 +115,6 @@ struct FaultDesk {
         return .nothing
     }
 
-    /// The 410's timestamp at `now`, both in milliseconds since 1970.
-    func deadSince(now: Int64) -> Int64 { script.deadSince ?? now }
+    /// The 410's timestamp at `now`, both in milliseconds since 1970; nil where it has none.
+    func deadSince(now: Int64) -> Int64? { script.deadWithoutTimestamp ? nil : script.deadSince ?? now }
 }

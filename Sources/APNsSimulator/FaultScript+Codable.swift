@@ -31,6 +31,10 @@ extension FaultScript: Decodable {
         try read(.busyTokens, into: &busyTokens)
         try read(.otherTopicTokens, into: &otherTopicTokens)
         deadSince = try values.decodeIfPresent(Int64.self, forKey: .deadSince)
+        try read(.deadWithoutTimestamp, into: &deadWithoutTimestamp)
+        try read(.clockAhead, into: &clockAhead)
+        refusals = try values.decodeIfPresent(Refusals.self, forKey: .refusals)
+        revokedKey = try values.decodeIfPresent(RevokedKey.self, forKey: .revokedKey)
         serviceErrors = try values.decodeIfPresent(ServiceErrorBurst.self, forKey: .serviceErrors)
         goAwayAfter = try values.decodeIfPresent(Int.self, forKey: .goAwayAfter)
         goAwayTimes = try values.decodeIfPresent(Int.self, forKey: .goAwayTimes)
@@ -66,6 +70,13 @@ extension FaultScript: Decodable {
         }
         if let burst = serviceErrors, burst.status != 500 && burst.status != 503 {
             return ("serviceErrors.status", "is \(burst.status); it has to be 500 or 503")
+        }
+        if let refusals, RejectionReason(rawValue: refusals.reason) == nil {
+            return (
+                "refusals.reason",
+                "is \"\(refusals.reason)\"; there are "
+                    + RejectionReason.allCases.map(\.rawValue).joined(separator: ", ")
+            )
         }
         if let change = shrinkSettings, !(1...100_000).contains(change.to) {
             return ("shrinkSettings.to", "is \(change.to); it has to be from 1 to 100000")

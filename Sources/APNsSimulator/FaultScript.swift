@@ -17,6 +17,14 @@ package struct FaultScript: Sendable, Hashable, Encodable {
     package var otherTopicTokens: Set<String> = []
     /// The timestamp of every 410, in milliseconds since 1970; nil: the moment of the answer.
     package var deadSince: Int64?
+    /// Whether a 410 says nothing of when.
+    package var deadWithoutTimestamp = false
+    /// A run of refusals for one reason, whatever the requests hold.
+    package var refusals: Refusals?
+    /// A key that its owner revokes while pushes come in: 403 InvalidProviderToken from then on.
+    package var revokedKey: RevokedKey?
+    /// Seconds that its clock is ahead of this machine's, where it judges provider tokens; below 0: behind.
+    package var clockAhead: Int64 = 0
     /// A run of 5xx.
     package var serviceErrors: ServiceErrorBurst?
     /// After this many requests a connection gets a GOAWAY with JSON debug data; those requests are still answered,
@@ -52,6 +60,7 @@ package struct FaultScript: Sendable, Hashable, Encodable {
         case deadShare, badShare, busyShare, busyTries, deadTokens, badTokens, busyTokens, otherTopicTokens, deadSince
         case serviceErrors, goAwayAfter, goAwayTimes, goAwayReason, cutAfter, cutTimes, silentAfter, silentTimes
         case shrinkSettings, refuseEvery, latencyMs, shares, sharesSeed, sharedRetryAfter, delayMs, sharedStreams
+        case deadWithoutTimestamp, refusals, revokedKey, clockAhead
     }
 
     package init() {}
@@ -71,6 +80,35 @@ package struct FaultScript: Sendable, Hashable, Encodable {
             self.count = count
             self.status = status
             self.retryAfter = retryAfter
+        }
+    }
+
+    package struct Refusals: Sendable, Hashable, Codable {
+        /// Requests of all connections before it begins.
+        package var afterN: Int
+        /// Requests it lasts.
+        package var count: Int
+        /// Apple's word for it, such as "Forbidden".
+        package var reason: String
+        /// Seconds, sent as `retry-after`.
+        package var retryAfter: Int?
+
+        package init(afterN: Int = 0, count: Int = .max, reason: String, retryAfter: Int? = nil) {
+            self.afterN = afterN
+            self.count = count
+            self.reason = reason
+            self.retryAfter = retryAfter
+        }
+    }
+
+    package struct RevokedKey: Sendable, Hashable, Codable {
+        package var keyID: String
+        /// Requests of all connections before it is revoked.
+        package var afterN: Int
+
+        package init(keyID: String, afterN: Int) {
+            self.keyID = keyID
+            self.afterN = afterN
         }
     }
 

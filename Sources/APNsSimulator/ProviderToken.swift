@@ -73,6 +73,9 @@ package struct ConnectionCredential: Sendable {
     /// The newest accepted token.
     package private(set) var current: ProviderToken?
     private var currentBytes: [UInt8] = []
+    /// "Wedged": once it has called a token expired it refuses every other one too, and only a new connection helps
+    /// (PROTOCOLS 1.4, pushy).
+    private var isWedged = false
 
     package init() {}
 
@@ -98,7 +101,7 @@ package struct ConnectionCredential: Sendable {
     mutating func judge(
         _ token: ProviderToken, _ authorization: some Collection<UInt8>, now: Int64
     ) -> RejectionReason? {
-        if now - token.issuedAt > Self.lifetime { return .expiredProviderToken }
+        if isWedged || now - token.issuedAt > Self.lifetime { return wedged() }
         if token.issuedAt - now > Self.clockSkew { return .invalidProviderToken }
         guard let current else {
             adopt(token, authorization)
@@ -117,9 +120,14 @@ package struct ConnectionCredential: Sendable {
     }
 
     /// The age is checked each time: a token that was good an hour ago no longer is.
-    func judgeCurrent(now: Int64) -> RejectionReason? {
+    mutating func judgeCurrent(now: Int64) -> RejectionReason? {
         guard let current else { return .missingProviderToken }
-        return now - current.issuedAt > Self.lifetime ? .expiredProviderToken : nil
+        return isWedged || now - current.issuedAt > Self.lifetime ? wedged() : nil
+    }
+
+    private mutating func wedged() -> RejectionReason {
+        isWedged = true
+        return .expiredProviderToken
     }
 }
 
@@ -129,6 +137,8 @@ struct ProviderTokenBook {
     private var known: [[UInt8]: ProviderToken?] = [:]
     /// A client that sends nothing but new tokens must not fill the memory.
     private static let most = 1024
+    /// How many tokens have held.
+    private(set) var verified = 0
 
     init(verifier: ProviderTokenVerifier) {
         self.verifier = verifier
@@ -138,6 +148,7 @@ struct ProviderTokenBook {
         let bytes = Array(authorization)
         if let answer = known[bytes] { return answer }
         let answer = verifier.verify(bytes)
+        if answer != nil { verified += 1 }
         if known.count >= Self.most { known.removeAll(keepingCapacity: true) }
         known[bytes] = .some(answer)
         return answer

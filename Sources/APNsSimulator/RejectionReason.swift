@@ -18,7 +18,10 @@ package enum RejectionReason: String, CaseIterable, Sendable, Hashable {
     case topicDisallowed = "TopicDisallowed"
     case badCertificate = "BadCertificate"
     case badCertificateEnvironment = "BadCertificateEnvironment"
+    /// As Apple's page spells it.
     case badEnvironmentKeyID = "BadEnvironmentKeyIdInToken"
+    /// As it was seen on the wire (PROTOCOLS 1.6).
+    case badEnvironmentKey = "BadEnvironmentKeyInToken"
     case forbidden = "Forbidden"
     case expiredProviderToken = "ExpiredProviderToken"
     case invalidProviderToken = "InvalidProviderToken"
@@ -42,8 +45,9 @@ package enum RejectionReason: String, CaseIterable, Sendable, Hashable {
             .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
             .missingTopic, .payloadEmpty, .topicDisallowed:
             400
-        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyID, .expiredProviderToken, .forbidden,
-            .invalidProviderToken, .missingProviderToken, .unrelatedKeyID:
+        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKey, .badEnvironmentKeyID,
+            .expiredProviderToken,
+            .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyID:
             403
         case .badPath: 404
         case .methodNotAllowed: 405

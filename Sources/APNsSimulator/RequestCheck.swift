@@ -35,6 +35,9 @@ package struct RequestCheck {
         return reason.map { .rejected($0) } ?? .accepted
     }
 
+    /// How many different provider tokens held.
+    var providerTokens: Int { book.verified }
+
     private func target(_ headers: borrowing RequestHeaders) -> RejectionReason? {
         guard let method = headers[.method], method == Self.post else { return .methodNotAllowed }
         guard let token = headers.deviceToken else { return .badPath }

@@ -18,6 +18,8 @@ package struct SimulatorFigures: Sendable, Equatable {
     package var peakStreams = 0
     /// Requests refused by script with REFUSED_STREAM; not among `requests`.
     package var refused = 0
+    /// Provider tokens whose signature held, each counted once.
+    package var providerTokens = 0
     package var goAways = 0
     package var cuts = 0
 

@@ -10,6 +10,8 @@ final class SimulatorLedger: Sendable {
         var rejected: [RejectionReason: Int] = [:]
         var accepted = AcceptedPushes()
         var failure: String?
+        /// A script that is to be played from now on, and who waits until it is.
+        var script: (FaultScript, isPlayed: DispatchSemaphore)?
         /// Who waits for how many requests.
         var waiters: [(requests: Int, arrived: DispatchSemaphore)] = []
     }
@@ -27,6 +29,31 @@ final class SimulatorLedger: Sendable {
 
     func stop() {
         stopped.store(true, ordering: .releasing)
+        ring()
+    }
+
+    /// Returns when the loop's thread has taken the script.
+    func play(_ script: FaultScript) {
+        let isPlayed = DispatchSemaphore(value: 0)
+        state.withLock { $0.script = (script, isPlayed) }
+        ring()
+        isPlayed.wait()
+    }
+
+    /// For the loop's thread, when it was woken.
+    func takeScript(_ play: (FaultScript) -> Void) {
+        var count: UInt64 = 0
+        unsafe read(wake.number, &count, 8)
+        let script = state.withLock { state in
+            defer { state.script = nil }
+            return state.script
+        }
+        guard let (script, isPlayed) = script else { return }
+        play(script)
+        isPlayed.signal()
+    }
+
+    private func ring() {
         var one: UInt64 = 1
         // An eventfd takes 8 bytes and blocks only when its counter is at the maximum (eventfd(2)).
         unsafe write(wake.number, &one, 8)

@@ -85,7 +85,7 @@ final class SimulatorLoop {
     private func handle(_ tag: UInt64, _ events: UInt32) {
         switch tag {
         case Self.listenerTag: accept()
-        case Self.wakeTag: break
+        case Self.wakeTag: ledger.takeScript { clerk.play($0) }
         default:
             guard let connection = connections[tag] else { return }
             if draining.contains(where: { $0.connection == tag }) {

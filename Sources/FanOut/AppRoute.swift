@@ -19,6 +19,8 @@ package struct AppRoute: Sendable {
     /// Used where the bump brings no URL.
     package var downloadURL: String?
     package var timeToLive: Duration
+    /// Whether a token that its environment calls bad is tried once in the other one. Default no.
+    package var triesOtherEnvironment = false
     /// Why a new campaign first waits; nil: it begins at once.
     package var waitingReason: String?
 
@@ -47,6 +49,9 @@ package struct AppRoute: Sendable {
     package func payload(message: String?, downloadURL: String) -> UpgradePayload {
         UpgradePayload(type: pushType, alert: message ?? alert, downloadURL: downloadURL, sound: sound)
     }
+
+    /// The app's part of the configuration, as an operator finds it there.
+    var section: String { "apps[\"\(app.app)\"].\(app.platform.rawValue)" }
 
     func pool(for environment: PushEnvironment) -> PoolConfiguration {
         switch environment {

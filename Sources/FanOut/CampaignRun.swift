@@ -14,11 +14,19 @@ final class CampaignRun {
     let filter: AudienceFilter
     let payload: UpgradePayload
     var machine: CampaignMachine
-    var breaker = CredentialBreaker()
+    var breaker: CredentialBreaker
+    /// What was refused while the breaker has not judged yet.
+    var suspects = Suspects()
+    /// How often in a row the service wanted a new connection and then took nothing on it either.
+    var reconnects = 0
+    /// Flights before this one left before the last of these connections was made.
+    var firstTagOnNewConnection = 0
     var pushes = RateMeter()
     var devices = RateMeter()
     /// Nothing is sent before this moment (TooManyProviderTokenUpdates).
     var pausedUntil: Timestamp?
+    /// Why, as the status shows it.
+    var pauseReason: String?
     /// Requests on their way, from shards and from retries.
     var shardRequestsOut = 0
     var retryRequestsOut = 0
@@ -30,6 +38,7 @@ final class CampaignRun {
         filter = AudienceFilter(required: record.required, telephones: record.telephones)
         payload = route.payload(message: record.message, downloadURL: record.downloadURL)
         machine = CampaignMachine(limits: limits, nextRetry: nextRetry)
+        breaker = CredentialBreaker(delivered: record.counts.accepted)
     }
 
     /// The request templates with a provider token that is fit for use, made anew every minute at most.
@@ -49,6 +58,12 @@ final class CampaignRun {
 
     func forgetTemplates() {
         templates = nil
+    }
+
+    func remedy(for environment: PushEnvironment, at now: Timestamp) -> APNsRemedy {
+        APNsRemedy(
+            app: record.app.app, section: route.section, server: route.pool(for: environment).origin.description,
+            campaign: record.id, now: now)
     }
 
     func add(requests: Int, source: Flight.Source) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
@@ -15,6 +16,8 @@ extension Conductor {
             if let pause = run.pausedUntil {
                 guard now >= pause else { continue }
                 run.pausedUntil = nil
+                run.pauseReason = nil
+                log(.notice, "the pause is over: sending goes on", [("campaign", run.record.id)])
             }
             do {
                 while try step(run, at: now) { pulse.beat() }
@@ -57,7 +60,7 @@ extension Conductor {
                 throw error
             }
             run.machine.shardBatchLeft(shard.number)
-            send(flight, of: run, pin: shard.number)
+            send(flight, of: run)
             return true
         case .readRetries(let limit):
             let flight = hangar.popLast() ?? Flight()
@@ -74,7 +77,7 @@ extension Conductor {
                 throw error
             }
             run.machine.retryBatchLeft()
-            send(flight, of: run, pin: 0)
+            send(flight, of: run)
             return true
         case .complete:
             if try store.completeIfDone(run.record.key, at: now) {
@@ -89,7 +92,7 @@ extension Conductor {
         }
     }
 
-    private mutating func send(_ flight: Flight, of run: CampaignRun, pin: Int) {
+    private mutating func send(_ flight: Flight, of run: CampaignRun) {
         guard flight.requestCount > 0 else {
             landed.append(flight)
             return
@@ -98,8 +101,29 @@ extension Conductor {
         nextTag += 1
         run.add(requests: flight.requestCount, source: flight.source)
         for (environment, batch) in flight.batches {
-            pools.submit(batch, of: run.route, to: environment, pin: pin)
+            pools.submit(batch, of: run.route, to: environment, pin: flight.pin)
         }
+    }
+
+    /// Sends what a flight's own environment called bad tokens to the other one, where the app wants that.
+    ///
+    /// - Returns: whether the flight is on its way again.
+    mutating func sendSecondTries(_ flight: Flight) -> Bool {
+        guard let run = flight.run, run.route.triesOtherEnvironment, !run.machine.isHalted else { return false }
+        let tick = ContinuousClock.now
+        let batches: [(PushEnvironment, RequestBatch)]
+        do {
+            batches = try flight.addSecondTries(for: run, at: clock()) { environment in
+                secondTriesRest[secondTries(run.record.app, environment)].map { $0 <= tick } ?? true
+            }
+        } catch {
+            // No provider token: the first answers stand, and the next batch tells why.
+            return false
+        }
+        for (environment, batch) in batches {
+            pools.submit(batch, of: run.route, to: environment, pin: flight.pin, isSecondTry: true)
+        }
+        return !batches.isEmpty
     }
 
     // MARK: Back
@@ -117,6 +141,7 @@ extension Conductor {
                 for flight in flights {
                     guard let run = flight.run, !flight.isUntouched else { continue }
                     commits.append(flight.settled ?? settle(flight, of: run, at: now))
+                    if let recalled = flight.recalled { commits.append(recalled) }
                     // First, so that a crash in between leaves its pushes unrecorded rather than going on with a bad
                     // credential.
                     if let reason = flight.suspension {
@@ -134,54 +159,6 @@ extension Conductor {
             for flight in flights { recorded(flight, at: now) }
             // What was filtered as a whole lands at once: let the machines go on before looking for events.
             proceed()
-        }
-    }
-
-    /// What a flight came to. Judged once, whatever the store says to it: answers that the breaker has counted, or that
-    /// a credential was renewed for, must not count again when the store is tried again.
-    private mutating func settle(_ flight: Flight, of run: CampaignRun, at now: Timestamp) -> LedgerCommit {
-        var settlement = Settlement(provider: run.route.provider, expiresAt: run.record.expiresAt, now: now)
-        flight.settle(with: &settlement)
-        let wasTripped = run.breaker.isTripped
-        if run.breaker.answered(accepted: settlement.proven, badTokens: settlement.badTokens) {
-            flight.holdBadTokens(settlement.badTokenReasons, until: now)
-            if !wasTripped { stop(run, for: Self.mostlyBadTokens, flight) }
-        }
-        if let stop = settlement.stop { self.stop(run, for: "\(stop.reason): \(stop.hint)", flight) }
-        if let pause = settlement.pauseUntil { run.pausedUntil = max(run.pausedUntil ?? pause, pause) }
-        if settlement.needsNewCredential { renewCredential(run, flight, at: now) }
-        let commit = flight.commit(for: run.record.key, retirements: settlement.retirements)
-        flight.settled = commit
-        return commit
-    }
-
-    private static let mostlyBadTokens =
-        "BadDeviceToken: nearly every token is refused from the start; the server or the key is of the "
-        + "other environment: check `apns.server`, `apns.keyId` and the devices' environment"
-
-    /// Sends nothing more at once, and has the campaign suspended before the flight is recorded. The first reason counts.
-    private func stop(_ run: CampaignRun, for reason: String, _ flight: Flight) {
-        flight.suspension = flight.suspension ?? reason
-        halt(run)
-    }
-
-    private mutating func renewCredential(_ run: CampaignRun, _ flight: Flight, at now: Timestamp) {
-        guard let template = flight.template else { return }
-        run.forgetTemplates()
-        do {
-            switch try run.route.provider.refused(template, at: now) {
-            case .alreadyRenewed:
-                break
-            case .sign:
-                log(.notice, "the provider token expired: a new one is signed", [("app", run.record.app.app)])
-            case .clockSkew:
-                stop(
-                    run,
-                    for: "ExpiredProviderToken: a fresh provider token is called expired; check this machine's clock",
-                    flight)
-            }
-        } catch {
-            stop(run, for: "\(error)", flight)
         }
     }
 

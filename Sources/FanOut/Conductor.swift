@@ -25,6 +25,8 @@ struct Conductor {
     var flights: [Int: Flight] = [:]
     var nextTag = 0
     var hangar: [Flight] = []
+    /// Where second tries cannot be made at present, and until when none is begun.
+    var secondTriesRest: [PoolTable.Owner: ContinuousClock.Instant] = [:]
     /// Answered and not yet recorded.
     var landed: [Flight] = []
     var faults = FaultLedger()
@@ -96,7 +98,7 @@ struct Conductor {
             seenMark = nil
             nextLook = .now
         case .returned(let batch):
-            guard let flight = flights[batch.tag], flight.batchReturned() else { return }
+            guard let flight = flights[batch.tag], flight.batchReturned(), !sendSecondTries(flight) else { return }
             flights[batch.tag] = nil
             landed.append(flight)
         case .pool(let pool, let lane, let condition):
@@ -116,6 +118,7 @@ struct Conductor {
         guard let newRoutes, flights.isEmpty, landed.isEmpty else { return }
         routes = Self.table(newRoutes)
         unrouted.removeAll()
+        secondTriesRest.removeAll()
         self.newRoutes = nil
         runs.removeAll()
         pools.removeAll()
@@ -165,7 +168,7 @@ struct Conductor {
             var figures = run.figures
             let app = run.record.app
             figures.trouble =
-                faults.text(Self.part(app, .production)) ?? faults.text(Self.part(app, .sandbox))
+                run.pauseReason ?? faults.text(Self.part(app, .production)) ?? faults.text(Self.part(app, .sandbox))
                 ?? faults.text("store")
             return figures
         }
@@ -182,8 +185,10 @@ struct Conductor {
     }
 
     private mutating func notePool(_ pool: PoolID, lane: Int, _ condition: PoolCondition) {
-        guard let (app, environment) = pools.owner(of: pool, lane: lane) else { return }
-        let part = Self.part(app, environment)
+        guard let owner = pools.owner(of: pool, lane: lane) else { return }
+        if owner.isForSecondTries { return noteSecondTries(owner, condition) }
+        let app = owner.app
+        let part = Self.part(app, owner.environment)
         switch condition {
         case .connected:
             if faults.clear(part) { log(.notice, "connected to the push service again", [("app", app.app)]) }

@@ -19,12 +19,15 @@ final class Flight {
     private final class Part {
         let environment: PushEnvironment
         let batch: RequestBatch
+        /// Tokens that the other world called bad.
+        let isSecondTry: Bool
         /// For each request, the row that it is for.
         var rowOfRequest: [Int32] = []
 
-        init(environment: PushEnvironment, batch: RequestBatch, capacity: Int) {
+        init(environment: PushEnvironment, batch: RequestBatch, capacity: Int, isSecondTry: Bool = false) {
             self.environment = environment
             self.batch = batch
+            self.isSecondTry = isSecondTry
             rowOfRequest.reserveCapacity(capacity)
         }
     }
@@ -33,6 +36,8 @@ final class Flight {
     private(set) var run: CampaignRun?
     private(set) var source = Source.retries
     private(set) var template: APNsProvider.Template?
+    /// Flights are numbered as they are filled.
+    private(set) var tag = 0
     var devices = DeviceRows()
     /// One row for each device, once `settle` has run; until then only filtered ones are final.
     private var rows: [LedgerRow] = []
@@ -45,6 +50,16 @@ final class Flight {
     var settled: LedgerCommit?
     /// Why its answers stop the campaign; nil also as soon as the store knows.
     var suspension: String?
+    /// What was recorded as refused before it was clear that the credential is at fault, and is to be tried again.
+    var recalled: LedgerCommit?
+
+    /// Which lane it goes to: a shard stays with its own.
+    var pin: Int {
+        switch source {
+        case .shard(let shard, _): shard.number
+        case .retries: 0
+        }
+    }
 
     // MARK: Before sending
 
@@ -54,6 +69,7 @@ final class Flight {
     func fill(for run: CampaignRun, source: Source, tag: Int, at now: Timestamp) throws {
         self.run = run
         self.source = source
+        self.tag = tag
         let payload = run.payload
         let filter = run.filter
         rows.removeAll(keepingCapacity: true)
@@ -89,20 +105,27 @@ final class Flight {
     private func append(
         _ row: DeviceRow, index: Int, templates: RouteTemplates, campaign: [UInt8], tag: Int
     ) {
-        let part: Part
         // One part nearly always: development builds are few.
-        if let known = parts.first(where: { $0.environment == row.environment }) {
-            part = known
-        } else {
-            let capacity = devices.count - index
-            part = Part(
-                environment: row.environment,
-                batch: RequestBatch(
-                    template: templates[row.environment].request, tag: tag, capacity: capacity,
-                    bytesPerRequest: APNsProvider.bytesPerPush),
-                capacity: capacity)
-            parts.append(part)
-        }
+        let part =
+            parts.first { $0.environment == row.environment }
+            ?? add(row.environment, templates, tag: tag, capacity: devices.count - index)
+        append(row, index: index, campaign: campaign, to: part)
+    }
+
+    private func add(
+        _ environment: PushEnvironment, _ templates: RouteTemplates, tag: Int, capacity: Int, isSecondTry: Bool = false
+    ) -> Part {
+        let part = Part(
+            environment: environment,
+            batch: RequestBatch(
+                template: templates[environment].request, tag: tag, capacity: capacity,
+                bytesPerRequest: APNsProvider.bytesPerPush),
+            capacity: capacity, isSecondTry: isSecondTry)
+        parts.append(part)
+        return part
+    }
+
+    private func append(_ row: DeviceRow, index: Int, campaign: [UInt8], to part: Part) {
         APNsProvider.append(
             token: row.token.range, telephone: row.telephone.range, of: devices.bytes, campaign: campaign,
             device: row.id, to: part.batch)
@@ -117,7 +140,42 @@ final class Flight {
 
     /// The batches to send, each to its world's pool.
     var batches: [(PushEnvironment, RequestBatch)] {
-        parts.map { ($0.environment, $0.batch) }
+        parts.filter { !$0.isSecondTry }.map { ($0.environment, $0.batch) }
+    }
+
+    /// Where most of it goes: what the first part says is told of it all.
+    var mainEnvironment: PushEnvironment { parts.first?.environment ?? .production }
+
+    // MARK: The other world
+
+    /// Whether tokens that one world called bad were sent to the other.
+    var hasSecondTries: Bool { parts.contains(where: \.isSecondTry) }
+
+    /// Builds requests to the other world for all tokens that their own called bad, once in a flight.
+    ///
+    /// - Returns: the batches to send; none where no token was bad.
+    func addSecondTries(
+        for run: CampaignRun, at now: Timestamp, where isOpen: (PushEnvironment) -> Bool
+    ) throws -> [(PushEnvironment, RequestBatch)] {
+        guard !hasSecondTries else { return [] }
+        let campaign = Array(run.record.id.utf8)
+        var templates: RouteTemplates?
+        for part in Array(parts) where isOpen(part.environment.other) {
+            let bad = part.rowOfRequest.indices.filter {
+                run.route.provider.isBadToken(part.batch.answers[$0], in: part.batch)
+            }
+            guard !bad.isEmpty else { continue }
+            let made = try templates ?? run.templates(at: now)
+            templates = made
+            let second = add(part.environment.other, made, tag: tag, capacity: bad.count, isSecondTry: true)
+            for request in bad {
+                let row = Int(part.rowOfRequest[request])
+                append(devices.rows[row], index: row, campaign: campaign, to: second)
+            }
+        }
+        let second = parts.filter(\.isSecondTry).map { ($0.environment, $0.batch) }
+        partsOut = second.count
+        return second
     }
 
     // MARK: After sending
@@ -139,36 +197,53 @@ final class Flight {
 
     /// Turns the answers into ledger rows.
     func settle(with settlement: inout Settlement) {
+        // Second tries come behind what they are the second of.
         for part in parts {
+            let leg = Settlement.Leg(batch: part.batch, environment: part.environment)
             for (request, row) in part.rowOfRequest.enumerated() {
-                settlement.settle(
-                    &rows[Int(row)], device: devices.rows[Int(row)], answer: part.batch.answers[request],
-                    in: part.batch)
+                let (row, answer) = (Int(row), part.batch.answers[request])
+                if part.isSecondTry {
+                    settlement.settleSecondTry(&rows[row], device: devices.rows[row], answer: answer, on: leg)
+                } else {
+                    settlement.settle(&rows[row], device: devices.rows[row], answer: answer, on: leg)
+                }
             }
         }
     }
 
-    /// Puts refused tokens back in line: the credential was at fault, not they.
-    func holdBadTokens(_ reasons: Set<String>, until time: Timestamp) {
-        for index in rows.indices where rows[index].state == .rejected {
-            guard let reason = rows[index].reason, reasons.contains(reason) else { continue }
+    /// Puts refused pushes back in line: the credential was at fault, not they.
+    func hold(_ reasons: some Collection<String>, until time: Timestamp) {
+        for index in rows.indices where isRefused(rows[index], reasons) {
             rows[index].state = .retrying
             rows[index].nextAttemptAt = time
         }
     }
 
+    /// The rows of refused pushes, with their users' telephones.
+    func refusals(_ reasons: some Collection<String>) -> [(LedgerRow, telephone: [UInt8])] {
+        rows.filter { isRefused($0, reasons) }.map { ($0, Array(devices.bytes[$0.telephone.range])) }
+    }
+
+    private func isRefused(_ row: LedgerRow, _ reasons: some Collection<String>) -> Bool {
+        row.state == .rejected && row.attempts > 0 && row.reason.map { reasons.contains($0) } ?? false
+    }
+
     /// What the ledger gets.
-    func commit(for campaign: CampaignKey, retirements: [TokenRetirement]) -> LedgerCommit {
-        switch source {
-        case .retries:
-            return LedgerCommit(
-                campaign: campaign, shard: nil, cursor: 0, shardDone: false, rows: rows, devices: devices,
-                retirements: retirements)
-        case .shard(let shard, let isLast):
-            return LedgerCommit(
-                campaign: campaign, shard: shard.number, cursor: isLast ? shard.last : rows.last?.device ?? shard.last,
-                shardDone: isLast, rows: rows, devices: devices, retirements: retirements)
-        }
+    func commit(for campaign: CampaignKey, _ settlement: Settlement) -> LedgerCommit {
+        var commit =
+            switch source {
+            case .retries:
+                LedgerCommit(
+                    campaign: campaign, shard: nil, cursor: 0, shardDone: false, rows: rows, devices: devices,
+                    retirements: settlement.retirements)
+            case .shard(let shard, let isLast):
+                LedgerCommit(
+                    campaign: campaign, shard: shard.number,
+                    cursor: isLast ? shard.last : rows.last?.device ?? shard.last, shardDone: isLast, rows: rows,
+                    devices: devices, retirements: settlement.retirements)
+            }
+        commit.corrections = settlement.corrections
+        return commit
     }
 
     /// Rows that are tried again later, the earliest moment.
@@ -181,6 +256,7 @@ final class Flight {
         // First, so that the buffers below have one owner again and are emptied in place.
         settled = nil
         suspension = nil
+        recalled = nil
         devices.removeAll()
         rows.removeAll(keepingCapacity: true)
         parts.removeAll(keepingCapacity: true)

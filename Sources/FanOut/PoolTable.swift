@@ -7,9 +7,17 @@ import RelayStore
 /// The connection pools of every app, in every lane: made when first needed, kept for hours (Apple: "keep connections
 /// open", PROTOCOLS 1.7).
 struct PoolTable {
-    private struct Key: Hashable {
+    /// Whose connections a pool holds.
+    struct Owner: Hashable {
         var app: AppKey
         var environment: PushEnvironment
+        /// Tokens that the other environment called bad go over connections of their own: where these cannot be made,
+        /// the pushes that belong here must not come back with them.
+        var isForSecondTries: Bool
+    }
+
+    private struct Key: Hashable {
+        var owner: Owner
         var lane: Int
     }
 
@@ -21,7 +29,7 @@ struct PoolTable {
     private let lanes: [Lane]
     private let receivers: [LaneReceiver]
     private var pools: [Key: PoolID] = [:]
-    private var owners: [Address: (app: AppKey, environment: PushEnvironment)] = [:]
+    private var owners: [Address: Owner] = [:]
 
     init(lanes: [Lane], mailbox: Mailbox<FanOut.Event>) {
         self.lanes = lanes
@@ -29,23 +37,31 @@ struct PoolTable {
     }
 
     /// Hands a batch to the lane that its shard is pinned to.
-    mutating func submit(_ batch: RequestBatch, of route: AppRoute, to environment: PushEnvironment, pin: Int) {
+    mutating func submit(
+        _ batch: RequestBatch, of route: AppRoute, to environment: PushEnvironment, pin: Int, isSecondTry: Bool = false
+    ) {
         let lane = pin % lanes.count
-        let key = Key(app: route.app, environment: environment, lane: lane)
+        let owner = Owner(app: route.app, environment: environment, isForSecondTries: isSecondTry)
+        let key = Key(owner: owner, lane: lane)
         let pool: PoolID
         if let known = pools[key] {
             pool = known
         } else {
             pool = lanes[lane].addPool(route.pool(for: environment), judge: APNsJudge(), receiver: receivers[lane])
             pools[key] = pool
-            owners[Address(pool: pool, lane: lane)] = (route.app, environment)
+            owners[Address(pool: pool, lane: lane)] = owner
         }
         lanes[lane].submit(batch, to: pool)
     }
 
     /// Hands back what the app's pools have not sent yet.
     func withdraw(_ app: AppKey) {
-        for (key, pool) in pools where key.app == app { lanes[key.lane].withdraw(pool) }
+        for (key, pool) in pools where key.owner.app == app { lanes[key.lane].withdraw(pool) }
+    }
+
+    /// Hands back what one kind of the app's pools has not sent yet.
+    func withdraw(_ owner: Owner) {
+        for (key, pool) in pools where key.owner == owner { lanes[key.lane].withdraw(pool) }
     }
 
     /// Closes every connection; what is still out on one comes back as lost.
@@ -55,7 +71,7 @@ struct PoolTable {
         owners.removeAll()
     }
 
-    func owner(of pool: PoolID, lane: Int) -> (app: AppKey, environment: PushEnvironment)? {
+    func owner(of pool: PoolID, lane: Int) -> Owner? {
         owners[Address(pool: pool, lane: lane)]
     }
 }

@@ -6,10 +6,17 @@ import RelayStore
 
 /// Turns the answers of one flight into ledger rows, and gathers what they mean beyond their own pushes.
 struct Settlement {
-    /// What the operator is told when nothing sent this way can succeed.
+    /// Why nothing sent this way can succeed, and where that was said.
     struct Stop: Equatable {
         var reason: String
-        var hint: String
+        var fault: SendingFault
+        var environment: PushEnvironment
+    }
+
+    /// Where a push was answered.
+    struct Leg {
+        var batch: RequestBatch
+        var environment: PushEnvironment
     }
 
     private let provider: APNsProvider
@@ -20,11 +27,16 @@ struct Settlement {
     private(set) var retirements: [TokenRetirement] = []
     /// Answers that prove the credential good.
     private(set) var proven = 0
-    private(set) var badTokens = 0
-    private(set) var badTokenReasons: Set<String> = []
+    /// Pushes that the service refused for good, by reason.
+    private(set) var refusals: [String: Int] = [:]
+    private(set) var corrections: [EnvironmentCorrection] = []
     private(set) var stop: Stop?
     private(set) var needsNewCredential = false
-    private(set) var pauseUntil: Timestamp?
+    private(set) var pause: (until: Timestamp, reason: String)?
+    /// Pushes that want another connection.
+    private(set) var reconnects = 0
+    /// What the other environment has against the credential; it stops nothing.
+    private(set) var otherEnvironmentFault: (reason: String, environment: PushEnvironment)?
 
     init(provider: APNsProvider, expiresAt: Timestamp, now: Timestamp) {
         self.provider = provider
@@ -32,47 +44,85 @@ struct Settlement {
         self.now = now
     }
 
-    mutating func settle(_ row: inout LedgerRow, device: DeviceRow, answer: Answer, in batch: RequestBatch) {
-        // Each time that it was put on a connection counts, but for what the server promised not to have looked at: to be
-        // refused until the pool gave up is one attempt, for else its back-off would never grow.
-        let sends: UInt16 =
-            switch answer.kind {
-            case .unsent where answer.sends >= PoolMachine.sendLimit: 1
-            case .open, .unsent: 0
-            case .answered, .lost: UInt16(max(1, answer.sends))
-            }
-        row.attempts = device.attempts &+ sends
-        switch provider.outcome(of: answer, in: batch, at: now) {
+    /// All refusals.
+    var refused: Int { refusals.values.reduce(0, +) }
+
+    mutating func settle(_ row: inout LedgerRow, device: DeviceRow, answer: Answer, on leg: Leg) {
+        row.attempts = device.attempts &+ Self.sends(of: answer)
+        apply(provider.outcome(of: answer, in: leg.batch, at: now), to: &row, device: device, leg)
+    }
+
+    /// The answer of the other environment to a token that its own called bad, after `settle` with the first answer.
+    ///
+    /// It can only better the first one: what the other environment has against our credential, or against the token, or
+    /// that it cannot be reached, leaves the token as bad as it was.
+    mutating func settleSecondTry(_ row: inout LedgerRow, device: DeviceRow, answer: Answer, on leg: Leg) {
+        row.attempts &+= Self.sends(of: answer)
+        let outcome = provider.outcome(of: answer, in: leg.batch, at: now)
+        switch outcome {
+        case .badToken, .rejected, .retry(.held, _):
+            return
+        case .suspend(let reason, _), .reconnect(let reason):
+            otherEnvironmentFault = (reason, leg.environment)
+            return
+        case .accepted:
+            corrections.append(
+                EnvironmentCorrection(
+                    device: row.device, environment: leg.environment, registeredAt: device.registration))
+        case .unregistered, .retry, .renewCredential, .pauseCredential:
+            break
+        }
+        if let reason = row.reason { refusals[reason, default: 1] -= 1 }
+        row.reason = nil
+        apply(outcome, to: &row, device: device, leg)
+    }
+
+    /// Each time that it was put on a connection counts, but for what the server promised not to have looked at: to be
+    /// refused until the pool gave up is one attempt, for else its back-off would never grow.
+    private static func sends(of answer: Answer) -> UInt16 {
+        switch answer.kind {
+        case .unsent where answer.sends >= PoolMachine.sendLimit: 1
+        case .open, .unsent: 0
+        case .answered, .lost: UInt16(max(1, answer.sends))
+        }
+    }
+
+    private mutating func apply(
+        _ outcome: PushOutcome, to row: inout LedgerRow, device: DeviceRow, _ leg: Leg
+    ) {
+        switch outcome {
         case .accepted:
             row.state = .accepted
             proven += 1
-        case .rejected(let reason):
+        case .rejected(let reason), .badToken(let reason):
             row.state = .rejected
             row.reason = reason
-        case .badToken(let reason):
-            row.state = .rejected
-            row.reason = reason
-            badTokens += 1
-            badTokenReasons.insert(reason)
+            refusals[reason, default: 0] += 1
         case .unregistered(let reason, let since):
             row.state = .unregistered
             row.reason = reason
             proven += 1
-            if let since { retirements.append(TokenRetirement(device: row.device, deadSince: since)) }
+            if let since {
+                retirements.append(
+                    TokenRetirement(device: row.device, deadSince: since, registeredAt: device.registration))
+            }
         case .retry(let cause, let reason):
             retry(&row, cause, reason)
         case .renewCredential(let reason):
             needsNewCredential = true
             hold(&row, reason, until: now)
-        case .pauseCredential(let pause, let reason):
+        case .pauseCredential(let length, let reason):
             let end =
                 now
                 + schedule.delay(
-                    after: .service(retryAfter: pause), attempt: 1, random: Double.random(in: 0..<1))
-            pauseUntil = max(pauseUntil ?? end, end)
+                    after: .service(retryAfter: length), attempt: 1, random: Double.random(in: 0..<1))
+            if pause.map({ $0.until < end }) ?? true { pause = (end, reason) }
             hold(&row, reason, until: end)
-        case .suspend(let reason, let hint):
-            stop = Stop(reason: reason, hint: hint)
+        case .reconnect(let reason):
+            reconnects += 1
+            retry(&row, .transport, reason)
+        case .suspend(let reason, let fault):
+            stop = Stop(reason: reason, fault: fault, environment: leg.environment)
             hold(&row, reason, until: now)
         }
     }
@@ -93,4 +143,8 @@ struct Settlement {
             row.nextAttemptAt = time
         }
     }
+}
+
+extension DeviceRow {
+    fileprivate var registration: Timestamp { Timestamp(milliseconds: registeredAt) }
 }

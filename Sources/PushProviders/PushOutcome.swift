@@ -7,7 +7,7 @@ package enum PushOutcome: Sendable, Hashable {
     case accepted
     /// Refused for good. The token stays: only a 410 speaks about tokens.
     case rejected(reason: String)
-    /// Refused as a bad token; many of these from the start mean a wrong environment (`CredentialBreaker`).
+    /// Refused as a bad token, here: it may be one of the service's other world.
     case badToken(reason: String)
     /// The token is no longer registered; `since` where the service says so, and only then is it retired.
     case unregistered(reason: String, since: Timestamp?)
@@ -17,6 +17,8 @@ package enum PushOutcome: Sendable, Hashable {
     case renewCredential(reason: String)
     /// The service wants a pause of everything that uses this credential; then send this again.
     case pauseCredential(Duration, reason: String)
+    /// The connection is bound to another key: send this again on a new one. Where new ones say so too, it is the key.
+    case reconnect(reason: String)
     /// Nothing that is sent this way can succeed: stop the campaign and tell the operator.
-    case suspend(reason: String, hint: String)
+    case suspend(reason: String, SendingFault)
 }

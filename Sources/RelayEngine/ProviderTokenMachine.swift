@@ -9,6 +9,9 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     package static let renewalAge = Duration.seconds(50 * 60)
     /// No token is replaced before this age: 20 minutes.
     package static let minimumAge = Duration.seconds(20 * 60)
+    /// How far a clock that is being set may go back without a new token: a minute. Each step would cost one of the few
+    /// that Apple allows.
+    package static let clockStep = Duration.seconds(60)
 
     package enum Action: Sendable, Equatable {
         case use
@@ -34,7 +37,7 @@ package struct ProviderTokenMachine: Sendable, Equatable {
         guard let issuedAt else { return .sign }
         let age = now - issuedAt
         // A token from the future was signed under a wrong clock.
-        return age >= Self.renewalAge || age < .zero ? .sign : .use
+        return age >= Self.renewalAge || age + Self.clockStep < .zero ? .sign : .use
     }
 
     package mutating func signed(at time: Timestamp) {

@@ -14,6 +14,13 @@ package enum PushEnvironment: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
+    package var other: PushEnvironment {
+        switch self {
+        case .production: .sandbox
+        case .sandbox: .production
+        }
+    }
+
     package init?(name: String) {
         guard let environment = Self.allCases.first(where: { $0.name == name }) else { return nil }
         self = environment

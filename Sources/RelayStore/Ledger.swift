@@ -31,12 +31,30 @@ package struct LedgerRow: Sendable {
 /// later than that (PROTOCOLS 1.5).
 package struct TokenRetirement: Hashable, Sendable {
     package var device: Int64
-    /// The 410's own timestamp; without a usable one, the moment of the answer.
+    /// The 410's own timestamp.
     package var deadSince: Timestamp
+    /// When the token that was pushed to had been registered. One that was registered again since then is kept, whatever
+    /// the push service's clock says.
+    package var registeredAt: Timestamp
 
-    package init(device: Int64, deadSince: Timestamp) {
+    package init(device: Int64, deadSince: Timestamp, registeredAt: Timestamp) {
         self.device = device
         self.deadSince = deadSince
+        self.registeredAt = registeredAt
+    }
+}
+
+/// A token that turned out to belong to the push service's other world.
+package struct EnvironmentCorrection: Hashable, Sendable {
+    package var device: Int64
+    package var environment: PushEnvironment
+    /// When it had been registered; a later registration knows better.
+    package var registeredAt: Timestamp
+
+    package init(device: Int64, environment: PushEnvironment, registeredAt: Timestamp) {
+        self.device = device
+        self.environment = environment
+        self.registeredAt = registeredAt
     }
 }
 
@@ -54,6 +72,7 @@ package struct LedgerCommit: Sendable {
     /// The devices that the rows' telephones are slices of.
     package var devices: DeviceRows
     package var retirements: [TokenRetirement]
+    package var corrections: [EnvironmentCorrection] = []
 
     package init(
         campaign: CampaignKey, shard: Int?, cursor: Int64, shardDone: Bool, rows: [LedgerRow], devices: DeviceRows,

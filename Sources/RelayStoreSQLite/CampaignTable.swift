@@ -159,6 +159,17 @@ enum CampaignTable {
             UPDATE delivery SET state = ?, next_attempt_at = NULL, updated_at = ? WHERE campaign_id = ? AND state = 3
             """, .integer(Int(rest.rawValue)), .time(now), row)
     }
+
+    /// Makes due what was only held while the campaign stood still, although its moment lies ahead: the clock was ahead
+    /// when it was held, and that may be why the campaign stood still. What has a schedule to keep was not due at once
+    /// when it was recorded.
+    static func release(_ campaign: CampaignKey, at now: Timestamp, _ connection: Connection) throws {
+        _ = try connection.run(
+            """
+            UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1
+            WHERE campaign_id = ?2 AND state = 3 AND next_attempt_at > ?1 AND next_attempt_at <= updated_at
+            """, .time(now), .integer(campaign.row))
+    }
 }
 
 extension CampaignRecord {

@@ -63,8 +63,15 @@ struct OutcomeRecorder {
         for retirement in batch.retirements {
             try connection.run(
                 """
-                UPDATE device SET retired_at = ?1 WHERE id = ?2 AND registered_at <= ?1 AND retired_at IS NULL
-                """, .time(retirement.deadSince), .integer(retirement.device))
+                UPDATE device SET retired_at = ?1
+                WHERE id = ?2 AND registered_at = ?3 AND registered_at <= ?1 AND retired_at IS NULL
+                """, .time(retirement.deadSince), .integer(retirement.device), .time(retirement.registeredAt))
+        }
+        for correction in batch.corrections {
+            try connection.run(
+                "UPDATE device SET environment = ?1 WHERE id = ?2 AND registered_at = ?3",
+                .integer(Int64(correction.environment.rawValue)), .integer(correction.device),
+                .time(correction.registeredAt))
         }
     }
 

@@ -42,7 +42,20 @@ import VersionSources
         #expect(faults.allSatisfy { !$0.contains("\u{9B}") && $0.utf8.count < 200 }, "\(faults.first ?? "")")
     }
 
+    /// An iOS app whose `apns` has `extra` in it.
+    private static func ios(apns extra: String) -> String {
+        "{ apps: { \"com.example.app\": { ios: { \(apns.dropLast(2)), \(extra) } } } } }"
+    }
+
     private static let table: [(String, String)] = [
+        (
+            ios(apns: "tryOtherEnvironment: \"yes\""),
+            #"apps["com.example.app"].ios.apns.tryOtherEnvironment: "yes" is not true or false"#
+        ),
+        (
+            ios(apns: "tryOtherEnvironment: true, server: \"https://127.0.0.1:2197\""),
+            #"apps["com.example.app"].ios.apns.tryOtherEnvironment: true needs two servers, and both are https://127.0.0.1:2197; name a sandboxServer, or leave this out"#
+        ),
         (
             ios("push: { priority: 11 }"),
             #"apps["com.example.app"].ios.push.priority: 11 is not a priority; 1, 5 or 10"#
@@ -228,7 +241,17 @@ import VersionSources
         let apns = try #require(try ConfigurationFile.parse(Array(text.utf8), path: "test").apps.first?.apns)
         #expect(apns.server == ServerAddress(host: "127.0.0.1", port: 2197))
         #expect(apns.sandboxServer == apns.server)
+        #expect(!apns.triesOtherEnvironment)
         #expect(apns.trustedCertificates == "/ca.pem")
+    }
+
+    @Test func `The other environment is tried where two servers are`() throws {
+        for servers in ["", ", server: \"https://127.0.0.1:2197\", sandboxServer: \"https://127.0.0.1:2198\""] {
+            let text = Self.ios(apns: "tryOtherEnvironment: true\(servers)")
+            let apns = try #require(try ConfigurationFile.parse(Array(text.utf8), path: "test").apps.first?.apns)
+            #expect(apns.triesOtherEnvironment)
+            #expect(apns.sandboxServer != apns.server)
+        }
     }
 
     @Test func `Sources, force policy and hold are read`() throws {

@@ -117,6 +117,15 @@ final class Workbench {
 
     // MARK: The daemon
 
+    /// SIGHUP; returns when the configuration was taken.
+    func reload() throws {
+        guard let relay else { throw Unexpected("no daemon runs") }
+        relay.send(SIGHUP)
+        guard relay.waitForLine(" reloaded", within: .seconds(20))?.contains(" not reloaded") == false else {
+            throw Unexpected("not reloaded:\n\(relay.log)")
+        }
+    }
+
     func start(logLevel: String = "info") throws {
         try launch(logLevel: logLevel)
         try relay?.waitUntilReady()

@@ -55,21 +55,31 @@ struct FanOutBench {
         key = try ES256PrivateKey.generate()
     }
 
+    /// - Parameters:
+    ///   - sandbox: nil: the same servers.
+    ///   - stored: the provider token that an earlier run kept.
+    ///   - change: changes the app's route.
     func fanOut(
-        _ pool: PoolConfiguration, timeToLive: Duration, configuration: FanOut.Configuration = FanOut.Configuration()
+        _ pool: PoolConfiguration, sandbox: PoolConfiguration? = nil, timeToLive: Duration,
+        configuration: FanOut.Configuration = FanOut.Configuration(), stored: ProviderToken? = nil,
+        change: (inout AppRoute) -> Void = { _ in }
     ) throws -> FanOut {
-        let route = AppRoute(
+        var route = AppRoute(
             app: Self.app,
             provider: APNsProvider(
                 settings: .init(topic: Self.app.app, priority: 10),
-                tokens: APNsTokenSource(
-                    teamID: Self.teamID, keyID: Self.keyID, key: key, stored: nil, save: { _ in })),
-            production: pool, sandbox: pool, pushType: "needUpgrade", alert: "Upgrade", sound: nil,
+                tokens: tokens(stored)),
+            production: pool, sandbox: sandbox ?? pool, pushType: "needUpgrade", alert: "Upgrade", sound: nil,
             downloadURL: "https://example.com", timeToLive: timeToLive)
+        change(&route)
         let (clock, lines) = (clock, lines)
         return try FanOut(
             store: store, routes: [route], configuration: configuration,
             log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { clock.now })
+    }
+
+    func tokens(_ stored: ProviderToken? = nil) -> APNsTokenSource {
+        APNsTokenSource(teamID: Self.teamID, keyID: Self.keyID, key: key, stored: stored, save: { _ in })
     }
 
     func register(_ count: Int) throws {

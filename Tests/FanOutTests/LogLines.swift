@@ -18,6 +18,13 @@ final class LogLines: Sendable {
         messages.withLock { $0.count { $0 == message } }
     }
 
+    /// Returns when the next message comes, or `rest` is over.
+    func waitForNext(atMost rest: Duration) {
+        news.lock()
+        defer { news.unlock() }
+        _ = news.wait(until: Date(timeIntervalSinceNow: rest / .seconds(1)))
+    }
+
     /// False when `deadline` passes first.
     func wait(for message: String, deadline: Duration) -> Bool {
         let end = Date(timeIntervalSinceNow: Double(deadline.components.seconds))

@@ -49,7 +49,8 @@ import UpgradeRules
         let device = DeviceRow(
             id: 7, token: .absent, telephone: .absent, version: .absent, environment: .production, isDead: false,
             registeredAt: 0, attempts: attempts)
-        settlement.settle(&row, device: device, answer: answer, in: batch)
+        settlement.settle(
+            &row, device: device, answer: answer, on: Settlement.Leg(batch: batch, environment: .production))
         return (row, settlement)
     }
 
@@ -66,7 +67,11 @@ import UpgradeRules
         #expect(told.row.state == .unregistered)
         #expect(
             told.settlement.retirements
-                == [TokenRetirement(device: 7, deadSince: Timestamp(milliseconds: 1_700_000_000_123))])
+                == [
+                    TokenRetirement(
+                        device: 7, deadSince: Timestamp(milliseconds: 1_700_000_000_123),
+                        registeredAt: Timestamp(milliseconds: 0))
+                ])
         let silent = settle(answer(410, "Unregistered"))
         #expect(silent.row.state == .unregistered)
         #expect(silent.settlement.retirements.isEmpty, "only a 410 with a timestamp speaks about the token")
@@ -128,7 +133,7 @@ import UpgradeRules
         #expect(row.state == .retrying)
         #expect(row.nextAttemptAt == now)
         #expect(settlement.stop?.reason == "InvalidProviderToken")
-        #expect(settlement.stop?.hint.contains("apns.keyId") == true)
+        #expect(settlement.stop?.fault == .credential)
         #expect(settlement.retirements.isEmpty)
     }
 
@@ -138,16 +143,15 @@ import UpgradeRules
         #expect(expired.stop == nil)
         let (row, settlement) = settle(answer(429, "TooManyProviderTokenUpdates"))
         #expect(!settlement.needsNewCredential, "another token would make it worse")
-        let pause = try #require(settlement.pauseUntil) - now
+        let pause = try #require(settlement.pause).until - now
         #expect(pause >= .seconds(300) && pause <= .seconds(20 * 60))
-        #expect(row.nextAttemptAt == settlement.pauseUntil)
+        #expect(row.nextAttemptAt == settlement.pause?.until)
     }
 
     @Test func aBadTokenIsRejectedAndRememberedForTheBreaker() {
         let (row, settlement) = settle(answer(400, "BadDeviceToken"))
         #expect(row.state == .rejected)
-        #expect(settlement.badTokens == 1)
-        #expect(settlement.badTokenReasons == ["BadDeviceToken"])
+        #expect(settlement.refusals == ["BadDeviceToken": 1])
         #expect(settlement.proven == 0)
         #expect(settlement.retirements.isEmpty)
     }

@@ -10,6 +10,11 @@ import Testing
             (#"{"reason":"BadDeviceToken"}"#, "BadDeviceToken", nil),
             (#"{ "reason" : "Unregistered", "timestamp" : 1732112345678 }"#, "Unregistered", 1_732_112_345_678),
             (#"{"timestamp":1732112345678,"reason":"ExpiredToken"}"#, "ExpiredToken", 1_732_112_345_678),
+            // Seconds, which Apple does not send, are told by their size.
+            (#"{"reason":"Unregistered","timestamp":1732112345}"#, "Unregistered", 1_732_112_345_000),
+            (#"{"reason":"Unregistered","timestamp":100000000000}"#, "Unregistered", 100_000_000_000),
+            (#"{"reason":"Unregistered","timestamp":-5}"#, "Unregistered", nil),
+            (#"{"reason":"Unregistered","timestamp":null}"#, "Unregistered", nil),
             (#"{"reason":"Unregistered","timestamp":"soon"}"#, "Unregistered", nil),
             ("", nil, nil),
             ("<html>502 Bad Gateway</html>", nil, nil),

@@ -8,7 +8,7 @@ import Testing
 /// Every status and reason of PROTOCOLS 1.6, and what is not in it.
 @Suite struct APNsReactionTests {
     enum Expected: Sendable {
-        case accepted, rejected, badToken, unregistered, service, tooMany, transport, renew, pause, suspend
+        case accepted, rejected, badToken, unregistered, service, tooMany, transport, renew, pause, suspend, reconnect
     }
 
     static let table: [(status: UInt16, reason: String?, push: Expected, connection: AnswerVerdict)] = [
@@ -35,7 +35,7 @@ import Testing
         (403, "Forbidden", .suspend, .halt),
         (403, "InvalidProviderToken", .suspend, .halt),
         (403, "MissingProviderToken", .suspend, .halt),
-        (403, "UnrelatedKeyIdInToken", .transport, .recycle),
+        (403, "UnrelatedKeyIdInToken", .reconnect, .halt),
         (404, "BadPath", .suspend, .halt),
         (405, "MethodNotAllowed", .suspend, .halt),
         (410, "ExpiredToken", .unregistered, .keep),
@@ -77,7 +77,8 @@ import Testing
         case (.transport, .retry(.transport, name)): break
         case (.renew, .renewCredential(name)): break
         case (.pause, .pauseCredential(.seconds(7), name)): break
-        case (.suspend, .suspend(name, let hint)): #expect(!hint.isEmpty)
+        case (.reconnect, .reconnect(name)): break
+        case (.suspend, .suspend(name, _)): break
         default: Issue.record("\(status) \(name) came to \(outcome)")
         }
         #expect(APNsReaction.to(status: status, reason: reason).connection == connection)

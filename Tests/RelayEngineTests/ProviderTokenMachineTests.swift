@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (minutes: 0, action: ProviderTokenMachine.Action.use), (49, .use), (50, .sign), (600, .sign), (-1, .sign),
+        (minutes: 0, action: ProviderTokenMachine.Action.use), (49, .use), (50, .sign), (600, .sign), (-2, .sign),
     ])
     func aTokenIsUsedForFiftyMinutes(minutes: Int, action: ProviderTokenMachine.Action) {
         let machine = ProviderTokenMachine(issuedAt: issued)
@@ -27,5 +27,11 @@ import Testing
         var machine = ProviderTokenMachine(issuedAt: issued)
         machine.signed(at: issued + .seconds(3000))
         #expect(machine.refused(tokenIssuedAt: issued, at: issued + .seconds(3001)) == .alreadyRenewed)
+    }
+
+    @Test(arguments: [(seconds: -1, action: ProviderTokenMachine.Action.use), (-60, .use), (-61, .sign)])
+    func aClockThatIsSetBackALittleCostsNoToken(seconds: Int, action: ProviderTokenMachine.Action) {
+        let machine = ProviderTokenMachine(issuedAt: issued)
+        #expect(machine.tokenNeeded(at: issued + .seconds(seconds)) == action)
     }
 }

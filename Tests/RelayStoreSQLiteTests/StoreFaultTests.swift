@@ -70,8 +70,9 @@ struct StoreFaultTests {
         return LedgerCommit(
             campaign: CampaignKey(row: 1), shard: 0, cursor: rows.last?.device ?? 0, shardDone: false, rows: rows,
             devices: devices,
-            retirements: rows.filter { $0.state == .unregistered }.map {
-                TokenRetirement(device: $0.device, deadSince: now)
+            retirements: devices.rows.filter { $0.id % 4 == 2 }.map {
+                TokenRetirement(
+                    device: $0.id, deadSince: now, registeredAt: Timestamp(milliseconds: $0.registeredAt))
             })
     }
 

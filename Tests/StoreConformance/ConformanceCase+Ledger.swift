@@ -177,27 +177,6 @@ extension ConformanceCase {
             try check(try subject.store.completeIfDone(one.key, at: subject.now), "one is done")
             try check(try subject.store.completeIfDone(two.key, at: subject.now), "two had nobody")
         },
-        ConformanceCase("a dead token is retired unless it was registered later than it died") { subject in
-            try subject.registerDevices(3)
-            let campaign = try subject.announce()
-            let shard = try subject.onlyShard(campaign)
-            try subject.store.register([subject.registration(1, telephone: "1")], at: subject.now + .seconds(10))
-            var commit = try subject.batch(shard) {
-                LedgerRow(device: $0.id, state: .unregistered, attempts: 1, reason: "Unregistered")
-            }
-            commit.retirements = commit.rows.prefix(2).map {
-                TokenRetirement(device: $0.device, deadSince: subject.now + .seconds(5))
-            }
-            try subject.store.commit([commit], at: subject.now + .seconds(11))
-            try same(try subject.device(0).retiredAt, subject.now + .seconds(5))
-            try same(try subject.device(1).retiredAt, nil, "registered after it died")
-            try same(try subject.device(2).retiredAt, nil)
-            var rows = DeviceRows()
-            try subject.store.readDevices(subject.app, after: 0, through: .max, limit: 9, into: &rows)
-            try same(rows.rows.map(\.isDead), [true, false, false])
-            try subject.store.register([subject.registration(0, telephone: "1")], at: subject.now + .seconds(20))
-            try same(try subject.device(0).retiredAt, nil, "registering revives")
-        },
         ConformanceCase("a device removed before its turn leaves the audience when its shard is done") { subject in
             try subject.registerDevices(5)
             let campaign = try subject.announce()

@@ -71,7 +71,10 @@ extension ConformanceCase {
                     LedgerCommit(
                         campaign: campaign.key, shard: nil, cursor: 0, shardDone: false, rows: [],
                         devices: DeviceRows(),
-                        retirements: dead.map { TokenRetirement(device: $0, deadSince: subject.now + .seconds(1)) })
+                        retirements: dead.map {
+                            TokenRetirement(
+                                device: $0, deadSince: subject.now + .seconds(1), registeredAt: subject.now)
+                        })
                 ], at: subject.now)
             _ = try subject.store.removeDevice(subject.app, token: subject.token(9))
             try subject.store.register([subject.registration(11, telephone: "another")], at: subject.now)

@@ -11,6 +11,8 @@ struct APNsErrorBody: Hashable, Sendable {
 
     /// A reason is a word of letters; the longest known has 27.
     private static let maximumReason = 64
+    /// Milliseconds; in seconds it is the year 5138.
+    private static let earliest: Int64 = 100_000_000_000
 
     init(_ body: [UInt8]) {
         if var index = Self.valueStart(of: "\"reason\"", in: body), index < body.count,
@@ -31,7 +33,11 @@ struct APNsErrorBody: Hashable, Sendable {
                 value = value * 10 + Int64(byte - 48)
                 digits += 1
             }
-            if digits > 0 { timestamp = Timestamp(milliseconds: value) }
+            // Apple's are milliseconds. Seconds, should they ever come, would read as a moment of January 1970, and no dead
+            // token would be retired any more; nothing was pushed before 1973, so the two cannot be confused.
+            if digits > 0 {
+                timestamp = value < Self.earliest ? Timestamp(seconds: value) : Timestamp(milliseconds: value)
+            }
         }
     }
 

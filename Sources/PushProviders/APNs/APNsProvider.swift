@@ -137,6 +137,13 @@ package struct APNsProvider: Sendable {
         }
     }
 
+    /// Whether the service called the token bad where it was sent.
+    package func isBadToken(_ answer: Answer, in batch: RequestBatch) -> Bool {
+        guard answer.kind == .answered, answer.status == 400, answer.body >= 0 else { return false }
+        let reason = APNsErrorBody(batch.bodies[Int(answer.body)]).reason
+        return APNsReaction.to(status: answer.status, reason: reason).push == .badToken
+    }
+
     static func outcome(
         status: UInt16, reason: String?, timestamp: Timestamp?, retryAfter: Duration?
     ) -> PushOutcome {
@@ -150,7 +157,8 @@ package struct APNsProvider: Sendable {
         case .retryService: return .retry(.service(retryAfter: retryAfter), reason: name)
         case .renewCredential: return .renewCredential(reason: name)
         case .pauseCredential: return .pauseCredential(retryAfter ?? credentialPause, reason: name)
-        case .suspend(let hint): return .suspend(reason: name, hint: hint)
+        case .reconnect: return .reconnect(reason: name)
+        case .suspend(let fault): return .suspend(reason: name, fault)
         }
     }
 
@@ -160,5 +168,22 @@ package struct APNsProvider: Sendable {
     /// APNs called the token of `template` expired.
     package func refused(_ template: Template, at now: Timestamp) throws -> ProviderTokenMachine.Refusal {
         try tokens.refused(template.tokenIssuedAt, at: now)
+    }
+
+    /// Whether both sign with one token source: what the service says about a credential concerns all that use it.
+    package func sharesCredential(with other: APNsProvider) -> Bool {
+        tokens === other.tokens
+    }
+
+    // MARK: Words
+
+    /// Why the campaign is suspended and what its operator can do.
+    ///
+    /// - Parameter refused: how many of the first pushes were refused; for `.mostlyRefused`.
+    package func explain(
+        _ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)? = nil, _ remedy: APNsRemedy
+    ) -> String {
+        remedy.text(
+            fault, reason: reason, topic: settings.topic, teamID: tokens.teamID, keyID: tokens.keyID, refused: refused)
     }
 }

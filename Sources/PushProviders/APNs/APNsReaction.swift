@@ -17,8 +17,8 @@ struct APNsReaction: Sendable {
         case retryService
         case renewCredential
         case pauseCredential
-        /// With the hint for the operator.
-        case suspend(String)
+        case reconnect
+        case suspend(SendingFault)
     }
 
     var push: Push
@@ -34,7 +34,7 @@ struct APNsReaction: Sendable {
         if let reason, let known = table[Key(status: status, reason: reason)] { return known }
         switch status {
         case 403:
-            return suspend("APNs refuses the credential; see Apple's table of reasons")
+            return suspend(.unknown)
         case 410:
             return APNsReaction(.unregistered)
         case 429:
@@ -44,7 +44,7 @@ struct APNsReaction: Sendable {
         case 500..<600:
             return APNsReaction(.retryService)
         default:
-            return suspend("this is no answer of APNs: check `apns.server` and a proxy in between")
+            return suspend(.answer)
         }
     }
 
@@ -53,16 +53,13 @@ struct APNsReaction: Sendable {
         var reason: String
     }
 
-    private static func suspend(_ hint: String) -> APNsReaction {
-        APNsReaction(.suspend(hint), .halt)
+    private static func suspend(_ fault: SendingFault) -> APNsReaction {
+        APNsReaction(.suspend(fault), .halt)
     }
 
     /// A request that APNs finds malformed: the fault is ours or the configuration's, and every push would fail alike.
-    private static let malformed = suspend("the push itself is malformed: check `push` and `apns` of this app")
-    private static let wrongTopic = suspend("check `apns.topic`: it must be the bundle id that the key may push to")
-    private static let wrongEnvironment = suspend(
-        "the key belongs to the other environment: check `apns.keyId` and the devices' environment")
-    private static let badCredential = suspend("check `apns.teamId`, `apns.keyId` and the .p8 key; it may be revoked")
+    private static let malformed = suspend(.request)
+    private static let wrongTopic = suspend(.topic)
 
     private static let table: [Key: APNsReaction] = [
         Key(status: 400, reason: "BadCollapseId"): malformed,
@@ -79,18 +76,19 @@ struct APNsReaction: Sendable {
         Key(status: 400, reason: "MissingTopic"): wrongTopic,
         Key(status: 400, reason: "PayloadEmpty"): malformed,
         Key(status: 400, reason: "TopicDisallowed"): wrongTopic,
-        Key(status: 403, reason: "BadCertificate"): badCredential,
-        Key(status: 403, reason: "BadCertificateEnvironment"): wrongEnvironment,
+        Key(status: 403, reason: "BadCertificate"): suspend(.certificate),
+        Key(status: 403, reason: "BadCertificateEnvironment"): suspend(.certificate),
         // Apple's page and the wire spell it differently (PROTOCOLS 1.6).
-        Key(status: 403, reason: "BadEnvironmentKeyIdInToken"): wrongEnvironment,
-        Key(status: 403, reason: "BadEnvironmentKeyInToken"): wrongEnvironment,
+        Key(status: 403, reason: "BadEnvironmentKeyIdInToken"): suspend(.keyEnvironment),
+        Key(status: 403, reason: "BadEnvironmentKeyInToken"): suspend(.keyEnvironment),
         // The server keeps refusing on that connection afterwards (pushy: "wedged").
         Key(status: 403, reason: "ExpiredProviderToken"): APNsReaction(.renewCredential, .halt),
-        Key(status: 403, reason: "Forbidden"): badCredential,
-        Key(status: 403, reason: "InvalidProviderToken"): badCredential,
-        Key(status: 403, reason: "MissingProviderToken"): badCredential,
-        // The connection is bound to another key family (PROTOCOLS 1.4): a new one is not.
-        Key(status: 403, reason: "UnrelatedKeyIdInToken"): APNsReaction(.retry(.transport), .recycle),
+        Key(status: 403, reason: "Forbidden"): suspend(.forbidden),
+        Key(status: 403, reason: "InvalidProviderToken"): suspend(.credential),
+        Key(status: 403, reason: "MissingProviderToken"): suspend(.noCredential),
+        // The connection is bound to another key family (PROTOCOLS 1.4): a new one is not. What waits goes back, so that
+        // a key that no connection takes is noticed after a few pushes.
+        Key(status: 403, reason: "UnrelatedKeyIdInToken"): APNsReaction(.reconnect, .halt),
         Key(status: 404, reason: "BadPath"): malformed,
         Key(status: 405, reason: "MethodNotAllowed"): malformed,
         Key(status: 410, reason: "ExpiredToken"): APNsReaction(.unregistered),

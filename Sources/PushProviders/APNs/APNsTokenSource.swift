@@ -24,8 +24,8 @@ package final class APNsTokenSource: Sendable {
         var token: ProviderToken?
     }
 
-    private let teamID: String
-    private let keyID: String
+    let teamID: String
+    let keyID: String
     private let key: ES256PrivateKey
     private let save: @Sendable (ProviderToken) throws -> Void
     private let state: Mutex<State>

@@ -49,6 +49,8 @@ struct APNsConfiguration: Sendable, Equatable {
     var server = ServerAddress(host: "api.push.apple.com", port: 443)
     /// Default https://api.sandbox.push.apple.com, or `server` where that is one of the owner's own.
     var sandboxServer = ServerAddress(host: "api.sandbox.push.apple.com", port: 443)
+    /// Whether a token that its environment calls bad is tried once in the other one. Default no.
+    var triesOtherEnvironment = false
     /// A PEM file of certificates to trust instead of the system's. Default the system's.
     var trustedCertificates: String?
     /// An HTTP proxy to CONNECT through: "http://proxy.example:3128". Default none.

@@ -84,6 +84,13 @@ final class ConfigurationReader {
         return string(key, check: check) ?? ""
     }
 
+    func flag(_ key: String, default value: Bool) -> Bool {
+        guard let held = raw(key) else { return value }
+        if case .bool(let flag) = held { return flag }
+        fault(key, "\(held.held) is not true or false")
+        return value
+    }
+
     func integer(_ key: String, default value: Int, in range: ClosedRange<Int>, _ what: String) -> Int {
         guard let held = raw(key) else { return value }
         guard let number = held.integer, let exact = Int(exactly: number), range.contains(exact) else {

@@ -134,6 +134,12 @@ extension RelayConfiguration {
             apns.sandboxServer = server
         }
         apns.sandboxServer = reader.server("sandboxServer") ?? apns.sandboxServer
+        apns.triesOtherEnvironment = reader.flag("tryOtherEnvironment", default: apns.triesOtherEnvironment)
+        if apns.triesOtherEnvironment, apns.server == apns.sandboxServer {
+            reader.fault(
+                "tryOtherEnvironment",
+                "true needs two servers, and both are \(apns.server); name a sandboxServer, or leave this out")
+        }
         apns.trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
         apns.proxy = reader.string("proxy") { text in
             let isProxy = ["http://", "https://", "socks5://", "socks5h://"].contains { text.hasPrefix($0) }

@@ -14,13 +14,7 @@ extension RelayConfiguration {
             }
         }
         if let pattern, let parsed = try? TagPattern(pattern) { rules.tagPattern = parsed }
-        if let value = reader.raw("prereleases") {
-            if case .bool(let takes) = value {
-                rules.prereleases = takes
-            } else {
-                reader.fault("prereleases", "\(value.held) is not true or false")
-            }
-        }
+        rules.prereleases = reader.flag("prereleases", default: rules.prereleases)
         rules.sets = reader.choice(
             "sets", default: rules.sets, among: ReleaseRules.Target.allCases.map { ($0.rawValue, $0) },
             "what a release raises")

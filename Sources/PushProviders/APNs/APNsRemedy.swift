@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// What an operator is told when a campaign is suspended: what is wrong, with which app, which field of the configuration
+/// to look at, and how to go on.
+package struct APNsRemedy: Sendable {
+    /// As the configuration names it.
+    package var app: String
+    /// The app's part of the configuration, such as `apps["com.example.app"].ios`.
+    package var section: String
+    /// Where the push was refused: "https://api.push.apple.com".
+    package var server: String
+    /// The campaign's id.
+    package var campaign: String
+    package var now: Timestamp
+
+    package init(app: String, section: String, server: String, campaign: String, now: Timestamp) {
+        self.app = app
+        self.section = section
+        self.server = server
+        self.campaign = campaign
+        self.now = now
+    }
+
+    /// - Parameters:
+    ///   - refused: how many of the first pushes were refused; only for `.mostlyRefused`.
+    func text(
+        _ fault: SendingFault, reason: String, topic: String, teamID: String, keyID: String,
+        refused: (pushes: Int, of: Int)?
+    ) -> String {
+        let apns = "\(section).apns"
+        switch fault {
+        case .credential:
+            return say(
+                reason, "APNs does not accept the provider token of \(app)",
+                "\(apns): key, keyId (\(keyID)) and teamId (\(teamID)) must belong together and the key must not be "
+                    + "revoked; and this machine's clock, which says \(now.internetTime), must be right")
+        case .clock:
+            return say(
+                reason, "APNs calls a fresh provider token of \(app) expired, so this machine's clock is wrong",
+                "the clock, which says \(now.internetTime) (timedatectl); no new token is signed before that",
+                reloads: false)
+        case .noCredential:
+            return say(
+                reason, "APNs saw no provider token in the pushes of \(app), although each carries one",
+                "\(apns).server and \(apns).proxy: something on the way to \(server) takes it out")
+        case .certificate:
+            return say(
+                reason, "APNs judges a client certificate for \(app), and this relay uses none",
+                "\(apns).server and \(apns).proxy: something on the way to \(server) presents one")
+        case .forbidden:
+            return say(
+                reason, "APNs forbids the key of \(app) to push",
+                "\(apns).keyId (\(keyID)): at developer.apple.com, Keys, it must have the Apple Push Notifications "
+                    + "service enabled for the topic \(topic)")
+        case .keyEnvironment:
+            return say(
+                reason, "the key of \(app) is not for this environment of APNs, \(server)",
+                "\(apns): keyId (\(keyID)) and key of a key for that environment, or server and sandboxServer, if it is "
+                    + "the wrong one")
+        case .unrelatedKey:
+            return say(
+                reason, "APNs takes the key of \(app) for one of another family, on new connections too",
+                "\(apns): keyId (\(keyID)), key and teamId (\(teamID)) must be those of topic \(topic)")
+        case .topic:
+            return say(
+                reason, "APNs does not accept the topic \(topic) of \(app)",
+                "\(apns).topic: it must be the app's bundle id, and the key \(keyID) of team \(teamID) must be allowed to "
+                    + "push to it")
+        case .request:
+            return say(
+                reason, "APNs finds the pushes of \(app) malformed", "\(section).push and \(apns).topic")
+        case .answer:
+            return say(
+                reason, "what answers for \(app) at \(server) is not APNs",
+                "\(apns).server and \(apns).proxy")
+        case .unknown:
+            return say(
+                reason, "APNs refuses the credential of \(app)",
+                "\(apns): keyId (\(keyID)), teamId (\(teamID)), topic (\(topic)); Apple's page \"Handling notification "
+                    + "responses from APNs\" explains the reason")
+        case .mostlyRefused:
+            return mostlyRefused(reason, topic: topic, refused: refused ?? (0, 0))
+        }
+    }
+
+    private func mostlyRefused(_ reason: String, topic: String, refused: (pushes: Int, of: Int)) -> String {
+        let share = "\(refused.pushes) of the first \(refused.of) pushes of \(app) were refused by \(server)"
+        let apns = "\(section).apns"
+        return switch reason {
+        case "BadDeviceToken":
+            say(
+                reason, "\(share): these tokens are not of this environment of APNs, or not of this app",
+                "\(apns).server, and the environment that the devices were registered with (upgrade-relay devices "
+                    + "export); no token was given up")
+        case "DeviceTokenNotForTopic":
+            say(
+                reason, "\(share): these tokens are of another app than the topic \(topic)",
+                "\(apns).topic, and under which app the devices were registered; no token was given up")
+        default:
+            say(reason, share, "\(section).push and \(apns); no token was given up")
+        }
+    }
+
+    private func say(_ reason: String, _ what: String, _ check: String, reloads: Bool = true) -> String {
+        "\(reason): \(what). Check \(check). Then: "
+            + (reloads ? "systemctl reload upgrade-relay && " : "") + "upgrade-relay campaigns resume \(campaign)"
+    }
+}

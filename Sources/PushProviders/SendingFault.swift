@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What has to be put right before anything that is sent this way can succeed.
+package enum SendingFault: Sendable, Hashable {
+    /// Key, key id and team do not belong together, the key was revoked, or the clock is ahead.
+    case credential
+    /// A fresh provider token is called expired: this machine's clock is behind, or the service's ahead.
+    case clock
+    /// The service saw no provider token.
+    case noCredential
+    /// The service judged a client certificate, and we have none.
+    case certificate
+    /// The key is good but may not do this.
+    case forbidden
+    /// The key belongs to the service's other world.
+    case keyEnvironment
+    /// The key is refused as unrelated, on new connections too.
+    case unrelatedKey
+    case topic
+    /// The service finds the push itself malformed.
+    case request
+    /// Nothing that the push service would say.
+    case answer
+    /// The service refuses the credential for a reason that is not in its table.
+    case unknown
+    /// Nearly every push is refused from the start, for one reason.
+    case mostlyRefused
+}

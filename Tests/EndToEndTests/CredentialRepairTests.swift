@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import Signing
+import Testing
+
+/// Credentials that are wrong or go bad under the real daemon, and what its operator does about it.
+@Suite(.serialized) struct CredentialRepairTests {
+    private static let devices = 3_000
+
+    /// What is wrong, as a replacement in the configuration, and how the reason begins.
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        var right: String
+        var wrong: String
+        var reason: String
+        var testDescription: String { wrong }
+    }
+
+    @Test(arguments: [
+        Mistake(right: #"teamId: "TEAM123456""#, wrong: #"teamId: "TEAM000000""#, reason: "InvalidProviderToken: "),
+        Mistake(right: #"keyId: "KEY1234567""#, wrong: #"keyId: "KEY0000000""#, reason: "InvalidProviderToken: "),
+        Mistake(
+            right: #"keyId: "KEY1234567","#, wrong: #"keyId: "KEY1234567", topic: "com.example.other","#,
+            reason: "TopicDisallowed: "),
+    ])
+    func aMistakeInTheConfigurationIsToldAndRepaired(mistake: Mistake) throws {
+        let bench = try Workbench()
+        try bench.reconfigure(mistake.right, mistake.wrong)
+        try bench.start()
+        try bench.register(Fleet(count: Self.devices))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        let stopped = try bench.follow(id) { $0.state == "suspended" && $0.counts["inFlight"] == 0 }
+        #expect(stopped.reason?.hasPrefix(mistake.reason) == true)
+        #expect(stopped.counts["rejected"] == 0)
+        #expect(stopped.addsUp)
+        #expect(bench.simulator.figures.requests <= 2, "a bad credential costs a push or two, not the campaign")
+
+        // What the operator sees, and does by mistake: resuming without a repair.
+        let shown = try bench.command("campaigns", "show", id)
+        #expect(shown.output.contains("upgrade-relay campaigns resume \(id)"))
+        #expect(try bench.command("campaigns", "resume", id).status == 0)
+        try bench.follow(id) { $0.state == "suspended" && $0.counts["inFlight"] == 0 }
+
+        try bench.reconfigure(mistake.wrong, mistake.right)
+        try bench.reload()
+        #expect(try bench.command("campaigns", "resume", id).status == 0)
+        let end = try bench.follow(id) { $0.isFinal }
+        try expectWhole(bench, end)
+    }
+
+    @Test func aKeyThatIsRevokedInMidCampaignIsExchanged() throws {
+        let other = try ES256PrivateKey.generate()
+        let bench = try Workbench {
+            $0.keys["KEY7654321"] = other.publicKey
+            $0.faults.revokedKey = .init(keyID: Workbench.keyID, afterN: 1_000)
+            $0.latency = .milliseconds(20)
+        }
+        try bench.start()
+        try bench.register(Fleet(count: Self.devices))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        let stopped = try bench.follow(id) { $0.state == "suspended" && $0.counts["inFlight"] == 0 }
+        #expect(stopped.reason?.hasPrefix("InvalidProviderToken: ") == true)
+        #expect(stopped.counts["rejected"] == 0)
+        #expect(stopped.counts["accepted"] == bench.simulator.figures.accepted)
+        #expect((1..<Self.devices).contains(bench.simulator.figures.accepted))
+
+        try bench.write(other)
+        try bench.reconfigure(#"keyId: "KEY1234567""#, #"keyId: "KEY7654321""#)
+        try bench.reload()
+        #expect(try bench.command("campaigns", "resume", id).status == 0)
+        let end = try bench.follow(id) { $0.isFinal }
+        try expectWhole(bench, end)
+        #expect(bench.simulator.figures.providerTokens == 2, "one for each key")
+    }
+
+    /// Apple allows a new token every 20 minutes: a daemon that is restarted again and again keeps the one it has.
+    @Test func theProviderTokenOutlivesRestartsAndKills() throws {
+        let bench = try Workbench()
+        try bench.start()
+        try bench.register(Fleet(count: 100))
+        var rows: Set<String> = []
+        for major in 2...5 {
+            let id = try bench.campaign(of: bench.bump("\(major).0.0"))
+            #expect(try bench.follow(id) { $0.isFinal }.counts["accepted"] == 100)
+            rows.insert(try bench.sql("SELECT token || ' ' || issued_at FROM provider_token").output)
+            if major == 3 {
+                // A reload reads the key anew, and finds its token again.
+                try bench.reload()
+            } else {
+                bench.kill()
+                try bench.start()
+            }
+        }
+        #expect(bench.simulator.figures.providerTokens == 1)
+        #expect(rows.count == 1)
+        #expect(bench.simulator.figures.rejected == 0)
+    }
+
+    /// The age counts from `iat`, which an earlier process set: 45 minutes ago, and the service's clock is 20 ahead.
+    @Test func aTokenThatAnEarlierProcessSignedExpiresByItsOwnAge() throws {
+        let bench = try Workbench { $0.faults.clockAhead = 1_200 }
+        try bench.start()
+        try bench.register(Fleet(count: Self.devices))
+        bench.kill()
+        let issued = Int64(Date.now.timeIntervalSince1970) - 45 * 60
+        let text = try providerToken(bench.key, issuedAt: issued)
+        let stored = try bench.sql(
+            """
+            INSERT INTO provider_token (key, token, issued_at)
+            VALUES ('APNs/\(Workbench.teamID)/\(Workbench.keyID)', '\(text)', \(issued * 1000))
+            """)
+        try #require(stored.status == 0, "\(stored.errors)")
+        try bench.start()
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        let end = try bench.follow(id) { $0.isFinal }
+        try expectWhole(bench, end)
+        #expect(bench.simulator.figures.providerTokens == 2)
+        #expect(bench.simulator.figures.rejectedBy["ExpiredProviderToken", default: 0] >= 1)
+    }
+
+    /// Half of the devices are development builds, and of those every second was registered as a production build.
+    @Test func developmentBuildsAreFoundInTheSandbox() throws {
+        let fleet = Fleet(count: 200)
+        let (production, misplaced) = (fleet.devices[0..<100], fleet.devices[100..<150])
+        let bench = try Workbench { $0.faults.badTokens = Set(fleet.devices[100...].map(\.token)) }
+        var sandboxed = SimulatorConfiguration(
+            topics: [Workbench.app], teamID: Workbench.teamID, keys: [Workbench.keyID: bench.key.publicKey])
+        sandboxed.faults.badTokens = Set(production.map(\.token))
+        let sandbox = try APNsSimulator(sandboxed)
+        try sandbox.start()
+        defer { sandbox.stop() }
+        let authorities = try [UInt8](Data(contentsOf: bench.folder.appending(path: "apns-simulator-ca.pem")))
+        try Data(authorities + #require(sandbox.trustedCertificate)).write(to: bench.folder.appending(path: "both.pem"))
+        try bench.reconfigure(
+            #"trustedCertificates: "\#(bench.path("apns-simulator-ca.pem"))""#,
+            """
+            trustedCertificates: "\(bench.path("both.pem"))",
+            sandboxServer: "https://127.0.0.1:\(sandbox.port)", tryOtherEnvironment: true
+            """)
+        try bench.start()
+        try bench.register(fleet)
+        _ = try bench.sql(
+            "UPDATE device SET environment = 1 WHERE token IN ('"
+                + fleet.devices[150...].map(\.token).joined(separator: "', '") + "')")
+        let end = try bench.follow(try bench.campaign(of: bench.bump("2.0.0"))) { $0.isFinal }
+        #expect(end.counts["accepted"] == 200)
+        #expect(end.addsUp)
+        #expect(bench.simulator.figures.requests == 150)
+        #expect(bench.simulator.figures.accepted == 100)
+        #expect(sandbox.figures.requests == 100)
+        let corrected = try bench.sql("SELECT count(*) FROM device WHERE environment = 1").output
+        #expect(corrected.trimmingCharacters(in: .whitespacesAndNewlines) == "100")
+        let shown = try bench.command("devices", "show", try #require(misplaced.first).token)
+        #expect(shown.output.contains("sandbox"))
+    }
+
+    // MARK: Tools
+
+    private func providerToken(_ key: ES256PrivateKey, issuedAt: Int64) throws -> String {
+        let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(Workbench.keyID)"}"#.utf8))
+        let claims = Base64URL.encode(Array(#"{"iss":"\#(Workbench.teamID)","iat":\#(issuedAt)}"#.utf8))
+        let signature = try key.sign(Array("\(header).\(claims)".utf8))
+        return "\(header).\(claims).\(Base64URL.encode(signature))"
+    }
+
+    /// Each device exactly once, and no token given up.
+    private func expectWhole(
+        _ bench: Workbench, _ end: CampaignView, at location: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(end.state == "completed", sourceLocation: location)
+        #expect(end.counts["accepted"] == Self.devices, sourceLocation: location)
+        #expect(end.addsUp, sourceLocation: location)
+        #expect(bench.simulator.figures.accepted == Self.devices, sourceLocation: location)
+        #expect(bench.simulator.figures.distinctTokens == Self.devices, sourceLocation: location)
+        #expect(bench.simulator.figures.duplicates == 0, sourceLocation: location)
+        let retired = try bench.sql("SELECT count(*) FROM device WHERE retired_at IS NOT NULL").output
+        #expect(retired.trimmingCharacters(in: .whitespacesAndNewlines) == "0", sourceLocation: location)
+    }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import RelayEngine
+import RelayStore
+import Testing
+
+@testable import FanOut
+
+/// A credential that goes bad in mid-campaign: nothing is lost, nothing is sent twice, no token is given up, and the
+/// campaign goes on where it stood.
+@Suite struct CredentialLiveTests {
+    private static let devices = 3_000
+
+    /// Every reason that is about the credential, the topic or the push, and no device.
+    @Test(arguments: [
+        "InvalidProviderToken", "MissingProviderToken", "Forbidden", "BadCertificate", "BadCertificateEnvironment",
+        "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken", "TopicDisallowed", "BadTopic",
+    ])
+    func aRefusalOfTheCredentialSuspendsAndTheRepairCarriesOn(reason: String) throws {
+        var script = FaultScript()
+        script.refusals = .init(afterN: 700, reason: reason)
+        let bench = try LiveBench(script)
+        try bench.register(1...Self.devices)
+        try bench.start()
+        try bench.raise()
+        let first = try bench.wait(for: .suspended)
+        let delivered = first.counts.accepted
+        #expect(delivered >= 1 && delivered < Self.devices)
+        #expect(delivered == Int64(bench.production.figures.accepted))
+        #expect(first.counts.rejected == 0, "the pushes are not at fault")
+        #expect(first.counts.addsUp)
+        let text = try #require(first.reason)
+        #expect(text.hasPrefix("\(reason): "))
+        #expect(text.contains(LiveBench.app.app))
+        #expect(text.contains(#"Check apps["com.example.app"].ios.apns"#))
+        #expect(text.hasSuffix("upgrade-relay campaigns resume \(first.id)"))
+
+        if reason == "Forbidden" {
+            // Nothing was repaired: it stops again at once.
+            let before = bench.production.figures.requests
+            try bench.resume()
+            let second = try bench.wait(for: .suspended)
+            #expect(second.counts.accepted == delivered)
+            #expect(bench.production.figures.requests == before + 1, "a bad credential costs one push")
+        }
+
+        try bench.production.play(FaultScript())
+        let resumed = ContinuousClock.now
+        try bench.resume()
+        let end = try bench.wait(for: .completed)
+        try bench.tell(reason, since: resumed)
+        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.counts.addsUp)
+        #expect(bench.production.figures.distinctTokens == Self.devices)
+        #expect(bench.production.figures.duplicates == 0)
+        #expect(bench.production.figures.providerTokens == 1, "nothing is signed anew for this")
+        #expect(try bench.retired() == 0)
+    }
+
+    // MARK: The provider token's age
+
+    /// The service's clock runs ahead by 20 minutes, so that it calls a token of 45 minutes too old.
+    @Test func anExpiredTokenIsReplacedOnceForAllLanesAndConnections() throws {
+        var script = FaultScript()
+        script.clockAhead = 1_200
+        let bench = try LiveBench(script)
+        try bench.register(1...Self.devices)
+        try bench.start(lanes: 4, issued: .seconds(45 * 60))
+        let began = ContinuousClock.now
+        try bench.raise()
+        let end = try bench.wait(for: .completed)
+        try bench.tell("ExpiredProviderToken from the start", since: began)
+        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.counts.addsUp)
+        let figures = bench.production.figures
+        #expect(figures.providerTokens == 2, "the old one and one new one")
+        #expect(figures.rejectedBy["ExpiredProviderToken", default: 0] >= 1)
+        #expect(figures.distinctTokens == Self.devices)
+        #expect(figures.duplicates == 0)
+        #expect(try bench.retired() == 0)
+    }
+
+    /// A token that turns too old while thousands of pushes are on their way, on every connection of every lane.
+    @Test func aTokenThatExpiresInMidCampaignIsReplacedOnce() throws {
+        let bench = try LiveBench(latency: .milliseconds(30))
+        try bench.register(1...Self.devices)
+        try bench.start(lanes: 4, issued: .seconds(45 * 60))
+        try bench.raise()
+        try #require(bench.production.wait(forRequests: 500, deadline: .seconds(20)))
+        var script = FaultScript()
+        script.clockAhead = 1_200
+        let began = ContinuousClock.now
+        try bench.production.play(script)
+        let end = try bench.wait(for: .completed)
+        try bench.tell("ExpiredProviderToken in mid-campaign", since: began)
+        #expect(end.counts.accepted == Int64(Self.devices))
+        let figures = bench.production.figures
+        #expect(figures.rejectedBy["ExpiredProviderToken", default: 0] >= 1)
+        #expect(figures.providerTokens == 2)
+        #expect(figures.distinctTokens == Self.devices)
+        #expect(figures.duplicates == 0)
+        #expect(try bench.retired() == 0)
+    }
+
+    /// An hour and a minute either way. No token is signed in a loop, and the reason names the clock.
+    @Test(arguments: [(ahead: 3_660, reason: "ExpiredProviderToken"), (ahead: -3_660, reason: "InvalidProviderToken")])
+    func aWrongClockSuspendsAndSignsNothingInALoop(ahead: Int, reason: String) throws {
+        var script = FaultScript()
+        script.clockAhead = Int64(ahead)
+        let bench = try LiveBench(script)
+        try bench.register(1...200)
+        try bench.start()
+        try bench.raise()
+        for _ in 0..<2 {
+            let stopped = try bench.wait(for: .suspended)
+            #expect(stopped.reason?.hasPrefix("\(reason): ") == true)
+            #expect(stopped.reason?.contains("clock, which says \(bench.clock.now.internetTime)") == true)
+            #expect(stopped.counts.accepted == 0 && stopped.counts.rejected == 0)
+            try bench.resume()
+        }
+        _ = try bench.wait(for: .suspended)
+        #expect(bench.production.figures.providerTokens == 1, "the same token was shown each time")
+
+        // The operator sets the clock right.
+        bench.clock.advance(by: .seconds(ahead))
+        let resumed = ContinuousClock.now
+        try bench.resume()
+        let end = try bench.wait(for: .completed)
+        try bench.tell("clock \(-ahead) s off", since: resumed)
+        #expect(end.counts.accepted == 200)
+        #expect(bench.production.figures.providerTokens == 2)
+        #expect(bench.production.figures.duplicates == 0)
+        #expect(try bench.retired() == 0)
+    }
+
+    // MARK: Pauses and connections
+
+    @Test func tooManyTokensPauseTheCredentialAndItGoesOnByItself() throws {
+        var script = FaultScript()
+        script.refusals = .init(afterN: 700, reason: "TooManyProviderTokenUpdates")
+        let bench = try LiveBench(script)
+        try bench.register(1...Self.devices)
+        try bench.start(issued: .seconds(600))
+        try bench.raise()
+        try #require(bench.lines.wait(for: "the push service wants a pause", deadline: .seconds(20)))
+        let fanOut = try #require(bench.fanOut)
+        let campaign = try bench.campaign().key
+        let isQuiet = bench.until {
+            let figures = fanOut.figures(of: campaign)
+            return figures.trouble != nil && figures.shardRequestsOut + figures.retryRequestsOut == 0
+        }
+        try #require(isQuiet)
+        let trouble = try #require(fanOut.figures(of: campaign).trouble)
+        #expect(trouble.hasPrefix("TooManyProviderTokenUpdates: APNs wants a pause from this key"))
+        try bench.production.play(FaultScript())
+        let sent = bench.production.figures.requests
+        // Minutes, and jitter on top: nothing goes out before.
+        bench.clock.advance(by: .seconds(299))
+        fanOut.poke()
+        #expect(!bench.production.wait(forRequests: sent + 1, deadline: .seconds(1)))
+        bench.clock.advance(by: .seconds(77))
+        let over = ContinuousClock.now
+        fanOut.poke()
+        let end = try bench.wait(for: .completed)
+        try bench.tell("TooManyProviderTokenUpdates, after its pause", since: over)
+        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(end.counts.addsUp)
+        #expect(bench.production.figures.providerTokens == 1, "never a new token")
+        #expect(bench.production.figures.connectionsOpened >= 2)
+        #expect(bench.production.figures.duplicates == 0)
+        #expect(try bench.retired() == 0)
+    }
+
+    @Test func aConnectionOfAnotherKeyFamilyIsReplaced() throws {
+        var script = FaultScript()
+        script.refusals = .init(afterN: 700, count: 50, reason: "UnrelatedKeyIdInToken")
+        let bench = try LiveBench(script)
+        try bench.register(1...Self.devices)
+        try bench.start()
+        let began = ContinuousClock.now
+        try bench.raise()
+        // What was refused waits for its schedule.
+        let end = try bench.passTime(to: .completed, by: .seconds(2))
+        try bench.tell("UnrelatedKeyIdInToken on one connection", since: began)
+        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(bench.production.figures.distinctTokens == Self.devices)
+        #expect(bench.production.figures.connectionsOpened >= 2)
+        #expect(bench.production.figures.duplicates == 0)
+    }
+
+    @Test func aKeyThatIsUnrelatedOnNewConnectionsTooSuspends() throws {
+        var script = FaultScript()
+        script.refusals = .init(afterN: 0, reason: "UnrelatedKeyIdInToken")
+        let bench = try LiveBench(script)
+        try bench.register(1...Self.devices)
+        try bench.start()
+        try bench.raise()
+        let stopped = try bench.wait(for: .suspended)
+        let reason = try #require(stopped.reason)
+        #expect(reason.hasPrefix("UnrelatedKeyIdInToken: APNs takes the key of com.example.app for one"))
+        #expect(stopped.counts.rejected == 0)
+        #expect(bench.production.figures.requests == 3, "one push on each of three connections")
+    }
+
+    // MARK: Tokens of elsewhere
+
+    @Test(arguments: ["BadDeviceToken", "DeviceTokenNotForTopic"])
+    func mostlyRefusedTokensSuspendAndAreSentAfterTheRepair(reason: String) throws {
+        var script = FaultScript()
+        let all = Set((1...Self.devices).map(LiveBench.token))
+        if reason == "BadDeviceToken" { script.badTokens = all } else { script.otherTopicTokens = all }
+        let bench = try LiveBench(script)
+        // The first batch holds few that are pushed to: not enough to judge by.
+        try bench.register(1...50, telephone: { _ in nil })
+        try bench.register(51...Self.devices)
+        try bench.start()
+        try bench.raise()
+        let stopped = try bench.wait(for: .suspended)
+        #expect(stopped.counts.rejected == 0, "also what was refused before the breaker tripped waits")
+        #expect(stopped.counts.filtered == 50)
+        #expect(stopped.counts.addsUp)
+        let text = try #require(stopped.reason)
+        #expect(text.hasPrefix("\(reason): "))
+        #expect(text.contains("pushes of com.example.app were refused by https://127.0.0.1:"))
+        #expect(text.contains("no token was given up"))
+        try bench.production.play(FaultScript())
+        let resumed = ContinuousClock.now
+        try bench.resume()
+        let end = try bench.wait(for: .completed)
+        try bench.tell("mostly \(reason)", since: resumed)
+        #expect(end.counts.accepted == Int64(Self.devices - 50))
+        #expect(end.counts.rejected == 0)
+        #expect(end.counts.addsUp)
+        #expect(bench.production.figures.duplicates == 0)
+        #expect(try bench.retired() == 0)
+    }
+
+    @Test func aShareOfBadTokensStopsNothing() throws {
+        var script = FaultScript()
+        script.badShare = 0.02
+        let bench = try LiveBench(script)
+        try bench.register(1...Self.devices)
+        let bad = (1...Self.devices).count {
+            FaultScript.fate(ofToken: LiveBench.token($0), script: script) == .bad
+        }
+        try bench.start()
+        try bench.raise()
+        let end = try bench.wait(for: .completed)
+        #expect(bad > 20)
+        #expect(end.counts.rejected == Int64(bad))
+        #expect(end.counts.accepted == Int64(Self.devices - bad))
+        #expect(try bench.retired() == 0)
+    }
+}

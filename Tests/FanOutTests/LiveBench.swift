@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Signing
+import Testing
+import UpgradeRules
+
+@testable import FanOut
+
+/// A fan-out between a real store and real push services, one for each of Apple's worlds, on a clock that the test moves.
+final class LiveBench {
+    static let app = FanOutBench.app
+
+    private let bench: FanOutBench
+    var clock: FanOutBench.TestClock { bench.clock }
+    var store: SQLiteStore { bench.store }
+    var lines: LogLines { bench.lines }
+    let production: APNsSimulator
+    /// The world of development builds, where the test has one.
+    let sandbox: APNsSimulator?
+    private(set) var fanOut: FanOut?
+    /// What `raise` asked for last: the campaign that the tests wait for.
+    private var required = Version.zero
+
+    init(
+        _ faults: FaultScript = FaultScript(), sandbox sandboxFaults: FaultScript? = nil, latency: Duration = .zero
+    ) throws {
+        let bench = try FanOutBench()
+        self.bench = bench
+        func simulator(_ name: String, _ faults: FaultScript) throws -> APNsSimulator {
+            let folder = bench.folder.appending(path: name)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            var configuration = SimulatorConfiguration(
+                topics: [FanOutBench.app.app], teamID: FanOutBench.teamID,
+                keys: [FanOutBench.keyID: bench.key.publicKey])
+            configuration.certificate = .generated(directory: folder.path)
+            configuration.faults = faults
+            configuration.latency = latency
+            let simulator = try APNsSimulator(configuration)
+            try simulator.start()
+            return simulator
+        }
+        production = try simulator("production", faults)
+        sandbox = try sandboxFaults.map { try simulator("sandbox", $0) }
+    }
+
+    deinit {
+        fanOut?.stop(within: .seconds(5))
+        production.stop()
+        sandbox?.stop()
+        store.close()
+        try? FileManager.default.removeItem(at: bench.folder)
+    }
+
+    // MARK: The relay's side
+
+    /// - Parameters:
+    ///   - issued: how old the provider token is that an earlier run kept; nil: there was none.
+    ///   - change: changes the app's route.
+    func start(
+        lanes: Int = 1, issued age: Duration? = nil, change: (inout AppRoute) -> Void = { _ in }
+    ) throws {
+        var configuration = FanOut.Configuration()
+        configuration.lanes = lanes
+        configuration.limits.batchSize = 500
+        fanOut = try bench.fanOut(
+            pool(production), sandbox: pool(sandbox ?? production), timeToLive: .seconds(86_400),
+            configuration: configuration, stored: try age.map { try bench.tokens().token(at: clock.now - $0) },
+            change: change)
+    }
+
+    private func pool(_ simulator: APNsSimulator) -> PoolConfiguration {
+        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
+        pool.trustedCertificates = simulator.trustedCertificatePath
+        return pool
+    }
+
+    // MARK: Devices and versions
+
+    static func token(_ number: Int) -> String { String(format: "%064x", number) }
+
+    static func telephone(_ number: Int) -> String { String(13_800_000_000 + number) }
+
+    func register(
+        _ numbers: some Collection<Int>, telephone: (Int) -> String? = LiveBench.telephone, version: String = "1.0",
+        environment: PushEnvironment = .production
+    ) throws {
+        let version = try Version(version)
+        try store.register(
+            numbers.map {
+                DeviceRegistration(
+                    app: Self.app, token: Self.token($0), telephone: telephone($0), version: version,
+                    environment: environment)
+            }, at: clock.now)
+    }
+
+    func remove(_ number: Int) throws {
+        try #require(try store.removeDevice(Self.app, token: Self.token(number)))
+    }
+
+    func device(_ number: Int) throws -> DeviceRecord {
+        try #require(try store.device(Self.app, token: Self.token(number)))
+    }
+
+    /// Tokens that were given up.
+    func retired() throws -> Int {
+        try store.devices(of: Self.app, after: 0, limit: 100_000).count { $0.retiredAt != nil }
+    }
+
+    func raise(_ version: String = "2.0") throws {
+        required = try Version(version)
+        try bench.raise(version)
+        fanOut?.poke()
+    }
+
+    // MARK: Campaigns
+
+    func campaign() throws -> CampaignRecord { try bench.campaign() }
+
+    func delivery(_ number: Int) throws -> Delivery {
+        try #require(try bench.deliveries().first { $0.token == Self.token(number) })
+    }
+
+    func resume() throws {
+        let campaign = try campaign()
+        try #require(
+            try store.moveCampaign(campaign.key, from: [.suspended], to: .running, reason: nil, at: clock.now))
+        fanOut?.poke()
+    }
+
+    /// The campaign that `raise` began, once it has come to `state` and nothing of it is on its way any more.
+    func wait(for state: CampaignState, deadline: Duration = .seconds(60)) throws -> CampaignRecord {
+        var found: CampaignRecord?
+        let isThere = try until(deadline: deadline) {
+            found = try store.campaigns(before: nil, limit: 1).first { campaign in
+                campaign.state == state && campaign.required == required
+                    && fanOut?.figures(of: campaign.key).counts(campaign.counts).inFlight == 0
+            }
+            return found != nil
+        }
+        guard isThere, let found else { throw Timeout(text: "after \(deadline): \(try campaign())") }
+        return found
+    }
+
+    /// Moves the clock on until the campaign has come to `state`: what waits for its schedule is due at each step.
+    func passTime(to state: CampaignState, by step: Duration) throws -> CampaignRecord {
+        for _ in 0..<60 {
+            clock.advance(by: step)
+            fanOut?.poke()
+            if let end = try? wait(for: state, deadline: .milliseconds(500)) { return end }
+        }
+        return try wait(for: state, deadline: .zero)
+    }
+
+    /// False when `deadline` passes before `condition` holds.
+    func until(deadline: Duration = .seconds(60), _ condition: () throws -> Bool) rethrows -> Bool {
+        let end = ContinuousClock.now + deadline
+        while ContinuousClock.now < end {
+            if try condition() { return true }
+            // Most of what changes a campaign is told in the log; the rest, that the last answers came in, is asked for.
+            lines.waitForNext(atMost: .milliseconds(20))
+        }
+        return false
+    }
+
+    /// The fault's row of the table in the closing note: tried, lost, sent twice, tokens given up, until all was sent.
+    func tell(_ fault: String, since began: ContinuousClock.Instant) throws {
+        let campaign = try campaign()
+        let lost = campaign.counts.audience - campaign.counts.filtered - campaign.counts.accepted
+        let seconds = ((ContinuousClock.now - began) / .seconds(1) * 100).rounded() / 100
+        print("| \(fault) | 1 | \(lost) | \(production.figures.duplicates) | \(try retired()) | \(seconds) s |")
+    }
+
+    struct Timeout: Error {
+        var text: String
+    }
+}
+
+extension CampaignCounts {
+    /// CONTRACT: always.
+    var addsUp: Bool {
+        let parts: [Int64] = [
+            pending, inFlight, accepted, retrying, rejected, unregistered, expired, filtered, cancelled,
+        ]
+        return audience == parts.reduce(0, +)
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import PushProviders
+import RelayEngine
+import Signing
+import Testing
+
+/// What an operator reads when a campaign is suspended: what is wrong, which app, which field, what to do.
+@Suite struct APNsRemedyTests {
+    private let remedy = APNsRemedy(
+        app: "com.example.app", section: #"apps["com.example.app"].ios"#, server: "https://api.push.apple.com",
+        campaign: "3f9c2ab81d04", now: Timestamp(seconds: 1_800_000_000))
+
+    private func text(_ fault: SendingFault, _ reason: String, refused: (Int, Int)? = nil) throws -> String {
+        let key = try ES256PrivateKey.generate()
+        let provider = APNsProvider(
+            settings: .init(topic: "com.example.app", priority: 10),
+            tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: nil, save: { _ in }))
+        return provider.explain(fault, reason: reason, refused: refused.map { (pushes: $0.0, of: $0.1) }, remedy)
+    }
+
+    private static let then = " Then: systemctl reload upgrade-relay && upgrade-relay campaigns resume 3f9c2ab81d04"
+
+    static let texts: [(SendingFault, reason: String, text: String)] = [
+        (
+            .credential, "InvalidProviderToken",
+            #"APNs does not accept the provider token of com.example.app. Check apps["com.example.app"].ios.apns: "#
+                + "key, keyId (KEY1234567) and teamId (TEAM123456) must belong together and the key must not be revoked; "
+                + "and this machine's clock, which says 2027-01-15T08:00:00.000Z, must be right."
+        ),
+        (
+            .noCredential, "MissingProviderToken",
+            "APNs saw no provider token in the pushes of com.example.app, although each carries one. Check "
+                + #"apps["com.example.app"].ios.apns.server and apps["com.example.app"].ios.apns.proxy: something on the "#
+                + "way to https://api.push.apple.com takes it out."
+        ),
+        (
+            .certificate, "BadCertificate",
+            "APNs judges a client certificate for com.example.app, and this relay uses none. Check "
+                + #"apps["com.example.app"].ios.apns.server and apps["com.example.app"].ios.apns.proxy: something on the "#
+                + "way to https://api.push.apple.com presents one."
+        ),
+        (
+            .forbidden, "Forbidden",
+            #"APNs forbids the key of com.example.app to push. Check apps["com.example.app"].ios.apns.keyId "#
+                + "(KEY1234567): at developer.apple.com, Keys, it must have the Apple Push Notifications service enabled "
+                + "for the topic com.example.app."
+        ),
+        (
+            .keyEnvironment, "BadEnvironmentKeyIdInToken",
+            "the key of com.example.app is not for this environment of APNs, https://api.push.apple.com. Check "
+                + #"apps["com.example.app"].ios.apns: keyId (KEY1234567) and key of a key for that environment, or server "#
+                + "and sandboxServer, if it is the wrong one."
+        ),
+        (
+            .unrelatedKey, "UnrelatedKeyIdInToken",
+            "APNs takes the key of com.example.app for one of another family, on new connections too. Check "
+                + #"apps["com.example.app"].ios.apns: keyId (KEY1234567), key and teamId (TEAM123456) must be those of "#
+                + "topic com.example.app."
+        ),
+        (
+            .topic, "TopicDisallowed",
+            "APNs does not accept the topic com.example.app of com.example.app. Check "
+                + #"apps["com.example.app"].ios.apns.topic: it must be the app's bundle id, and the key KEY1234567 of team "#
+                + "TEAM123456 must be allowed to push to it."
+        ),
+        (
+            .request, "BadPriority",
+            #"APNs finds the pushes of com.example.app malformed. Check apps["com.example.app"].ios.push and "#
+                + #"apps["com.example.app"].ios.apns.topic."#
+        ),
+        (
+            .answer, "HTTP 301",
+            "what answers for com.example.app at https://api.push.apple.com is not APNs. Check "
+                + #"apps["com.example.app"].ios.apns.server and apps["com.example.app"].ios.apns.proxy."#
+        ),
+        (
+            .unknown, "SomethingNew",
+            #"APNs refuses the credential of com.example.app. Check apps["com.example.app"].ios.apns: keyId (KEY1234567), "#
+                + #"teamId (TEAM123456), topic (com.example.app); Apple's page "Handling notification responses from "#
+                + #"APNs" explains the reason."#
+        ),
+    ]
+
+    @Test(arguments: texts)
+    func eachFaultIsToldInFull(fault: SendingFault, reason: String, text: String) throws {
+        #expect(try self.text(fault, reason) == "\(reason): \(text)\(Self.then)")
+    }
+
+    @Test func aWrongClockNeedsNoReload() throws {
+        #expect(
+            try text(.clock, "ExpiredProviderToken")
+                == "ExpiredProviderToken: APNs calls a fresh provider token of com.example.app expired, so this machine's "
+                + "clock is wrong. Check the clock, which says 2027-01-15T08:00:00.000Z (timedatectl); no new token is "
+                + "signed before that. Then: upgrade-relay campaigns resume 3f9c2ab81d04")
+    }
+
+    @Test(arguments: [
+        (
+            reason: "BadDeviceToken",
+            text: "these tokens are not of this environment of APNs, or not of this app. Check "
+                + #"apps["com.example.app"].ios.apns.server, and the environment that the devices were registered with "#
+                + "(upgrade-relay devices export); no token was given up."
+        ),
+        (
+            "DeviceTokenNotForTopic",
+            "these tokens are of another app than the topic com.example.app. Check "
+                + #"apps["com.example.app"].ios.apns.topic, and under which app the devices were registered; no token was "#
+                + "given up."
+        ),
+    ])
+    func refusalsFromTheStartAreCounted(reason: String, text: String) throws {
+        #expect(
+            try self.text(.mostlyRefused, reason, refused: (19, 20))
+                == "\(reason): 19 of the first 20 pushes of com.example.app were refused by https://api.push.apple.com: "
+                + text + Self.then)
+    }
+}
