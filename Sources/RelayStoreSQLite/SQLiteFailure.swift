@@ -44,7 +44,10 @@ struct SQLiteFailure: Error {
     ///   - doing: what was being done, as in "registering devices".
     ///   - path: the database's file, for the hints.
     func storeError(doing: String, path: String) -> StoreError {
-        let context = "\(doing) failed: \(message) (SQLite \(code))"
+        // Taken only where the file system had a say: elsewhere it is left over from something else.
+        let isSystems = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(primaryCode) && systemError != 0
+        let cause = isSystems ? ": \(unsafe String(cString: strerror(systemError)))" : ""
+        let context = "\(doing) failed: \(message)\(cause) (SQLite \(code))"
         switch primaryCode {
         case SQLITE_FULL: return Self.full(context, path)
         case SQLITE_READONLY: return Self.readOnly(context, path)

@@ -170,7 +170,8 @@ struct StoreFaultTests {
             try prepare(path, version)
             let faults = StoreFaults(path: path)
             faults.arm(kind, first: call)
-            let error = try failure(kind) { try SQLiteStore(path: path).close() }
+            // SQLite keeps no system error behind the first two writes to a new file: then it is an input/output error.
+            let error = try failure(kind, orUnexplained: version == 0) { try SQLiteStore(path: path).close() }
             faults.disarm()
             let store = try SQLiteStore(path: path)
             #expect(try store.inspect(schema) == wanted.0, "call \(call): \(error ?? "no error")")
@@ -202,7 +203,10 @@ struct StoreFaultTests {
     // MARK: Tools
 
     /// The error's text; nil for none. Its code says what is wrong.
-    private func failure(_ kind: StoreFaults.Kind, _ body: () throws -> Void) throws -> String? {
+    /// - Parameter orUnexplained: an input/output error will do in place of a file system that is read-only.
+    private func failure(
+        _ kind: StoreFaults.Kind, orUnexplained: Bool = false, _ body: () throws -> Void
+    ) throws -> String? {
         do {
             try body()
             return nil
@@ -214,7 +218,8 @@ struct StoreFaultTests {
                 case .busy: .busy
                 case .write, .sync, .read, .map, .open: .failed
                 }
-            #expect(error.code == expected, "\(error)")
+            let isUnexplained = orUnexplained && kind == .readOnly && error.code == .failed
+            #expect(error.code == expected || isUnexplained, "\(error)")
             return error.description
         }
     }
