@@ -21,6 +21,13 @@ import Testing
         _ = try ConfigurationFile.json5(Array(text.utf8))
     }
 
+    /// Foundation's reader ends the process at the second X.
+    @Test func `A number that is none is refused before Foundation sees it`() {
+        for text in ["0X0X", "{a: 0X0X}", "[-0x1x]"] {
+            #expect(throws: ConfigurationError.self) { try ConfigurationFile.parse(Array(text.utf8), path: "x") }
+        }
+    }
+
     @Test(arguments: [
         ("", "line 1, column 1: a value is missing"),
         ("{ a: 1", "line 1, column 1: \"{\" is never closed"),

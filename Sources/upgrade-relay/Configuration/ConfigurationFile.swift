@@ -28,15 +28,18 @@ struct ConfigurationFile: Sendable {
             let fault = ConfigurationFault("", "not JSON5: line \(line) holds bytes that are not UTF-8")
             throw ConfigurationError(path: path, faults: [fault])
         }
+        // Before Foundation, which does not say where a fault is, and which a number such as 0X0X ends the process of.
         var scan = JSON5Scan(bytes)
-        var place: JSON5Scan.Fault?
-        do throws(JSON5Scan.Fault) { try scan.run() } catch { place = error }
+        do throws(JSON5Scan.Fault) {
+            try scan.run()
+        } catch {
+            throw ConfigurationError(path: path, faults: [ConfigurationFault("", "not JSON5: \(error)")])
+        }
         let tree: JSONValue
         do {
             tree = try json5(bytes)
         } catch {
-            let problem = place?.description ?? Self.reason(error)
-            throw ConfigurationError(path: path, faults: [ConfigurationFault("", "not JSON5: \(problem)")])
+            throw ConfigurationError(path: path, faults: [ConfigurationFault("", "not JSON5: \(Self.reason(error))")])
         }
         let (configuration, faults) = RelayConfiguration.read(tree)
         let all = scan.duplicates.map { ConfigurationFault("", $0.description) } + faults
