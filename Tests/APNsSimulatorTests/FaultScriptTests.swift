@@ -55,6 +55,23 @@ import Testing
         #expect(try JSONDecoder().decode(FaultScript.self, from: JSONEncoder().encode(script)) == script)
     }
 
+    @Test func whatGoesWrongWithACredentialAsJSON() throws {
+        let text = #"""
+            {"refusals": {"afterN": 5, "count": 7, "reason": "Forbidden", "retryAfter": 3}, "clockAhead": -3600,
+             "revokedKey": {"keyID": "KEY1234567", "afterN": 9}, "deadWithoutTimestamp": true}
+            """#
+        let script = try JSONDecoder().decode(FaultScript.self, from: Data(text.utf8))
+        #expect(script.refusals == .init(afterN: 5, count: 7, reason: "Forbidden", retryAfter: 3))
+        #expect(script.clockAhead == -3600)
+        #expect(script.revokedKey == .init(keyID: "KEY1234567", afterN: 9))
+        #expect(script.deadWithoutTimestamp)
+        #expect(script.problem() == nil)
+        #expect(try JSONDecoder().decode(FaultScript.self, from: JSONEncoder().encode(script)) == script)
+        var wrong = script
+        wrong.refusals?.reason = "Forbiden"
+        #expect(wrong.problem()?.field == "refusals.reason")
+    }
+
     @Test func anUnknownFieldIsAnError() {
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(FaultScript.self, from: Data(#"{"deadshare": 0.5}"#.utf8))

@@ -80,6 +80,16 @@ import Testing
         #expect(judge([(value, now), (value, now)]) == Array(repeating: .rejected(.invalidProviderToken), count: 2))
     }
 
+    @Test func aConnectionThatSawAnExpiredTokenRefusesEveryOther() throws {
+        let old = "bearer \(try fixture.jwt(issuedAt: now))"
+        let new = "bearer \(try fixture.jwt(issuedAt: now + 3_601))"
+        #expect(
+            judge([(old, now), (old, now + 3_601), (new, now + 3_601)]) == [
+                .accepted, .rejected(.expiredProviderToken), .rejected(.expiredProviderToken),
+            ])
+        #expect(judge([(new, now + 3_601)]) == [.accepted], "a new connection takes it")
+    }
+
     @Test func aNewTokenWithinTwentyMinutesIsOneTooMany() throws {
         let first = "bearer \(try fixture.jwt(issuedAt: now))"
         let second = "bearer \(try fixture.jwt(issuedAt: now + 1199))"
