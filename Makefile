@@ -28,7 +28,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-service test-tsan test-asan test-crash fuzz fuzz-keep soak lint bench measure-upkeep bench-api test-idle clean install \
+.PHONY: help demo build test test-service test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics lint bench measure-upkeep bench-api test-idle clean install \
         deb packages
 
 help: ## list the targets
@@ -101,7 +101,8 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	sed 's|/usr/bin/upgrade-relay|$(PREFIX)/bin/upgrade-relay|' systemd/upgrade-relay.service \
 	    > $(UNITDIR)/upgrade-relay.service
 	install -m 0644 systemd/upgrade-relay.socket systemd/upgrade-relay-control.socket $(UNITDIR)
-	install -D -m 0644 -t $(SHARE)/doc/upgrade-relay/examples systemd/notify-reload.conf systemd/without-sockets.conf
+	install -D -m 0644 -t $(SHARE)/doc/upgrade-relay/examples systemd/notify-reload.conf systemd/without-sockets.conf \
+	    etc/prometheus/upgrade-relay.rules.yml etc/prometheus/METRICS.md etc/grafana/upgrade-relay.json
 	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/vendor-completions \
 	    $(SHARE)/fish/vendor_completions.d $(SHARE)/man/man1
 	$(BINARY) generate bash > $(SHARE)/bash-completion/completions/upgrade-relay
@@ -112,6 +113,13 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 deb: PACKAGES += dpkg-dev
 deb: build ## a Debian package of it, in .build/deb
 	MAKE=$(MAKE) etc/debian/build $(BINARY) .build/deb
+
+check-metrics: PACKAGES += prometheus
+check-metrics: packages ## Prometheus' own promtool over the alerts, their tests, and what a real daemon shows
+	promtool check rules etc/prometheus/upgrade-relay.rules.yml
+	promtool test rules etc/prometheus/upgrade-relay.rules.test.yml
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --filter 'MetricsTests'
 
 test-service: ## the package in a Debian that systemd boots: start, reload, restart under load, watchdog, upgrade, purge
 	SWIFT=$(SWIFT) Tests/Service/run

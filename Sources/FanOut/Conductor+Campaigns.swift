@@ -24,6 +24,7 @@ extension Conductor {
                 nextSweep = tick + .seconds(3600)
             }
             noteLook(nil)
+            lastLook = now
         } catch {
             noteLook(error)
         }
@@ -108,8 +109,11 @@ extension Conductor {
         try expire(run.record, at: now)
     }
 
-    private func expire(_ record: CampaignRecord, at now: Timestamp) throws {
+    private mutating func expire(_ record: CampaignRecord, at now: Timestamp) throws {
+        let before = try store.campaign(record.key)?.counts.expired ?? 0
         try store.expireCampaign(record.key, at: now)
+        let after = try store.campaign(record.key)?.counts.expired ?? before
+        tallies[record.app, default: PushTally()].add(expired: Int(after - before))
         log(.notice, "the campaign's time to live ran out", [("campaign", record.id)])
     }
 

@@ -170,6 +170,7 @@ extension Conductor {
             if isRecorded {
                 run.pushes.add(flight.requestCount, at: now)
                 run.devices.add(flight.devices.count, at: now)
+                flight.count(into: &tallies[run.record.app, default: PushTally()])
             }
             switch flight.source {
             case .shard(let shard, let isLast):

@@ -73,7 +73,9 @@ extension Conductor {
             case .alreadyRenewed:
                 break
             case .sign:
-                log(.notice, "the provider token expired: a new one is signed", [("app", run.record.app.app)])
+                log(
+                    .notice, "the provider token expired: a new one is signed",
+                    [("campaign", run.record.id), ("app", run.record.app.app)])
             case .clockSkew:
                 let remedy = run.remedy(for: flight.mainEnvironment, at: now)
                 stop(run, for: run.route.provider.explain(.clock, reason: "ExpiredProviderToken", remedy), flight)

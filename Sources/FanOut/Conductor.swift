@@ -30,6 +30,10 @@ struct Conductor {
     /// Answered and not yet recorded.
     var landed: [Flight] = []
     var faults = FaultLedger()
+    /// What became of each app's pushes; grows with the apps that are configured.
+    var tallies: [AppKey: PushTally] = [:]
+    /// When the store was last looked at with success.
+    var lastLook: Timestamp?
     /// Apps that a version is stored for and no route leads to: each is told once.
     var unrouted: Set<AppKey> = []
 
@@ -173,14 +177,19 @@ struct Conductor {
             return figures
         }
         let texts = faults.texts
+        let (tallies, lastLook) = (tallies, lastLook)
+        let apps = Array(routes.keys)
+        let requestsOut = Dictionary(
+            runs.values.map { ($0.record.app, $0.shardRequestsOut + $0.retryRequestsOut) }, uniquingKeysWith: +)
         board.write {
             $0.figures = figures
             $0.faults = texts
+            $0.work = FanOutFigures(tallies: tallies, requestsOut: requestsOut, lastLook: lastLook, apps: apps)
         }
     }
 
     /// The name of a push service's fault. The sandbox has its own: its good health says nothing about production.
-    private static func part(_ app: AppKey, _ environment: PushEnvironment) -> String {
+    static func part(_ app: AppKey, _ environment: PushEnvironment) -> String {
         environment == .production ? "apns:\(app.app)" : "apns:\(app.app)/sandbox"
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import HTTP2
+package import HTTP2
 package import RelayEngine
 package import RelayStore
 import Synchronization
@@ -32,6 +32,7 @@ package final class FanOut: Sendable {
     struct Board: Sendable {
         var figures: [CampaignKey: RunFigures] = [:]
         var faults: [String: String] = [:]
+        var work = FanOutFigures()
     }
 
     enum Event: Sendable {
@@ -48,6 +49,7 @@ package final class FanOut: Sendable {
     package let pulse = Pulse("fan-out")
     /// One for each lane.
     package let lanePulses: [Pulse]
+    private let lanes: [Lane]
     private let mailbox: Mailbox<Event>
     private let board = Board.Shared()
     private let finished = DispatchSemaphore(value: 0)
@@ -68,6 +70,7 @@ package final class FanOut: Sendable {
         let lanes = try (0..<max(1, configuration.lanes)).map { try Lane(name: "lane-\($0)") }
         self.mailbox = mailbox
         lanePulses = lanes.map(\.pulse)
+        self.lanes = lanes
         let pulse = pulse
         let board = board
         let finished = finished
@@ -98,6 +101,11 @@ package final class FanOut: Sendable {
     package func figures(of campaign: CampaignKey) -> RunFigures {
         board.read { $0.figures[campaign] ?? RunFigures() }
     }
+
+    package var work: FanOutFigures { board.read { $0.work } }
+
+    /// One for each lane.
+    package var laneFigures: [LaneFigures] { lanes.map(\.figures) }
 
     /// What keeps the fan-out from its work, by part.
     package func faults() -> [String: String] {

@@ -246,6 +246,8 @@ final class Flight {
         return commit
     }
 
+    func count(into tally: inout PushTally) { tally.add(rows) }
+
     /// Rows that are tried again later, the earliest moment.
     var earliestRetry: Timestamp? {
         rows.lazy.compactMap { $0.state == .retrying ? $0.nextAttemptAt : nil }.min()

@@ -78,7 +78,7 @@ extension Connection {
         }
         let goAway = unsafe GoAway(errorCode: frame.error_code, lastStreamID: frame.last_stream_id, debugData: text)
         lastWords = goAway.description
-        pool.book.figures.goAways += 1
+        pool.book.figures.count(goAway)
         pool.book.goAways.append((pool.id, goAway))
         machine.retire(.goAway(isCalm: goAway.errorCode == NGHTTP2_ENHANCE_YOUR_CALM.rawValue))
     }
@@ -112,6 +112,7 @@ extension Connection {
 
     private func answered(_ slot: RequestSlot) {
         let isSuccess = slot.status < 300
+        pool.book.figures.latency.add(from: slot.sentAt, to: pool.book.heardAt)
         let wasProven = machine.isProven
         machine.requestEnded(.answered(isSuccess: isSuccess))
         if isSuccess {

@@ -115,7 +115,7 @@ final class Connection {
     }
 
     private func open(_ reference: RequestReference, _ prepared: PreparedBatch, at now: MonotonicTime) -> Bool {
-        guard let index = slots.take(reference, at: now) else {
+        guard let index = slots.take(reference, at: pool.book.sentAt) else {
             pool.streamEnded(reference, .notProcessed)
             return false
         }
@@ -211,6 +211,8 @@ final class Connection {
                     fail("the server floods: \(ConnectionMachine.floodLimit) bytes without an answer")
                     return
                 }
+                // Read anew for each record: a turn may take long, and a call costs less than one of its many answers.
+                pool.book.heardAt = LaneClock.now()
                 let taken = unsafe nghttp2_session_mem_recv(
                     session, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
                 guard taken >= 0 else {

@@ -14,13 +14,15 @@ package struct GoAway: Sendable, Hashable, CustomStringConvertible {
         self.debugData = debugData
     }
 
+    /// By error code.
+    static let names = [
+        "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+        "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+        "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+    ]
+
     package var description: String {
-        let names = [
-            "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
-            "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
-            "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
-        ]
-        let name = errorCode < names.count ? names[Int(errorCode)] : "error \(errorCode)"
+        let name = errorCode < Self.names.count ? Self.names[Int(errorCode)] : "error \(errorCode)"
         return debugData.isEmpty ? "GOAWAY \(name)" : "GOAWAY \(name) \(debugData)"
     }
 }

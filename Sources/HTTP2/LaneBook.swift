@@ -4,6 +4,10 @@ import RelayEngine
 /// What one turn of the lane's loop gathers, to be told to others when the turn is over: never from inside a C callback.
 final class LaneBook {
     var figures = LaneFigures()
+    /// When what goes out in this turn goes out: later than the turn began, where much came in.
+    var sentAt = MonotonicTime(nanoseconds: 0)
+    /// When the bytes that are being taken apart came in.
+    var heardAt = MonotonicTime(nanoseconds: 0)
     /// Batches whose every request has its answer.
     var finished: [(batch: RequestBatch, receiver: any BatchReceiver)] = []
     /// Memory that nghttp2 may still be looking at in the present call.

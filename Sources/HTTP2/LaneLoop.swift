@@ -57,6 +57,7 @@ final class LaneLoop {
                 for connection in connections.values { connection.tick(at: now) }
                 nextTick = now + Self.tick
             }
+            book.sentAt = LaneClock.now()
             for pool in pools { serve(pool, at: now) }
             tell()
             if let stopAt, connections.isEmpty || now >= stopAt {
@@ -119,6 +120,7 @@ final class LaneLoop {
         dialer.trustedCertificates = configuration.trustedCertificates
         dialer.proxy = configuration.proxy
         dialer.connectTimeout = configuration.connectTimeout
+        book.figures.dials += 1
         let id = pool.id
         do {
             // Resolving names blocks, so every dial has a thread of its own for as long as it takes.
@@ -158,6 +160,7 @@ final class LaneLoop {
     }
 
     private func dialFailed(_ pool: Pool, _ reason: String, at now: MonotonicTime) {
+        book.figures.dialFailures += 1
         pool.machine.dialFailed(at: now, random: .random(in: 0..<1))
         if pool.census(at: now).usable == 0 { pool.report(.failing(error: reason, attempts: pool.machine.setbacks)) }
     }
@@ -187,6 +190,7 @@ final class LaneLoop {
         let pool = connection.pool
         if case .retired(let reason) = connection.machine.phase, !connection.isRetirementTold {
             connection.isRetirementTold = true
+            book.figures.count(reason)
             pool.machine.retired(
                 reason, wasProven: connection.machine.isProven, livedFor: now - connection.machine.openedAt, at: now,
                 random: .random(in: 0..<1))

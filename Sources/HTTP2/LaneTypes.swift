@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 
 /// A pool of connections to one origin with one credential, within one lane. Connections are never shared between
 /// pools: APNs binds a connection to the first team that pushes on it (PROTOCOLS 1.4).
@@ -79,6 +80,63 @@ package struct LaneFigures: Sendable, Equatable {
     package var requestsInFlight = 0
     package var goAways = 0
     package var resends = 0
+    package var dials = 0
+    package var dialFailures = 0
+    package var connectionsRetired = 0
+    /// By `ConnectionMachine.Retirement.label`.
+    package var retirements = InlineArray<8, Int>(repeating: 0)
+    /// By error code; the last is every code that RFC 9113 does not know.
+    package var goAwayCodes = InlineArray<15, Int>(repeating: 0)
+    /// From putting a request on a connection to its answer.
+    package var latency = LatencyHistogram()
 
     package init() {}
+
+    /// What is counted by kind only moves with its sum.
+    package static func == (left: LaneFigures, right: LaneFigures) -> Bool {
+        left.connectionsOpened == right.connectionsOpened && left.connectionsOpen == right.connectionsOpen
+            && left.requestsSent == right.requestsSent && left.requestsInFlight == right.requestsInFlight
+            && left.goAways == right.goAways && left.resends == right.resends && left.dials == right.dials
+            && left.dialFailures == right.dialFailures && left.connectionsRetired == right.connectionsRetired
+            && left.latency == right.latency
+    }
+
+    mutating func count(_ goAway: GoAway) {
+        goAways += 1
+        goAwayCodes[min(Int(goAway.errorCode), goAwayCodes.count - 1)] += 1
+    }
+
+    mutating func count(_ reason: ConnectionMachine.Retirement) {
+        connectionsRetired += 1
+        retirements[reason.number] += 1
+    }
+
+    /// Each error code's name with its count.
+    package var goAwaysByCode: [(code: String, count: Int)] {
+        goAwayCodes.indices.map { ($0 < GoAway.names.count ? GoAway.names[$0] : "other", goAwayCodes[$0]) }
+    }
+
+    /// Each reason's name with its count.
+    package var retirementsByReason: [(reason: String, count: Int)] {
+        retirements.indices.map { (ConnectionMachine.Retirement.names[$0], retirements[$0]) }
+    }
+}
+
+extension ConnectionMachine.Retirement {
+    static let names = [
+        "goAway", "judged", "refuses", "timedOut", "streamReset", "outOfStreams", "stopped", "died",
+    ]
+
+    var number: Int {
+        switch self {
+        case .goAway: 0
+        case .judged: 1
+        case .refuses: 2
+        case .timedOut: 3
+        case .streamReset: 4
+        case .outOfStreams: 5
+        case .stopped: 6
+        case .died: 7
+        }
+    }
 }

@@ -20,6 +20,9 @@ struct API: Sendable {
     let sightings: SightingQueue
     /// What is told of those who are refused.
     let refusals: RefusalLog
+    let access: AccessLog
+    let figures = RequestFigures()
+    let repeats = RepeatedFaults()
 
     /// What is done about a request as soon as its head is there.
     enum Opening {
@@ -31,14 +34,15 @@ struct API: Sendable {
     /// Decides by the head alone; whoever may not ask is turned away before the body is read. Never waits.
     ///
     /// - Parameter refusal: why nobody on this connection is let in.
-    func open(_ head: RequestHead, refusal: PeerRefusal? = nil) -> Opening {
+    /// - Returns: the route, where there is one, and what to do.
+    func open(_ head: RequestHead, refusal: PeerRefusal? = nil) -> (route: Route?, opening: Opening) {
         let (route, query): (Route, [RequestTarget.QueryItem])
         do {
             if let refusal { throw refusal.problem }
             try refuseTooLong(head)
             (route, query) = try Self.find(head)
         } catch {
-            return .answer(Problem.of(error).response)
+            return (nil, .answer(Problem.of(error).response))
         }
         let decide: @Sendable () -> Admission = {
             do {
@@ -49,8 +53,8 @@ struct API: Sendable {
         }
         // Who shows a token has it looked up.
         guard route.isAnsweredFromMemory, head.headers["authorization"] == nil, case .answer(let response) = decide()
-        else { return .work(decide) }
-        return .answer(response)
+        else { return (route, .work(decide)) }
+        return (route, .answer(response))
     }
 
     private func refuseTooLong(_ head: RequestHead) throws {
@@ -109,10 +113,16 @@ struct API: Sendable {
         case .createToken:
             try Self.refuseParameters(query)
             return collect(route) { try createToken(body: $0) }
+        case .setLogLevel:
+            try Self.refuseParameters(query)
+            return collect(route) { try setLogLevel(body: $0) }
         default:
             var response = try answer(route, query)
             if case .stream(let source) = response.body {
-                response.body = .stream(WatchedSource(source) { _ = problem($0, at: route) })
+                // The body is made when the head is out: the mark is gone by then.
+                let id = RequestMark.current
+                response.body = .stream(
+                    WatchedSource(source) { error in RequestMark.with(id) { _ = problem(error, at: route) } })
             }
             return .answer(response)
         }
@@ -133,6 +143,8 @@ struct API: Sendable {
         case .health: return health()
         case .readiness: return readiness()
         case .openAPI: return openAPI()
+        case .metrics: return metrics()
+        case .logLevel: return logLevel()
         case .apps: return try apps()
         case .alert(let app): return try alert(app)
         case .clearAlert(let app): return try clearAlert(app)
@@ -149,7 +161,7 @@ struct API: Sendable {
         case .revokeToken(let name): return try revokeToken(name)
         case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook, .version, .bump, .plan,
             .registerDevice, .importDevices, .campaigns, .campaignDeliveries, .deliveries, .createToken, .setAlert,
-            .check, .launchGate, .notifications, .pruneStore:
+            .check, .launchGate, .notifications, .pruneStore, .setLogLevel:
             throw Misrouted()
         }
     }
@@ -197,10 +209,11 @@ struct API: Sendable {
     /// What the client is told of an error. What is not the client's doing is told to the log too, with its internals.
     func problem(_ error: any Error, at route: Route) -> Problem {
         let problem = Problem.of(error)
-        if problem.status >= 500, !(error is Problem) {
+        if problem.status >= 500, !(error is Problem), let silent = repeats.note(route, problem.status, at: now()) {
             settings.log(
                 problem.status == 500 ? .error : .warning, "a request failed",
-                [("route", route.pattern.description), ("status", String(problem.status)), ("error", "\(error)")])
+                [("route", route.pattern.description), ("status", String(problem.status)), ("error", "\(error)")]
+                    + (silent == 0 ? [] : [("alike", String(silent))]))
         }
         return problem
     }

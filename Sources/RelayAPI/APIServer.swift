@@ -14,6 +14,7 @@ package final class APIServer: Sendable {
     private let settings: APISettings
     private let board: VersionBoard
     private let sightings: SightingQueue
+    private let access: AccessLog
     private let state = Mutex(State())
 
     private struct State {
@@ -39,6 +40,7 @@ package final class APIServer: Sendable {
                 return profiles
             }
         self.board = board
+        access = AccessLog(settings.log)
         sightings = SightingQueue(store: store, limit: settings.limits.sightings, clock: settings.clock) {
             board.tick()
         }
@@ -77,7 +79,7 @@ package final class APIServer: Sendable {
                 let api = API(
                     store: store, control: control, settings: settings, stop: stop,
                     streams: StreamSlots(limit: settings.limits.eventStreams), readinessCheck: ReadinessCheck(),
-                    board: board, sightings: sightings, refusals: RefusalLog(settings.log))
+                    board: board, sightings: sightings, refusals: RefusalLog(settings.log), access: access)
                 let work = WorkQueue(threads: Self.workers)
                 state.work = work
                 state.certificates = try settings.identity.map { identity throws(APIStartError) in
@@ -126,5 +128,6 @@ package final class APIServer: Sendable {
             state.work = nil
         }
         sightings.stop()
+        access.finish()
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 
 /// One request from its first byte to its answer. Pure of sockets: told what arrives, says what to do.
 ///
@@ -41,6 +42,8 @@ final class Exchange: @unchecked Sendable {
     /// Of the head, for what is decided after it.
     private var declared: Int64?
     private var waits = false
+    private var trace: RequestTrace?
+    private var isNoted = false
 
     init(connection: Connection, target: String) {
         self.connection = connection
@@ -57,7 +60,16 @@ final class Exchange: @unchecked Sendable {
     func begin(_ head: RequestHead, _ api: API, isFull: Bool) -> Step {
         declared = head.contentLength
         waits = head.headers["expect"]?.lowercased() == "100-continue"
-        switch api.open(head, refusal: connection.refusal) {
+        var trace = RequestTrace(head, api)
+        let step = RequestMark.with(trace.id) { open(head, api, isFull: isFull, route: &trace.route) }
+        self.trace = trace
+        return marked(step)
+    }
+
+    private func open(_ head: RequestHead, _ api: API, isFull: Bool, route: inout Route?) -> Step {
+        let opening: API.Opening
+        (route, opening) = api.open(head, refusal: connection.refusal)
+        switch opening {
         case .answer(let response):
             return settle(.answer(response))
         case .work where isFull:
@@ -68,8 +80,39 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
+    /// The work of this request, under its mark; an answer is noted on the thread that made it, which may wait.
+    private func marked(_ step: Step) -> Step {
+        guard let trace else { return step }
+        switch step {
+        case .work(let job):
+            return .work { [self] in
+                RequestMark.with(trace.id) {
+                    job()
+                    if case .answered(let response) = state { state = .answered(noted(response)) }
+                }
+            }
+        case .answer(let response):
+            return .answer(RequestMark.with(trace.id) { noted(response) })
+        case .more, .busy, .cut:
+            return step
+        }
+    }
+
+    /// Once for each request.
+    private func noted(_ response: Response) -> Response {
+        guard let trace, !isNoted else { return response }
+        isNoted = true
+        return trace.concluded(response)
+    }
+
     /// Called with each piece of the body, after each work, and once more without bytes when the request is complete.
     func advance(_ bytes: [UInt8]) -> Step {
+        marked(RequestMark.with(trace?.id) { step(bytes) })
+    }
+
+    // MARK: Steps
+
+    private func step(_ bytes: [UInt8]) -> Step {
         if case .working = state { return .busy }
         if case .admitted(let admission) = state {
             let step = settle(admission)
@@ -81,8 +124,6 @@ final class Exchange: @unchecked Sendable {
         }
         return bytes.isEmpty ? end() : receive(bytes)
     }
-
-    // MARK: Steps
 
     private func work(_ job: @escaping @Sendable () -> State) -> Step {
         state = .working

@@ -8,7 +8,7 @@ import VersionSources
 
 /// The headers that the API reads, in lower case.
 private let headerNames =
-    ["authorization", "content-length", "expect", "if-none-match"] + WebhookHeaders.all
+    ["authorization", "content-length", "expect", "if-none-match", "x-request-id"] + WebhookHeaders.all
 
 /// Before anything else is known of a connection.
 func admitConnection(

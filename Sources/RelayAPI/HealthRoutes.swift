@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 
 extension API {
@@ -22,6 +23,15 @@ extension API {
                 }
             }
         }
+    }
+
+    /// Prometheus' text format.
+    func metrics() -> Response {
+        var text = MetricsText()
+        control.writeMetrics(to: &text)
+        figures.write(to: &text)
+        return Response(
+            status: 200, headers: [("Content-Type", MetricsText.contentType)], body: .bytes(Array(text.text.utf8)))
     }
 
     private func lookForFaults() -> [ReadinessFault] {

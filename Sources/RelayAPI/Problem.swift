@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 import UpgradeRules
 import VersionSources
@@ -89,6 +90,7 @@ struct Problem: Error {
             writer.member("title", Self.title(status))
             writer.member("status", Int64(status))
             writer.member("detail", detail)
+            if let request = RequestMark.current { writer.member("request", request) }
             for extra in extras { writer.member(extra.name, extra.value) }
             if !faults.isEmpty {
                 writer.name("errors")

@@ -41,10 +41,14 @@ package protocol RelayControl: Sendable {
 
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
+
+    /// Writes what `/metrics` tells beyond the API's own requests.
+    func writeMetrics(to text: inout MetricsText)
 }
 
 extension RelayControl {
     package func apps() -> [AppKey] { [] }
+    package func writeMetrics(to text: inout MetricsText) {}
     package func releaseRules(of app: AppKey) -> ReleaseRules { ReleaseRules() }
     package func versionLookup(of app: AppKey) -> (any VersionLookup)? { nil }
 }

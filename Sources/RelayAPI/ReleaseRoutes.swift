@@ -10,7 +10,7 @@ extension API {
     func gitHubWebhook(_ app: AppKey, _ head: RequestHead, body: [UInt8]) throws -> Response {
         let receipt = WebhookReceipt(
             id: try verified(head, body), hook: "github/\(app.app)/\(app.platform.rawValue)")
-        if let answer = try store.answer(to: receipt) { return .json(answer.status, answer.body) }
+        if let answer = try store.answer(to: receipt) { return .replay(answer) }
         try require(app)
         let rules = control.releaseRules(of: app)
         let news = try GitHubEvent.read(body, name: head.headers[WebhookHeaders.hubEvent], rules: rules)
@@ -20,7 +20,7 @@ extension API {
     func gitLabWebhook(_ app: AppKey, _ head: RequestHead, body: [UInt8]) throws -> Response {
         let receipt = WebhookReceipt(
             id: try verified(head, body, takesToken: true), hook: "gitlab/\(app.app)/\(app.platform.rawValue)")
-        if let answer = try store.answer(to: receipt) { return .json(answer.status, answer.body) }
+        if let answer = try store.answer(to: receipt) { return .replay(answer) }
         try require(app)
         let rules = control.releaseRules(of: app)
         let news = try GitLabEvent.read(body, rules: rules, now: now().internetTime)
@@ -34,7 +34,7 @@ extension API {
         // "De-duplicate on data.id" (PROTOCOLS 3.3): nothing outside the body is an id.
         let (id, news) = try AppStoreConnectEvent.read(body)
         let receipt = WebhookReceipt(id: id, hook: "app-store-connect/\(name)")
-        if let answer = try store.answer(to: receipt) { return .json(answer.status, answer.body) }
+        if let answer = try store.answer(to: receipt) { return .replay(answer) }
         try require(app)
         return try settle(
             news, app, control.releaseRules(of: app), receipt,

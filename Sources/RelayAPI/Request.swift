@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 
 /// By which door a request came in.
 enum Door: Hashable, Sendable {
@@ -51,6 +52,14 @@ struct Response {
     var status: Int
     var headers: [(name: String, value: String)]
     var body: Body
+    /// It was answered before, and is answered again as it was then.
+    var isReplay = false
+
+    static func replay(_ answer: StoredAnswer) -> Response {
+        var response = Response.json(answer.status, answer.body)
+        response.isReplay = true
+        return response
+    }
 
     static func json(_ status: Int, _ bytes: [UInt8]) -> Response {
         Response(status: status, headers: [("Content-Type", "application/json")], body: .bytes(bytes))

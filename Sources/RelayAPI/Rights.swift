@@ -15,7 +15,7 @@ enum Right: Hashable, Sendable {
 extension Route {
     var right: Right {
         switch self {
-        case .health, .readiness, .openAPI, .check, .launchGate: .nothing
+        case .health, .readiness, .openAPI, .metrics, .check, .launchGate: .nothing
         case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook: .signature
         case .apps, .version, .alert, .campaigns, .campaign, .campaignDeliveries, .campaignEvents, .deliveries,
             .notifications:
@@ -23,7 +23,9 @@ extension Route {
         case .bump, .plan, .setAlert, .clearAlert: .scope(.versions)
         case .device, .registerDevice, .removeDevice, .exportDevices, .importDevices: .scope(.devices)
         case .moveCampaign: .scope(.campaigns)
-        case .tokens, .createToken, .revokeToken, .store, .backUpStore, .checkStore, .pruneStore: .operatorOnly
+        case .tokens, .createToken, .revokeToken, .store, .backUpStore, .checkStore, .pruneStore, .logLevel,
+            .setLogLevel:
+            .operatorOnly
         }
     }
 }

@@ -6,6 +6,7 @@ enum Route: Hashable, Sendable {
     case health
     case readiness
     case openAPI
+    case metrics
 
     case versionWebhook
     case gitHubWebhook(AppKey)
@@ -42,6 +43,8 @@ enum Route: Hashable, Sendable {
     case backUpStore
     case checkStore
     case pruneStore
+    case logLevel
+    case setLogLevel
 
     case tokens
     case createToken
@@ -55,6 +58,7 @@ extension Route {
         case .health: "GET /healthz"
         case .readiness: "GET /readyz"
         case .openAPI: "GET /openapi.json"
+        case .metrics: "GET /metrics"
         case .versionWebhook: "POST /v1/webhooks/version"
         case .gitHubWebhook: "POST /v1/webhooks/github/{app}/{platform}"
         case .gitLabWebhook: "POST /v1/webhooks/gitlab/{app}/{platform}"
@@ -86,6 +90,8 @@ extension Route {
         case .checkStore: "GET /v1/store/check"
         case .pruneStore: "POST /v1/store/prune"
         case .notifications: "GET /v1/notifications"
+        case .logLevel: "GET /v1/log"
+        case .setLogLevel: "PUT /v1/log"
         case .deliveries: "GET /v1/deliveries"
         case .tokens: "GET /v1/tokens"
         case .createToken: "POST /v1/tokens"

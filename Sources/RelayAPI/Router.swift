@@ -33,6 +33,7 @@ enum Router {
         if segments == ["healthz"] { return .success(["GET": .health]) }
         if segments == ["readyz"] { return .success(["GET": .readiness]) }
         if segments == ["openapi.json"] { return .success(["GET": .openAPI]) }
+        if segments == ["metrics"] { return .success(["GET": .metrics]) }
         guard segments.count >= 2, segments[0] == "v1", !segments.contains("") else { return .failure(.nothing) }
         let rest = segments.dropFirst(2)
         let methods: [String: Route]
@@ -43,6 +44,7 @@ enum Router {
         case "check": methods = rest.isEmpty ? ["GET": .check] : [:]
         case "deliveries": methods = rest.isEmpty ? ["GET": .deliveries] : [:]
         case "notifications": methods = rest.isEmpty ? ["GET": .notifications] : [:]
+        case "log": methods = rest.isEmpty ? ["GET": .logLevel, "PUT": .setLogLevel] : [:]
         case "store": methods = store(Array(rest))
         case "tokens": methods = tokens(Array(rest))
         default: methods = [:]

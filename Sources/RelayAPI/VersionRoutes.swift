@@ -69,7 +69,8 @@ extension API {
         }
         board.refresh()
         switch applied {
-        case .applied(_, let answer), .replayed(let answer): return .json(answer.status, answer.body)
+        case .applied(_, let answer): return .json(answer.status, answer.body)
+        case .replayed(let answer): return .replay(answer)
         }
     }
 

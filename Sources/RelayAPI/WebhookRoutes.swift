@@ -9,7 +9,7 @@ extension API {
         let receipt = WebhookReceipt(id: try verified(head, body), hook: "version")
         // A replay is answered before its body is looked at, so that it is answered alike even if the app has been taken
         // out of the configuration since. Two at once are told apart inside the transaction.
-        if let answer = try store.answer(to: receipt) { return .json(answer.status, answer.body) }
+        if let answer = try store.answer(to: receipt) { return .replay(answer) }
         let bump = try BumpBody.readWebhook(body)
         guard control.profile(of: bump.app) != nil else {
             throw Problem(

@@ -12,4 +12,10 @@ package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger
 
     /// Where the store is and how far it has grown.
     func status() throws -> StoreStatus
+
+    /// How it has done since it was opened. Reads no row.
+    func figures() -> StoreFigures
+
+    /// How many devices and campaigns it holds. Reads a row for each app and campaign.
+    func census() throws -> StoreCensus
 }

@@ -58,7 +58,7 @@ extension SQLiteStore {
     }
 
     /// Bytes; nil when there is no such file. By name: a descriptor must not be opened (see `StoreFile.create`).
-    private static func fileSize(_ path: String) -> Int64? {
+    static func fileSize(_ path: String) -> Int64? {
         var information = stat()
         guard unsafe stat(path, &information) == 0 else { return nil }
         return Int64(information.st_size)

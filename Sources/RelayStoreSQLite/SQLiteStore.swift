@@ -16,6 +16,8 @@ package final class SQLiteStore: RelayStore {
     /// The writer's: beats with every call that takes it, and now and then in the middle of a long statement.
     package let pulse: Pulse
     private let writer: Mutex<Connection?>
+    /// What metrics tell of the calls.
+    let tally = Mutex(StoreFigures())
     private let readers: ReaderPool
 
     /// How many readers there are: each call that reads takes one, and waits when all are taken.
@@ -134,7 +136,14 @@ package final class SQLiteStore: RelayStore {
 
     /// One transaction on the writer. `doing` becomes the error's context.
     func write<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
-        try locked(doing) { connection in try connection.transaction("BEGIN IMMEDIATE", body) }
+        try locked(doing) { connection in
+            let start = ContinuousClock.now
+            defer {
+                let duration = ContinuousClock.now - start
+                tally.withLock { $0.commits.add(duration) }
+            }
+            return try connection.transaction("BEGIN IMMEDIATE", body)
+        }
     }
 
     /// One snapshot on a reader, for methods of more than one statement.
@@ -163,7 +172,9 @@ package final class SQLiteStore: RelayStore {
         do {
             return try body(connection)
         } catch let failure as SQLiteFailure {
-            throw failure.storeError(doing: doing, path: path)
+            let error = failure.storeError(doing: doing, path: path)
+            if let label = error.code.label { tally.withLock { $0.errors[label, default: 0] += 1 } }
+            throw error
         }
     }
 }

@@ -14,6 +14,8 @@ final class SourceBoard: Sendable {
         var holds: [AppKey: Duration] = [:]
         /// By server: the store counts questions by the address they come from.
         var paces: [String: LookupPace] = [:]
+        /// By part, for those that are watched.
+        var figures: [String: SourceFigures] = [:]
     }
 
     private let state = Mutex(State())

@@ -93,6 +93,7 @@ struct SourceLoop {
         }
         // What takes the place of another speaks for itself.
         for gone in old { runner.board.write { $0.faults[gone.part] = nil } }
+        beginCounting(watched)
         watchDirectories()
         gates.mustLook = true
     }
@@ -247,6 +248,7 @@ struct SourceLoop {
     /// Said once in the log, and shown by `readyz` for as long as it lasts.
     private func report(_ fault: SourceFault, _ watched: Watched) {
         if runner.client.isStopping() { return }
+        countFailure(watched)
         let isNews = runner.board.write { $0.faults.updateValue(fault.reason, forKey: watched.part) == nil }
         if isNews {
             runner.log(
@@ -256,6 +258,7 @@ struct SourceLoop {
     }
 
     private func recovered(_ watched: Watched) {
+        countSuccess(watched)
         if runner.board.write({ $0.faults.removeValue(forKey: watched.part) }) != nil {
             runner.log(.notice, "a source of versions is well again", [("source", watched.part)])
         }

@@ -53,7 +53,7 @@ final class Transcript: Sendable {
             "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel", "deliveries", "plan",
             "tokens create",
             "tokens list",
-            "tokens revoke", "store status", "store backup", "store check", "store prune", "notifications",
+            "tokens revoke", "log level", "store status", "store backup", "store check", "store prune", "notifications",
             "alerts set", "alerts show", "alerts clear",
         ]
         #expect(Set(CommandTree.all.commands.map { $0.spec.name }) == Set(names))

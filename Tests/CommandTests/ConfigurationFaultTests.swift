@@ -57,6 +57,11 @@ import VersionSources
             #"apps["com.example.app"].ios.apns.tryOtherEnvironment: true needs two servers, and both are https://127.0.0.1:2197; name a sandboxServer, or leave this out"#
         ),
         (
+            "{ log: { level: \"loud\" } }",
+            #"log.level: "loud" is not a log level; "debug", "info", "notice", "warning" or "error""#
+        ),
+        ("{ log: { leve: \"info\" } }", "log.leve: unknown key; did you mean level?"),
+        (
             ios("push: { priority: 11 }"),
             #"apps["com.example.app"].ios.push.priority: 11 is not a priority; 1, 5 or 10"#
         ),
@@ -164,7 +169,7 @@ import VersionSources
         ),
         ("{ store: { postgres: {} } }", "store.postgres: not available yet in this release; use sqlite"),
         ("{ stor: {} }", "stor: unknown key; did you mean store?"),
-        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, fanOut, listen, notify, store, webhooks"),
+        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, fanOut, listen, log, notify, store, webhooks"),
         (
             "{ webhooks: { secrets: [\"geheim\"] } }",
             #"webhooks.secrets[0]: a secret is never written here; say where it is kept: { file: "…" }, { credential: "…" } or { environment: "…" }"#

@@ -126,14 +126,16 @@ final class Workbench {
         }
     }
 
-    func start(logLevel: String = "info") throws {
+    /// - Parameter logLevel: nil: as the configuration says.
+    func start(logLevel: String? = "info") throws {
         try launch(logLevel: logLevel)
         try relay?.waitUntilReady()
     }
 
     /// Starts it without waiting for it.
-    func launch(logLevel: String = "info") throws {
-        relay = try RelayProcess(launching: path("config.json5"), arguments: ["--log-level", logLevel])
+    func launch(logLevel: String? = "info") throws {
+        relay = try RelayProcess(
+            launching: path("config.json5"), arguments: logLevel.map { ["--log-level", $0] } ?? [])
     }
 
     func kill() {

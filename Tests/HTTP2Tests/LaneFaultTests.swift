@@ -25,6 +25,8 @@ struct LaneFaultTests {
         #expect(bench.seen.values.allSatisfy { $0 <= 2 })
         #expect(bench.peer.state.now.connections == 2)
         #expect(bench.lane.figures.goAways == 1)
+        #expect(bench.lane.figures.goAwaysByCode.filter { $0.count > 0 }.map(\.code) == ["NO_ERROR"])
+        #expect(bench.lane.figures.retirementsByReason.first { $0.reason == "goAway" }?.count == 1)
         #expect(bench.lane.figures.resends >= 1)
         let goAway = try #require(bench.lane.lastGoAway(of: bench.pool))
         #expect(goAway.debugData == "{\"reason\":\"Shutdown\"}")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import HTTP2
+import RelayEngine
 import TestPeers
 import Testing
 
@@ -27,6 +28,9 @@ struct LaneTests {
         #expect(bench.collector.state.now.conditions == [.connected])
         #expect(bench.lane.figures.requestsSent == 3)
         #expect(bench.lane.figures.connectionsOpened == 1)
+        #expect(bench.lane.figures.dials == 1)
+        #expect(bench.lane.figures.latency.count == 3)
+        #expect((0..<60).contains(bench.lane.figures.latency.seconds))
     }
 
     @Test func oneStreamUntilTheFirstGoodAnswerThenAsManyAsSettingsAllow() throws {

@@ -105,10 +105,22 @@ final class LogLines: Sendable {
 
     var all: [String] { lines.withLock { $0 } }
 
+    /// The lines of one request, with those that only tell of it.
+    func lines(of request: String) -> [String] {
+        requests.withLock { $0[request] ?? [] }
+    }
+
+    private let requests = Mutex<[String: [String]]>([:])
+
+    /// Makes a log that is kept here. Lines that only tell of a request are not among `all`, nor are the requests' ids.
     var log: Log {
         Log(minimum: .debug) { [self] level, message, fields in
-            let text = fields.map { " \($0.name)=\($0.value)" }.joined()
-            lines.withLock { $0.append("\(level) \(message)\(text)") }
+            let text = fields.filter { $0.name != "request" }.map { " \($0.name)=\($0.value)" }.joined()
+            let line = "\(level) \(message)\(text)"
+            if message.description != "request answered" { lines.withLock { $0.append(line) } }
+            if let id = fields.first(where: { $0.name == "request" })?.value {
+                requests.withLock { $0[id, default: []].append(line) }
+            }
         }
     }
 }

@@ -42,7 +42,7 @@ import Testing
         let known: Set = [
             "date", "connection", "content-length", "content-type", "www-authenticate", "allow", "cache-control",
             "etag",
-            "retry-after", "transfer-encoding", "x-content-type-options",
+            "retry-after", "transfer-encoding", "x-content-type-options", "x-request-id",
         ]
         for (target, headers) in Self.requests {
             let client = try RawClient(port: bench.server.port ?? 0)

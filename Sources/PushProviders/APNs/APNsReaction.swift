@@ -48,6 +48,9 @@ struct APNsReaction: Sendable {
         }
     }
 
+    /// Every reason that is known.
+    static let reasons = Set(table.keys.map(\.reason))
+
     private struct Key: Hashable {
         var status: UInt16
         var reason: String

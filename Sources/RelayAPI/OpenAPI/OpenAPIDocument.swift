@@ -7,6 +7,7 @@ import VersionSources
 enum OpenAPIDocument {
     static let resources: [ResourceDescription] = [
         .health, .launch, .versions, .webhooks, .devices, .campaigns, .deliveries, .notifications, .tokens, .store,
+        .log,
     ]
 
     static let bytes: [UInt8] = {
@@ -31,6 +32,8 @@ enum OpenAPIDocument {
             .init("title", .string()),
             .init("status", .integer(in: 400...599)),
             .init("detail", .string()),
+            .init(
+                "request", .string("The request's id, as X-Request-Id and the relay's log have it."), optional: true),
             .init("errors", .array(of: .named("FieldFault"), "The fields at fault."), optional: true),
         ]
     ).allowing(.string("More about this kind of problem: which version would fall, from what."))

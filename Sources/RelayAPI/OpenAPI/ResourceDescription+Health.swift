@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 
 extension ResourceDescription {
     static let health = ResourceDescription(
@@ -17,6 +18,14 @@ extension ResourceDescription {
                             .named("Readiness"),
                             example: #"{"status":"notReady","faults":[{"part":"store","reason":"the disk is full"}]}"#
                         )),
+                ]),
+            Operation(
+                "GET", "/metrics", "getMetrics", "What Prometheus scrapes", .nothing,
+                answers: [
+                    Answer(
+                        200, "Text format 0.0.4.",
+                        Operation.Content(
+                            type: MetricsText.contentType, schema: .string("Prometheus' text format.")))
                 ]),
             Operation(
                 "GET", "/openapi.json", "getOpenAPI", "This document", .nothing,

@@ -34,5 +34,6 @@ extension CommandTree {
             StoreBackupCommand.self,
             StoreCheckCommand.self,
             StorePruneCommand.self,
+            LogLevelCommand.self,
         ], hidden: [GenerateCommand.self])
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
+import RelayEngine
 import RelayStore
 import UpgradeRules
 
@@ -22,6 +23,12 @@ extension RelayConfiguration {
         }
         configuration.notify = readNotify(root)
         if let reader = root.object("fanOut") { configuration.fanOut = readFanOut(reader) }
+        if let reader = root.object("log") {
+            configuration.log.level = reader.choice(
+                "level", default: configuration.log.level, among: LogLevel.allCases.map { ($0.name, $0) }, "a log level"
+            )
+            reader.finish()
+        }
         if let reader = root.object("apps") {
             for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app) }
         }

@@ -15,6 +15,7 @@ struct RelayConfiguration: Sendable, Equatable {
     var webhooks = WebhooksConfiguration()
     var notify: [NotifyConfiguration] = []
     var fanOut = FanOutConfiguration()
+    var log = LogConfiguration()
     /// One entry for each app and platform, ordered by app, then platform.
     var apps: [AppConfiguration] = []
 
@@ -114,6 +115,11 @@ struct NotifyConfiguration: Sendable, Equatable {
     var states = Set(CampaignState.allCases)
     /// A PEM file of certificates to trust instead of the system's. Default nil.
     var trustedCertificates: String?
+}
+
+struct LogConfiguration: Sendable, Equatable {
+    /// The least that a line must matter to be written. Default info.
+    var level = LogLevel.info
 }
 
 /// How a campaign's audience is cut and spread.

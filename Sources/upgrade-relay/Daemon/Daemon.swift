@@ -18,11 +18,17 @@ struct Daemon {
     private let file: ConfigurationFile
     private let environment: [String: String]
     private let log: Log
+    /// Provider tokens signed, across reloads.
+    private let signings = SigningCount()
     private let clock: @Sendable () -> Timestamp = {
         Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
     }
 
-    init(file: ConfigurationFile, environment: [String: String], log: Log) {
+    /// The command line's level goes before the configuration's.
+    private let isLevelFixed: Bool
+
+    init(file: ConfigurationFile, environment: [String: String], log: Log, isLevelFixed: Bool = false) {
+        self.isLevelFixed = isLevelFixed
         self.file = file
         self.environment = environment
         self.log = log
@@ -40,6 +46,7 @@ struct Daemon {
         let sockets = try ActivationSockets(inherited)
         let (configuration, identity) = try load()
         let limits = limits(of: configuration)
+        adopt(configuration.log)
         // Telephones are in the one; the other's socket guards itself.
         try OwnDirectory.make(for: configuration.store.sqlitePath, mode: 0o700)
         if sockets.control == nil { try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755) }
@@ -52,7 +59,9 @@ struct Daemon {
         }
         let store = try SQLiteStore(path: configuration.store.sqlitePath, release: CommandLineTool.version)
         defer { store.close() }
-        let book = DaemonBook.Shared(try DaemonBook(configuration, store: store, environment: environment, log: log))
+        let book = DaemonBook.Shared(
+            try DaemonBook(
+                configuration, store: store, environment: environment, signings: signings, log: log))
         let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
         let fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
@@ -61,7 +70,8 @@ struct Daemon {
         let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
         let housekeeping = Housekeeping(store: store, log: log, clock: clock)
         let desk = RelayDesk(
-            store: store, book: book, fanOut: fanOut, sources: sources, board: board, log: log, clock: clock)
+            store: store, book: book, fanOut: fanOut, sources: sources, board: board, signings: signings,
+            log: log, clock: clock)
         var settings = apiSettings(configuration, limits, identity, book)
         settings.handed = sockets.handed
         let api = APIServer(store: store, control: desk, settings: settings, board: board)
@@ -155,7 +165,8 @@ struct Daemon {
     ) -> Bool {
         do {
             let (configuration, identity) = try load()
-            let new = try DaemonBook(configuration, store: store, environment: environment, log: log)
+            let new = try DaemonBook(
+                configuration, store: store, environment: environment, signings: signings, log: log)
             // The one that may still refuse comes first: then nothing has changed.
             if let identity, try api.exchange(identity: identity) {
                 log(
@@ -165,6 +176,7 @@ struct Daemon {
                         ("endsAt", Date(timeIntervalSince1970: TimeInterval(identity.notAfter)).formatted(.iso8601)),
                     ])
             }
+            adopt(configuration.log)
             book.exchange(for: new)
             fanOut.reroute(Array(new.routes.values))
             sources.reload(configuration.sourcePlan)
@@ -184,6 +196,10 @@ struct Daemon {
             log(.error, "not reloaded: the configuration stays as it was", [("error", "\(error)")])
             return false
         }
+    }
+
+    private func adopt(_ log: LogConfiguration) {
+        if !isLevelFixed { self.log.minimum = log.level }
     }
 
     private static func fanOut(_ configuration: RelayConfiguration) -> FanOut.Configuration {

@@ -22,8 +22,12 @@ struct DaemonBook: Sendable {
     /// Reads every key and secret that the configuration names.
     ///
     /// - Throws: `CommandFailure` (78) with the field that is at fault.
-    init(_ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String], log: Log) throws {
-        let routes = try RouteBuilder(store: store, environment: environment, log: log).routes(for: configuration)
+    init(
+        _ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String],
+        signings: SigningCount, log: Log
+    ) throws {
+        let builder = RouteBuilder(store: store, environment: environment, signings: signings, log: log)
+        let routes = try builder.routes(for: configuration)
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
         apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })
         webhookSecrets = try configuration.webhooks.secrets.map {

@@ -11,19 +11,21 @@ import VersionSources
 ///
 /// Used from the HTTP server's threads.
 final class RelayDesk: RelayControl {
-    private let store: any RelayStore
-    private let book: DaemonBook.Shared
-    private let fanOut: FanOut
-    private let sources: SourceRunner
+    let store: any RelayStore
+    let book: DaemonBook.Shared
+    let fanOut: FanOut
+    let sources: SourceRunner
     private let board: VersionBoard
-    private let log: Log
-    private let clock: @Sendable () -> Timestamp
+    let signings: SigningCount
+    let log: Log
+    let clock: @Sendable () -> Timestamp
+    let census = CensusTaker()
     /// What a force policy derives hangs on what is stored: nothing may come between the two.
     private let oneByOne = Mutex(())
 
     init(
         store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, sources: SourceRunner, board: VersionBoard,
-        log: Log,
+        signings: SigningCount, log: Log,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
@@ -31,6 +33,7 @@ final class RelayDesk: RelayControl {
         self.fanOut = fanOut
         self.sources = sources
         self.board = board
+        self.signings = signings
         self.log = log
         self.clock = clock
     }
@@ -216,6 +219,11 @@ final class RelayDesk: RelayControl {
             throw ControlError(
                 .wrongState, context: "the campaign is \(after.state.rawValue) and cannot be \(verb)",
                 hint: "only a campaign that is " + from.map(\.rawValue).sorted().joined(separator: " or ") + " can")
+        }
+        if moved {
+            log(
+                .notice, "a campaign was moved by hand",
+                [("campaign", id), ("from", campaign.state.rawValue), ("to", state.rawValue)])
         }
         fanOut.poke()
         sources.poke()

@@ -11,6 +11,7 @@ import UpgradeRules
 struct RouteBuilder {
     let store: any RelayStore
     let environment: [String: String]
+    let signings: SigningCount
     let log: Log
 
     /// - Throws: `CommandFailure` (78) where a key cannot be read or is no P-256 key.
@@ -43,11 +44,12 @@ struct RouteBuilder {
         } catch {
             throw CommandFailure(.configuration, "\(field): \(error)")
         }
-        let (store, log) = (store, log)
+        let (store, signings, log) = (store, signings, log)
         let stored = try store.providerToken(key: name.storeKey).map {
             ProviderToken(text: $0.token, issuedAt: $0.issuedAt)
         }
         return APNsTokenSource(teamID: name.team, keyID: name.key, key: key, stored: stored) { token in
+            signings.add()
             do {
                 try store.saveProviderToken(
                     StoredProviderToken(key: name.storeKey, token: token.text, issuedAt: token.issuedAt))

@@ -12,23 +12,27 @@ struct ServeCommand: Command {
         discussion: "Stays in the foreground and writes its log to standard error; SIGTERM and SIGINT end it in order.",
         options: [
             configOption,
-            .value("log-level", "LEVEL", "debug, info, notice, warning or error", default: "info"),
+            .value(
+                "log-level", "LEVEL", "debug, info, notice, warning or error",
+                default: "the configuration's log.level, else info"),
             .flag("stop-at-eof", "stop when standard input ends: a program that starts the daemon takes it along"),
         ],
         examples: ["upgrade-relay serve --config /etc/upgrade-relay/config.json5"],
         exitCodes: [.done, .failed, .usage, .configuration])
 
     private let configPath: String?
-    private let logLevel: LogLevel
+    /// nil: as the configuration says.
+    private let logLevel: LogLevel?
     private let stopsWithInput: Bool
 
     init(_ arguments: ParsedArguments) throws {
         configPath = arguments.value("config")
-        let name = arguments.value("log-level") ?? "info"
-        guard let level = LogLevel.allCases.first(where: { "\($0)" == name }) else {
-            throw UsageError("--log-level: \"\(name)\" is not a level; debug, info, notice, warning or error")
+        logLevel = try arguments.value("log-level").map { name in
+            guard let level = LogLevel(name: name) else {
+                throw UsageError("--log-level: \"\(name)\" is not a level; debug, info, notice, warning or error")
+            }
+            return level
         }
-        logLevel = level
         stopsWithInput = arguments.flag("stop-at-eof")
     }
 
@@ -36,7 +40,8 @@ struct ServeCommand: Command {
         let file = ConfigurationFile.located(option: configPath, environment: context.environment)
         try Daemon(
             file: file, environment: context.environment,
-            log: StandardErrorLog.make(minimum: logLevel, environment: context.environment)
+            log: StandardErrorLog.make(minimum: logLevel ?? .info, environment: context.environment),
+            isLevelFixed: logLevel != nil
         ).run(stopsWithInput: stopsWithInput)
         return .done
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 
 /// What a package needs beside the binary, made of the command tree, so that nothing is written twice. Not in the overview:
 /// packagers call it, `make install` does.
 struct GenerateCommand: Command {
     static let spec = CommandSpec(
         path: ["generate"],
-        purpose: "Prints a shell's completions or the manual page",
-        positionals: [PositionalSpec("KIND", "bash, zsh, fish or man")],
+        purpose: "Prints a shell's completions, the manual page or the table of metrics",
+        positionals: [PositionalSpec("KIND", "bash, zsh, fish, man or metrics")],
         examples: ["upgrade-relay generate bash > /usr/share/bash-completion/completions/upgrade-relay"],
         exitCodes: [.done, .usage])
 
@@ -15,6 +16,7 @@ struct GenerateCommand: Command {
         case zsh
         case fish
         case man
+        case metrics
     }
 
     private let kind: Kind
@@ -39,6 +41,7 @@ struct GenerateCommand: Command {
         case .zsh: ZshCompletion(specs).text
         case .fish: FishCompletion(specs).text
         case .man: ManualPage(specs).text
+        case .metrics: MetricCatalogue.page
         }
     }
 }

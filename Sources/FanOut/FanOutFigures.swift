@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import PushProviders
+package import RelayEngine
+package import RelayStore
+
+/// What the fan-out has done since the process began, for metrics. Published once a turn.
+package struct FanOutFigures: Sendable {
+    package var tallies: [AppKey: PushTally] = [:]
+    /// Pushes on their way, by app.
+    package var requestsOut: [AppKey: Int] = [:]
+    package var lastLook: Timestamp?
+    /// The apps that have a push service.
+    package var apps: [AppKey] = []
+}
+
+extension FanOut {
+    /// What keeps an app's pushes from its service, in each of its worlds: the environments' names.
+    package func environments(of app: AppKey) -> [(name: String, isReachable: Bool)] {
+        let faults = faults()
+        return [("production", .production), ("sandbox", .sandbox)].map { name, environment in
+            (name, faults[Conductor.part(app, environment)] == nil)
+        }
+    }
+
+    /// Whether a campaign that is suspended for this reason waits for a better credential, or the right environment.
+    package static func isCredential(_ reason: String?) -> Bool {
+        guard let reason else { return false }
+        return APNsProvider.credentialReasons.contains(String(reason.prefix { $0 != ":" }))
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import PushProviders
+package import RelayEngine
+import RelayStore
+
+/// What became of one app's pushes since the process began: counted when it is recorded, batch by batch.
+package struct PushTally: Sendable, Equatable {
+    package private(set) var accepted = 0
+    package private(set) var unregistered = 0
+    package private(set) var expired = 0
+    /// Final refusals by reason, of a known and bounded set.
+    package private(set) var rejectedBy: [String: Int] = [:]
+    /// Tries that are to be repeated, by cause, of the same set.
+    package private(set) var retriedBy: [String: Int] = [:]
+    package private(set) var filteredBy: [FilterReason: Int] = [:]
+
+    package init() {}
+
+    package var rejected: Int { rejectedBy.values.reduce(0, +) }
+    package var filtered: Int { filteredBy.values.reduce(0, +) }
+
+    mutating func add(_ rows: [LedgerRow]) {
+        for index in rows.indices {
+            switch rows[index].state {
+            case .accepted: accepted += 1
+            case .unregistered: unregistered += 1
+            case .expired: expired += 1
+            case .rejected: rejectedBy[APNsProvider.knownReason(rows[index].reason), default: 0] += 1
+            case .retrying: retriedBy[APNsProvider.knownReason(rows[index].reason), default: 0] += 1
+            case .filtered:
+                if let reason = rows[index].reason.flatMap(FilterReason.init) { filteredBy[reason, default: 0] += 1 }
+            case .pending, .inFlight, .cancelled: break
+            }
+        }
+    }
+
+    /// What a campaign still had to send when its time to live ran out.
+    mutating func add(expired count: Int) { expired += count }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reasons as labels: few, whatever a server says.
+extension APNsProvider {
+    /// The relay's own, beside those of APNs.
+    private static let ownReasons: Set<String> = ["StreamRefused", "NotSent", "ConnectionLost", "MalformedDeviceToken"]
+
+    /// The reason, or "other" where neither APNs nor the relay has it.
+    package static func knownReason(_ reason: String?) -> String {
+        guard let reason, APNsReaction.reasons.contains(reason) || ownReasons.contains(reason) else { return "other" }
+        return reason
+    }
+
+    /// Those that an operator ends by another key, topic or environment.
+    package static let credentialReasons: Set<String> = [
+        "BadCertificate", "BadCertificateEnvironment", "BadDeviceToken", "BadEnvironmentKeyIdInToken",
+        "BadEnvironmentKeyInToken", "BadTopic", "ExpiredProviderToken", "Forbidden", "InvalidProviderToken",
+        "MissingProviderToken", "MissingTopic", "TopicDisallowed", "UnrelatedKeyIdInToken",
+    ]
+}

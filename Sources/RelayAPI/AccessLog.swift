@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import RelayEngine
+import Synchronization
+
+/// Tells the log of requests, on a queue of its own: no answer waits for a log whose reader is slow. What there is no room
+/// for is left out and counted.
+final class AccessLog: Sendable {
+    /// Lines that may wait.
+    static let limit = 1000
+
+    private struct State {
+        var waiting = 0
+        var untold = 0
+    }
+
+    private let log: Log
+    private let queue = DispatchQueue(label: "access log")
+    private let state = Mutex(State())
+
+    init(_ log: Log) {
+        self.log = log
+    }
+
+    /// - Parameter id: the request's mark.
+    func tell(_ level: LogLevel, id: String, _ fields: @escaping @Sendable () -> Log.Fields) {
+        guard level >= log.minimum else { return }
+        let untold: Int? = state.withLock { state in
+            guard state.waiting < Self.limit else {
+                state.untold += 1
+                return nil
+            }
+            state.waiting += 1
+            defer { state.untold = 0 }
+            return state.untold
+        }
+        guard let untold else { return }
+        queue.async { [self] in
+            RequestMark.with(id) {
+                log(level, "request answered", fields() + (untold == 0 ? [] : [("untold", String(untold))]))
+            }
+            state.withLock { $0.waiting -= 1 }
+        }
+    }
+
+    /// Waits until everything is told.
+    func finish() {
+        queue.sync {}
+    }
+}

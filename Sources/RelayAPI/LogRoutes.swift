@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import VersionSources
+
+extension API {
+    func logLevel() -> Response {
+        .json { $0.object { $0.member("level", settings.log.minimum.name) } }
+    }
+
+    /// Holds until the configuration is read anew or the daemon starts again.
+    func setLogLevel(body: [UInt8]) throws -> Response {
+        var fields = try BodyFields(body)
+        let name = fields.requiredString("level", example: "debug")
+        let level = name.flatMap(LogLevel.init(name:))
+        if let name, level == nil {
+            fields.refuse(
+                "level",
+                "debug, info, notice, warning or error is needed; it was \(JSONValue.string(name).sight)")
+        }
+        try fields.finish()
+        guard let level else { throw Problem(field: "level", "is missing") }
+        let before = settings.log.minimum
+        // Said at the louder of the two, so that the change is in the log either way.
+        settings.log.minimum = min(before, level)
+        settings.log(.notice, "the log's level was changed", [("from", before.name), ("to", level.name)])
+        settings.log.minimum = level
+        return logLevel()
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Signing
+
+/// One request from its head to its answer, as the log and the metrics see it.
+struct RequestTrace {
+    /// What every log line and every problem of the request carries, and the answer's `X-Request-Id`.
+    let id: String
+    private let method: String
+    private let api: API
+    private let start = ContinuousClock.now
+    /// nil until it is known, and where there is none.
+    var route: Route?
+
+    init(_ head: RequestHead, _ api: API) {
+        id = head.headers["x-request-id"].flatMap(Self.taken) ?? Self.made()
+        method = head.method
+        self.api = api
+    }
+
+    /// A proxy's or a client's own id, where it can stand in a log as it is: a line of theirs is found again by it.
+    static func taken(_ id: String) -> String? {
+        let isPlain = id.utf8.allSatisfy { byte in
+            (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x2D || byte == 0x2E || byte == 0x5F
+        }
+        return isPlain && (1...64).contains(id.utf8.count) ? id : nil
+    }
+
+    private static func made() -> String {
+        let text = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }
+
+    /// Notes the answer and marks it.
+    func concluded(_ response: Response) -> Response {
+        let duration = ContinuousClock.now - start
+        api.figures.count(route, method: method, response, duration)
+        let status = response.status
+        api.access.tell(route?.isNoteworthy == true ? .info : .debug, id: id) { [route, method] in
+            [
+                ("route", route?.pattern.description ?? "\(RequestFigures.known(method)) none"),
+                ("status", String(status)), ("milliseconds", String(duration.milliseconds)),
+            ]
+        }
+        var response = response
+        response.headers.append(("X-Request-Id", id))
+        return response
+    }
+}
+
+extension Route {
+    /// Whether it is told at the level info: what changes a version, a campaign or a right. Logins ask by the thousand.
+    fileprivate var isNoteworthy: Bool {
+        switch self {
+        case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook, .bump, .setAlert, .clearAlert,
+            .moveCampaign, .createToken, .revokeToken, .importDevices, .setLogLevel:
+            true
+        default: false
+        }
+    }
+}

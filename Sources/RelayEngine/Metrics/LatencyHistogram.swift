@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long things took, counted in buckets that double from half a millisecond to half a minute.
+///
+/// A plain value of the thread that owns it: adding one is a division by a constant and two additions, with no allocation.
+package struct LatencyHistogram: Sendable, Equatable {
+    /// The upper bounds in seconds; what took longer is in `count` alone.
+    package static let bounds: [Double] = (0..<boundCount).map { Double(shortest << $0) / 1e9 }
+
+    /// Nanoseconds: the first bucket's upper bound. Computed, so that it is a constant where it divides.
+    private static var shortest: UInt64 { 500_000 }
+    private static var boundCount: Int { 17 }
+
+    private var buckets = InlineArray<18, Int>(repeating: 0)
+    package private(set) var count = 0
+    /// Nanoseconds.
+    private var sum: UInt64 = 0
+
+    package init() {}
+
+    package mutating func add(nanoseconds: UInt64) {
+        let units = (min(nanoseconds, .max - Self.shortest) + (Self.shortest - 1)) / Self.shortest
+        let index = UInt64.bitWidth - (max(units, 1) &- 1).leadingZeroBitCount
+        buckets[min(index, Self.boundCount)] &+= 1
+        count &+= 1
+        sum &+= nanoseconds
+    }
+
+    /// From `start` to `end`; nothing where the clock says that it ended before.
+    package mutating func add(from start: MonotonicTime, to end: MonotonicTime) {
+        add(nanoseconds: end > start ? end.nanoseconds &- start.nanoseconds : 0)
+    }
+
+    package mutating func add(_ duration: Duration) {
+        add(nanoseconds: UInt64(max(duration.nanoseconds, 0)))
+    }
+
+    package var seconds: Double { Double(sum) / 1e9 }
+
+    /// How many took no longer than each of `bounds`.
+    package var cumulative: [Int] {
+        var total = 0
+        return (0..<Self.boundCount).map { index in
+            total += buckets[index]
+            return total
+        }
+    }
+
+    /// Counts only grow, so the number of values tells two states of one histogram apart.
+    package static func == (left: LatencyHistogram, right: LatencyHistogram) -> Bool {
+        left.count == right.count && left.sum == right.sum
+    }
+}

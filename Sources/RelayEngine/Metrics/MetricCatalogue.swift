@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every metric of the daemon. What `/metrics` shows, the dashboard, the alerts and the table in etc/prometheus/METRICS.md
+/// all name metrics from here, and tests hold them to it.
+package enum MetricCatalogue {
+    package static let all: [Metric] =
+        campaigns + pushes + connections + store + sources + requests + daemon
+
+    // MARK: Campaigns
+
+    package static let campaignsByState = Metric(
+        .gauge, "upgrade_relay_campaigns", ["app", "platform", "state"],
+        "Campaigns in the store by state.")
+    package static let devices = Metric(
+        .gauge, "upgrade_relay_devices", ["app", "platform"], "Registered devices.")
+    package static let pending = Metric(
+        .gauge, "upgrade_relay_pushes_pending", ["app", "platform"],
+        "Devices of running campaigns that wait for their first try, those in flight left out.")
+    package static let retriesWaiting = Metric(
+        .gauge, "upgrade_relay_retries_waiting", ["app", "platform"],
+        "Pushes of running campaigns that wait to be tried again.")
+    package static let oldestCampaign = Metric(
+        .gauge, "upgrade_relay_oldest_running_campaign_start_timestamp_seconds", ["app", "platform"],
+        "When the oldest running campaign began; absent while none runs.")
+    package static let credentialSuspended = Metric(
+        .gauge, "upgrade_relay_credential_suspended", ["app", "platform"],
+        "1 while a campaign is suspended because the push service refuses the credential or its environment, else 0.")
+    package static let watcherLook = Metric(
+        .gauge, "upgrade_relay_watcher_last_look_timestamp_seconds",
+        "When the watcher last compared the store's requirements with the campaigns.")
+
+    static let campaigns = [
+        campaignsByState, devices, pending, retriesWaiting, oldestCampaign, credentialSuspended, watcherLook,
+    ]
+
+    // MARK: Pushes
+
+    package static let outcomes = Metric(
+        .counter, "upgrade_relay_push_outcomes_total", ["app", "platform", "outcome"],
+        "Devices whose final outcome was recorded: accepted, rejected, unregistered, expired or filtered.")
+    package static let rejections = Metric(
+        .counter, "upgrade_relay_push_rejections_total", ["app", "platform", "reason"],
+        "Pushes refused for good, by the push service's reason; unknown reasons are \"other\".")
+    package static let retries = Metric(
+        .counter, "upgrade_relay_push_retries_total", ["app", "platform", "cause"],
+        "Tries that are to be repeated, by cause: the push service's reason, ConnectionLost, StreamRefused or NotSent.")
+    package static let filtered = Metric(
+        .counter, "upgrade_relay_devices_filtered_total", ["app", "platform", "reason"],
+        "Devices that got no push, by reason.")
+    package static let inFlight = Metric(
+        .gauge, "upgrade_relay_pushes_in_flight", ["app", "platform"],
+        "Pushes handed to the lanes whose outcome is not recorded yet.")
+    package static let reachable = Metric(
+        .gauge, "upgrade_relay_push_service_reachable", ["app", "platform", "environment"],
+        "1 while the push service takes connections and answers, as far as it was tried, else 0.")
+    package static let tokensSigned = Metric(
+        .counter, "upgrade_relay_provider_tokens_signed_total", "Provider tokens that were signed.")
+
+    static let pushes = [outcomes, rejections, retries, filtered, inFlight, reachable, tokensSigned]
+
+    // MARK: Connections
+
+    package static let requestsSent = Metric(
+        .counter, "upgrade_relay_http2_requests_sent_total", ["lane"],
+        "Requests put on a connection to a push service, repeated ones included.")
+    package static let resends = Metric(
+        .counter, "upgrade_relay_http2_resends_total", ["lane"],
+        "Requests that went back into the queue at once, for another connection.")
+    package static let streams = Metric(
+        .gauge, "upgrade_relay_http2_streams_open", ["lane"], "Requests on a connection without an answer yet.")
+    package static let connectionsOpen = Metric(
+        .gauge, "upgrade_relay_http2_connections_open", ["lane"], "Connections to push services.")
+    package static let dials = Metric(
+        .counter, "upgrade_relay_http2_connections_dialed_total", ["lane"], "Connections that were tried to open.")
+    package static let dialFailures = Metric(
+        .counter, "upgrade_relay_http2_dial_failures_total", ["lane"], "Connections that could not be opened.")
+    package static let retirements = Metric(
+        .counter, "upgrade_relay_http2_connections_retired_total", ["lane", "reason"],
+        "Connections that took nothing new any more, by reason.")
+    package static let goAways = Metric(
+        .counter, "upgrade_relay_http2_goaways_total", ["lane", "code"],
+        "GOAWAY frames of push services by error code (RFC 9113, 7).")
+    package static let latency = Metric(
+        .histogram, "upgrade_relay_push_latency_seconds", ["lane"],
+        "From putting a request on a connection to its answer.")
+
+    static let connections = [
+        requestsSent, resends, streams, connectionsOpen, dials, dialFailures, retirements, goAways, latency,
+    ]
+
+    // MARK: Store
+
+    package static let commits = Metric(
+        .histogram, "upgrade_relay_store_commit_duration_seconds",
+        "Transactions of the store's writer, from their beginning until they are on the disk.")
+    package static let storeErrors = Metric(
+        .counter, "upgrade_relay_store_errors_total", ["code"],
+        "Calls that the store refused: full, readOnly, busy, tooNew or failed.")
+    package static let databaseBytes = Metric(
+        .gauge, "upgrade_relay_store_database_bytes", "Size of the database file.")
+    package static let logBytes = Metric(
+        .gauge, "upgrade_relay_store_wal_bytes", "Size of the write-ahead log beside the database.")
+    package static let freeBytes = Metric(
+        .gauge, "upgrade_relay_store_filesystem_free_bytes", "What the store's file system has free for the daemon.")
+    package static let storeTaking = Metric(
+        .gauge, "upgrade_relay_store_taking_outcomes", "0 while the store refuses outcomes, else 1.")
+
+    static let store = [commits, storeErrors, databaseBytes, logBytes, freeBytes, storeTaking]
+
+    // MARK: Sources
+
+    package static let sourceFailing = Metric(
+        .gauge, "upgrade_relay_source_failing", ["app", "platform", "source"],
+        "1 while a source of versions fails, else 0.")
+    package static let sourceFailures = Metric(
+        .counter, "upgrade_relay_source_failures_total", ["app", "platform", "source"],
+        "Looks at a source of versions that failed.")
+    package static let sourceSuccess = Metric(
+        .gauge, "upgrade_relay_source_last_success_timestamp_seconds", ["app", "platform", "source"],
+        "When a source of versions could last be read; absent before the first time.")
+
+    static let sources = [sourceFailing, sourceFailures, sourceSuccess]
+
+    // MARK: Requests
+
+    package static let requestsAnswered = Metric(
+        .counter, "upgrade_relay_api_requests_total", ["method", "route", "status"],
+        "Requests to the API by route and class of status; what has no route is \"none\".")
+    package static let requestDuration = Metric(
+        .histogram, "upgrade_relay_api_request_duration_seconds", ["method", "route"],
+        "From a request's head to its answer; of a streamed answer to its beginning.")
+    package static let webhooks = Metric(
+        .counter, "upgrade_relay_webhooks_received_total", ["kind", "result"],
+        "Webhooks by what became of them: accepted, replayed, unauthorized, invalid, conflict, tooLarge or failed.")
+
+    static let requests = [requestsAnswered, requestDuration, webhooks]
+
+    // MARK: The daemon
+
+    package static let buildInfo = Metric(
+        .gauge, "upgrade_relay_build_info", ["version"], "1, with the release in the label.")
+    package static let logLines = Metric(
+        .counter, "upgrade_relay_log_lines_total", ["level"], "Lines written to the log.")
+    package static let cpu = Metric(
+        .counter, "process_cpu_seconds_total", "User and system time of the process.")
+    package static let residentMemory = Metric(
+        .gauge, "process_resident_memory_bytes", "Memory of the process that is resident.")
+    package static let virtualMemory = Metric(
+        .gauge, "process_virtual_memory_bytes", "Virtual memory of the process.")
+    package static let openDescriptors = Metric(.gauge, "process_open_fds", "Open file descriptors.")
+    package static let maximumDescriptors = Metric(
+        .gauge, "process_max_fds", "The most file descriptors that the process may open.")
+    package static let startTime = Metric(
+        .gauge, "process_start_time_seconds", "When the process began, since 1970.")
+
+    static let daemon = [
+        buildInfo, logLines, cpu, residentMemory, virtualMemory, openDescriptors, maximumDescriptors, startTime,
+    ]
+
+    // MARK: Documentation
+
+    /// etc/prometheus/METRICS.md, which a test compares.
+    package static var page: String {
+        let rows = all.map { metric in
+            let labels = metric.labels.map { "`\($0)`" }.joined(separator: " ")
+            return "| `\(metric.name)` | \(metric.kind.rawValue) | \(labels) | \(metric.help) |"
+        }
+        let head = [
+            "# What /metrics shows", "",
+            "Made by `upgrade-relay generate metrics`. Counters begin at zero with the process; histograms have the buckets",
+            "0.0005 s, doubled up to 32.768 s. No label ever holds a token, a telephone or a campaign.", "",
+            "| metric | type | labels | what it says |", "|---|---|---|---|",
+        ]
+        return (head + rows).joined(separator: "\n") + "\n"
+    }
+}

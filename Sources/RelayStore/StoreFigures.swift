@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// How a store has done since it was opened, for metrics.
+package struct StoreFigures: Sendable {
+    /// Transactions that wrote, from their beginning until they were on the disk.
+    package var commits = LatencyHistogram()
+    /// Calls that were refused, by `StoreError.Code.label`.
+    package var errors: [String: Int] = [:]
+    /// Bytes; nil where nobody can say.
+    package var databaseBytes: Int64?
+    package var logBytes: Int64?
+    /// What is free for an ordinary user on the store's file system.
+    package var freeBytes: Int64?
+
+    package init() {}
+}
+
+/// How much a store holds, for metrics. Asked of the store, so not too often.
+package struct StoreCensus: Sendable {
+    package struct Campaigns: Sendable, Hashable {
+        package var app: AppKey
+        package var state: CampaignState
+
+        package init(app: AppKey, state: CampaignState) {
+            self.app = app
+            self.state = state
+        }
+    }
+
+    package var devices: [AppKey: Int64] = [:]
+    package var campaigns: [Campaigns: Int64] = [:]
+
+    package init() {}
+}
+
+extension StoreError.Code {
+    /// What an operator has to see to; nil for an answer that only concerns who asked.
+    package var label: String? {
+        switch self {
+        case .versionWouldFall, .noDownloadURL, .nameTaken: nil
+        case .full: "full"
+        case .readOnly: "readOnly"
+        case .busy: "busy"
+        case .tooNew: "tooNew"
+        case .failed: "failed"
+        }
+    }
+
+    package static let labels = ["full", "readOnly", "busy", "tooNew", "failed"]
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayEngine
+package import RelayStore
+import Synchronization
+
+extension SQLiteStore {
+    package func figures() -> StoreFigures {
+        var figures = tally.withLock { $0 }
+        figures.databaseBytes = Self.fileSize(path)
+        // A log that is not there holds nothing.
+        figures.logBytes = Self.fileSize(path + "-wal") ?? 0
+        var system = statvfs()
+        if unsafe statvfs(path, &system) == 0 {
+            figures.freeBytes = Int64(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize))
+        }
+        return figures
+    }
+
+    package func census() throws -> StoreCensus {
+        try read("counting devices and campaigns") { connection in
+            var census = StoreCensus()
+            // The count that the relay keeps: nothing is scanned.
+            for (app, devices) in try connection.all(
+                "SELECT name, platform, devices FROM app",
+                row: { (AppKey(app: $0.text(0), platform: $0.platform(1)), $0.integer(2)) })
+            {
+                census.devices[app] = devices
+            }
+            let campaigns = try connection.all(
+                """
+                SELECT a.name, a.platform, c.state, count(*) FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                GROUP BY c.app_id, c.state
+                """
+            ) {
+                (AppKey(app: $0.text(0), platform: $0.platform(1)), CampaignState(rawValue: $0.text(2)), $0.integer(3))
+            }
+            for case (let app, let state?, let count) in campaigns {
+                census.campaigns[.init(app: app, state: state)] = count
+            }
+            return census
+        }
+    }
+}

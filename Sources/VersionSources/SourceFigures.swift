@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+/// How one source of versions has done, for metrics.
+package struct SourceFigures: Sendable, Hashable {
+    package var app: AppKey
+    /// Its kind; where an app has several of it, with a number: "launchGateURL#2".
+    package var name: String
+    package var isFailing = false
+    package var failures = 0
+    package var lastSuccess: Timestamp?
+}
+
+extension SourceRunner {
+    /// Every source that is watched, in the order of their parts.
+    package func figures() -> [SourceFigures] {
+        board.read { state in
+            state.figures.sorted { $0.key < $1.key }.map { part, figures in
+                var figures = figures
+                figures.isFailing = state.faults[part] != nil
+                return figures
+            }
+        }
+    }
+}
+
+extension SourceLoop {
+    /// Forgets what is not watched any more, and begins to count for what is.
+    func beginCounting(_ watched: [Watched]) {
+        runner.board.write { state in
+            let before = state.figures
+            state.figures = [:]
+            for one in watched {
+                // "source:com.example.app/ios:appStore#2": the last part is the source's own.
+                let name = String(one.part.split(separator: ":").last ?? "")
+                state.figures[one.part] = before[one.part] ?? SourceFigures(app: one.source.app, name: name)
+            }
+        }
+    }
+
+    func countFailure(_ watched: Watched) {
+        runner.board.write { $0.figures[watched.part]?.failures += 1 }
+    }
+
+    func countSuccess(_ watched: Watched) {
+        let now = runner.clock()
+        runner.board.write { $0.figures[watched.part]?.lastSuccess = now }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Foundation
+import Glibc
+import RelayEngine
+
+/// What Linux accounts of this process (proc(5)), under the names that every Prometheus client has for it.
+enum ProcessMetrics {
+    static func write(to text: inout MetricsText) {
+        let fields = statFields()
+        let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
+        // Counted from the field after the name, which is the third: utime is the 14th, stime the 15th, starttime the 22nd,
+        // vsize the 23rd, rss the 24th.
+        text.write(MetricCatalogue.cpu, pair(fields, 11, 12).map { ($0 + $1) / ticks })
+        text.write(
+            MetricCatalogue.residentMemory, value(fields, 21).map { $0 * Double(sysconf(Int32(_SC_PAGESIZE))) })
+        text.write(MetricCatalogue.virtualMemory, value(fields, 20))
+        let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        text.write(MetricCatalogue.openDescriptors, open.map(Double.init))
+        var limit = rlimit()
+        let isKnown = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        text.write(MetricCatalogue.maximumDescriptors, isKnown ? Double(limit.rlim_cur) : nil)
+        let start = value(fields, 19).flatMap { started in bootTime.map { $0 + started / ticks } }
+        text.write(MetricCatalogue.startTime, start)
+    }
+
+    /// Seconds since 1970.
+    private static let bootTime: Double? = {
+        let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8)
+        let line = text?.split(separator: "\n").first { $0.hasPrefix("btime ") }
+        return line.flatMap { Double($0.dropFirst("btime ".count)) }
+    }()
+
+    private static func statFields() -> [Substring] {
+        guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
+            let afterName = stat.lastIndex(of: ")")
+        else { return [] }
+        return stat[stat.index(after: afterName)...].split(separator: " ")
+    }
+
+    private static func value(_ fields: [Substring], _ index: Int) -> Double? {
+        index < fields.count ? Double(fields[index]) : nil
+    }
+
+    private static func pair(_ fields: [Substring], _ first: Int, _ second: Int) -> (Double, Double)? {
+        guard let one = value(fields, first), let other = value(fields, second) else { return nil }
+        return (one, other)
+    }
+}

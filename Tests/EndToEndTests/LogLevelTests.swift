@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import Testing
+
+/// How much the real daemon writes, and that an operator can change it.
+@Suite(.serialized) struct LogLevelTests {
+    /// Ten times the devices must not write one line more.
+    @Test func linesDoNotGrowWithTheAudience() throws {
+        let few = try lines(devices: 400, level: "debug")
+        let many = try lines(devices: 3_000, level: "debug")
+        #expect(many.count <= few.count + 4, "\(many.joined(separator: "\n"))")
+        let usual = try lines(devices: 3_000, level: "info")
+        #expect(usual.count <= 20 && usual.count <= many.count, "\(usual.joined(separator: "\n"))")
+        #expect(usual.contains { $0.contains("the campaign is complete") })
+    }
+
+    /// The lines of a campaign with faults of every kind, from the start of the daemon to its end.
+    private func lines(devices: Int, level: String) throws -> [String] {
+        let fleet = Fleet(count: devices, withoutTelephone: 10, current: 7)
+        let bench = try Workbench {
+            $0.faults.deadShare = 0.05
+            $0.faults.badShare = 0.02
+            $0.faults.busyShare = 0.02
+            $0.faults.busyTries = 1
+            $0.faults.cutAfter = 200
+            $0.faults.cutTimes = 1
+        }
+        try bench.start(logLevel: level)
+        let relay = try #require(bench.relay)
+        try bench.register(fleet)
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        #expect(try bench.follow(id, within: .seconds(40)) { $0.isFinal }.addsUp)
+        relay.send(SIGTERM)
+        #expect(relay.wait().status == 0)
+        _ = relay.waitForLine("(end of log)", within: .seconds(20))
+        let lines = relay.log.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("(end of log)") }
+        print("log lines of a campaign to \(devices) devices at \(level): \(lines.count)")
+        for line in lines where line.contains("campaign ") && !line.contains("reload") {
+            #expect(line.contains("campaign=\(id)"), "\(line)")
+        }
+        return lines
+    }
+
+    @Test func theLevelChangesAtRunTime() throws {
+        let bench = try Workbench()
+        try bench.edit { $0.replacing("apps: {", with: "log: { level: \"info\" }, apps: {") }
+        try bench.start(logLevel: nil)
+        let relay = try #require(bench.relay)
+        #expect(try bench.command("log", "level").output == "the log's level is info\n")
+        _ = try bench.api("GET", "/v1/apps")
+        #expect(!relay.log.contains("debug"))
+
+        let change = try bench.command("log", "level", "debug")
+        #expect(change.status == 0 && change.output == "the log's level is debug\n", "\(change)")
+        _ = try bench.api("GET", "/v1/apps")
+        #expect(relay.waitForLine("debug   request answered route=\"GET /v1/apps\"", within: .seconds(20)) != nil)
+
+        // The configuration's level comes back with a reload; a wrong one changes nothing.
+        try bench.edit { $0.replacing("level: \"info\"", with: "level: \"loud\"") }
+        relay.send(SIGHUP)
+        let refused = try #require(relay.waitForLine("not reloaded", within: .seconds(20)))
+        #expect(refused.contains("log.level") && refused.contains("loud"), "\(refused)")
+        #expect(try bench.api("GET", "/v1/log").json["level"] as? String == "debug")
+        try bench.edit { $0.replacing("level: \"loud\"", with: "level: \"notice\"") }
+        relay.send(SIGHUP)
+        #expect(relay.waitForLine("reloaded apps=", within: .seconds(20)) != nil)
+        #expect(try bench.api("GET", "/v1/log").json["level"] as? String == "notice")
+
+        let wrong = try bench.command("log", "level", "loud")
+        #expect(wrong.status == 2 && wrong.errors.contains("debug, info, notice, warning or error"), "\(wrong)")
+    }
+}

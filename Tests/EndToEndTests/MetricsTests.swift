@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import CurlTransport
+import Foundation
+import Signing
+import Testing
+
+/// What the real daemon tells Prometheus, against what its campaigns and the push service say.
+@Suite(.serialized) struct MetricsTests {
+    @Test func aCampaignsFiguresAreInTheMetrics() throws {
+        let fleet = Fleet(count: 3_000, withoutTelephone: 10, current: 7)
+        let dead = Set(fleet.behind.prefix(30).map(\.token))
+        let bad = Set(fleet.behind.dropFirst(100).prefix(5).map(\.token))
+        let bench = try Workbench {
+            $0.faults.deadTokens = dead
+            $0.faults.badTokens = bad
+            $0.faults.serviceErrors = .init(afterN: 500, count: 7, status: 503, retryAfter: 1)
+            $0.faults.goAwayAfter = 900
+            $0.faults.goAwayTimes = 1
+        }
+        try bench.start()
+        let relay = try #require(bench.relay)
+        let empty = try Scrape(of: relay)
+        #expect(empty["upgrade_relay_push_outcomes_total", outcome: "accepted"] == 0)
+        #expect(empty["upgrade_relay_campaigns", "state", "running"] == 0)
+        try bench.register(fleet)
+        let campaign = try bench.campaign(of: bench.bump("2.0.0"))
+        var scrapes = [empty]
+        let end = try bench.follow(campaign) { view in
+            // Each event of the campaign is a moment to look.
+            if let scrape = try? Scrape(of: relay) { scrapes.append(scrape) }
+            return view.isFinal
+        }
+        let last = try bench.scrape(until: { $0["upgrade_relay_campaigns", "state", "completed"] == 1 })
+        scrapes.append(last)
+        #expect(end.addsUp && end.state == "completed")
+
+        for outcome in ["accepted", "rejected", "unregistered", "expired", "filtered"] {
+            #expect(
+                last["upgrade_relay_push_outcomes_total", outcome: outcome] == Double(end.counts[outcome] ?? -1),
+                "\(outcome)")
+        }
+        #expect(last["upgrade_relay_push_rejections_total", "reason", "BadDeviceToken"] == 5)
+        #expect(last["upgrade_relay_push_retries_total", "cause", "ServiceUnavailable"] == 7)
+        for (reason, count) in end.filteredBy {
+            #expect(last["upgrade_relay_devices_filtered_total", "reason", reason] == Double(count), "\(reason)")
+        }
+        #expect(last["upgrade_relay_devices"] == 3_000)
+        for name in ["pushes_pending", "pushes_in_flight", "retries_waiting", "credential_suspended"] {
+            #expect(last["upgrade_relay_\(name)"] == 0, "\(name)")
+        }
+        // What the push service saw: each answer has its latency, and each request is counted where it was sent.
+        let figures = bench.simulator.figures
+        let answered = try #require(last["upgrade_relay_push_latency_seconds_count"])
+        #expect(answered == Double(figures.accepted + figures.rejected))
+        #expect(try #require(last["upgrade_relay_http2_requests_sent_total"]) >= answered)
+        #expect(last["upgrade_relay_http2_goaways_total", "code", "NO_ERROR"] == 1)
+        #expect(last["upgrade_relay_http2_connections_retired_total", "reason", "goAway"] == 1)
+        #expect(try #require(last["upgrade_relay_http2_connections_open"]) >= 1)
+        #expect(last["upgrade_relay_provider_tokens_signed_total"] == 1)
+        #expect(last["upgrade_relay_webhooks_received_total", "result", "accepted"] == 1)
+        #expect(try #require(last["upgrade_relay_store_commit_duration_seconds_count"]) > 3)
+        // What is committed is in the log until a checkpoint moves it.
+        let size = try #require(last["upgrade_relay_store_database_bytes"])
+        #expect(try #require(last["upgrade_relay_store_wal_bytes"]) + size > 100_000)
+        #expect(try #require(last["upgrade_relay_store_filesystem_free_bytes"]) > 0)
+        #expect(try #require(last["process_cpu_seconds_total"]) > 0)
+        #expect(try #require(last["process_resident_memory_bytes"]) > 1_000_000)
+        let start = try #require(last["process_start_time_seconds"])
+        #expect(abs(start - Date.now.timeIntervalSince1970) < 300, "\(start)")
+
+        #expect(scrapes.count >= 3)
+        for (before, after) in zip(scrapes, scrapes.dropFirst()) { after.expectNoCounterBelow(before) }
+        try last.expectPromtoolIsContent()
+        #expect(!last.text.contains(campaign), "a campaign's id is no label")
+        for device in fleet.devices.prefix(200) {
+            #expect(!last.text.contains(device.token.suffix(16)))
+            if let telephone = device.telephone { #expect(!last.text.contains(telephone)) }
+        }
+    }
+
+    @Test func aRefusedCredentialShows() throws {
+        let bench = try Workbench(relayKey: .generate())
+        try bench.start()
+        try bench.register(Fleet(count: 20))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        try bench.follow(id) { $0.state == "suspended" }
+        let scrape = try bench.scrape(until: { $0["upgrade_relay_credential_suspended"] == 1 })
+        #expect(scrape["upgrade_relay_campaigns", "state", "suspended"] == 1)
+        #expect(scrape["upgrade_relay_push_retries_total", "cause", "InvalidProviderToken"] ?? 0 >= 1)
+        #expect(scrape["upgrade_relay_oldest_running_campaign_start_timestamp_seconds"] == nil)
+    }
+}
+
+extension Workbench {
+    /// Scrapes until `condition` holds: what the store is asked for may be a second old.
+    func scrape(until condition: (Scrape) -> Bool) throws -> Scrape {
+        guard let relay else { throw Unexpected("no daemon runs") }
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            let scrape = try Scrape(of: relay)
+            if condition(scrape) { return scrape }
+            guard ContinuousClock.now < deadline else { throw Unexpected("after 20 s still:\n\(scrape.text)") }
+        }
+    }
+}
+
+/// One answer of `/metrics`, taken apart.
+struct Scrape {
+    let text: String
+    /// By name and labels as they stand.
+    private var values: [String: Double] = [:]
+    private var counters: Set<String> = []
+
+    init(of relay: RelayProcess) throws {
+        let response = try HTTPClient().send(HTTPRequest("GET", "http://\(relay.address)/metrics"))
+        guard response.status == 200 else { throw Unexpected("/metrics: \(response.status)") }
+        text = String(decoding: response.body, as: UTF8.self)
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("# TYPE ") {
+                let words = line.split(separator: " ")
+                if words[3] == "counter" { counters.insert(String(words[2])) }
+                if words[3] == "histogram" {
+                    counters.formUnion(["_bucket", "_sum", "_count"].map { "\(words[2])\($0)" })
+                }
+            } else if !line.hasPrefix("#") {
+                guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
+                    throw Unexpected("not a sample: \(line)")
+                }
+                guard values.updateValue(value, forKey: String(line[..<space])) == nil else {
+                    throw Unexpected("twice: \(line)")
+                }
+            }
+        }
+    }
+
+    /// The sum over all series of the name with that label; nil where there is none.
+    subscript(_ name: String, _ label: String? = nil, _ value: String = "") -> Double? {
+        let found = values.filter { key, _ in
+            (key == name || key.hasPrefix(name + "{")) && (label.map { key.contains("\($0)=\"\(value)\"") } ?? true)
+        }
+        return found.isEmpty ? nil : found.values.reduce(0, +)
+    }
+
+    subscript(_ name: String, outcome outcome: String) -> Double? { self[name, "outcome", outcome] }
+
+    func expectNoCounterBelow(_ before: Scrape) {
+        for (key, value) in before.values where counters.contains(String(key.prefix { $0 != "{" })) {
+            #expect((values[key] ?? -1) >= value, "\(key) fell from \(value) to \(values[key] ?? -1)")
+        }
+    }
+
+    /// Prometheus' own judgement, where its tool is installed.
+    func expectPromtoolIsContent() throws {
+        let promtool = URL(filePath: "/usr/bin/promtool")
+        guard FileManager.default.isExecutableFile(atPath: promtool.path) else { return }
+        let result = try CommandResult.of(["check", "metrics"], program: promtool, input: text)
+        #expect(result.status == 0 && result.output.isEmpty && result.errors.isEmpty, "\(result)")
+    }
+}
