@@ -74,7 +74,7 @@ import Testing
         #expect(serve.errors.contains("hint: make the directories above it first"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func aDaemonGoesWithTheProgramThatStartedIt() throws {
+    @Test(.timeLimit(.minutes(10))) func aDaemonGoesWithTheProgramThatStartedIt() throws {
         let bench = try Workbench()
         // Its input is empty: it ends as soon as it runs, and in order.
         let result = try CommandResult.of(["serve", "--config", bench.path("config.json5"), "--stop-at-eof"])

@@ -10,7 +10,7 @@ import Testing
 /// The whole way, from the store to a peer that misbehaves and back into the ledger: nothing is lost, and what goes out
 /// again is the same push.
 @Suite struct NetworkFaultTests {
-    @Test(.timeLimit(.minutes(2)), arguments: NetworkFault.all)
+    @Test(.timeLimit(.minutes(10)), arguments: NetworkFault.all)
     func nothingIsLost(fault: NetworkFault) throws {
         let bench = try FanOutBench(clockRuns: true)
         defer { try? FileManager.default.removeItem(at: bench.folder) }
@@ -56,7 +56,7 @@ import Testing
         print("| \(fault.testDescription) | 1 | 0 | \(repeated) | \(rest) |")
     }
 
-    @Test(.timeLimit(.minutes(3))) func aPushThatIsAlwaysRefusedKeepsItsSchedule() throws {
+    @Test(.timeLimit(.minutes(10))) func aPushThatIsAlwaysRefusedKeepsItsSchedule() throws {
         let bench = try FanOutBench()
         defer { try? FileManager.default.removeItem(at: bench.folder) }
         let identity = try TestIdentity()

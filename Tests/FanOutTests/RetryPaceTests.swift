@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: 1...12 as ClosedRange<UInt64>)
+    @Test(.timeLimit(.minutes(10)), arguments: 1...12 as ClosedRange<UInt64>)
     func noPushComesBeforeItsTime(seed: UInt64) throws {
         let bench = try FanOutBench()
         defer { try? FileManager.default.removeItem(at: bench.folder) }

@@ -4,7 +4,7 @@ import Glibc
 import TestPeers
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct HTTPClientTests {
     private func url(_ server: PlainServer, _ path: String = "/x") -> String {
         "http://127.0.0.1:\(server.port)\(path)"

@@ -4,7 +4,7 @@ import TestPeers
 import Testing
 
 /// What becomes of requests when the peer misbehaves. Error codes: RFC 9113, 7.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LaneFaultTests {
     @Test func goAwayLosesNothingAndSendsNothingTwice() throws {
         // The first connection takes 1 + 20 streams, answers those up to the tenth, refuses the rest by GOAWAY.

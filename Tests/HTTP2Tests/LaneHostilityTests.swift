@@ -4,7 +4,7 @@ import TestPeers
 import Testing
 
 /// Answers that mean harm: each costs a bounded amount of memory and work, and no request its outcome.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LaneHostilityTests {
     @Test func anEndlessAnswerKeepsItsOutcomeAndNoMoreThanItsBeginning() throws {
         let bench = try Workbench { request in

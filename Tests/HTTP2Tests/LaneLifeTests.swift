@@ -4,7 +4,7 @@ import TestPeers
 import Testing
 
 /// Beginning, pausing, ending; and with whom a lane does not speak.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LaneLifeTests {
     @Test func withdrawHandsBackWhatHasNotBeenSentAndNoMore() throws {
         let bench = try Workbench(maximumStreams: 10) { $0.number == 1 ? [.answer(200)] : [.hold] }

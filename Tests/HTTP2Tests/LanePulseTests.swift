@@ -17,7 +17,7 @@ private final class StuckJudge: AnswerJudge {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LanePulseTests {
     @Test func aStuckLaneIsFoundAndOneThatGoesOnIsWellAgain() throws {
         let judge = StuckJudge()

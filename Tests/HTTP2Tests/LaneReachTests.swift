@@ -4,7 +4,7 @@ import TestPeers
 import Testing
 
 /// The ways to a server, and those that are closed for good reasons.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct LaneReachTests {
     private static let tls11 = 0x0302
     private static let tls12 = 0x0303

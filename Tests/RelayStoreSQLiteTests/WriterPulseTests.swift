@@ -7,7 +7,7 @@ import RelayStoreSQLite
 import Testing
 import UpgradeRules
 
-@Suite("The writer's pulse", .timeLimit(.minutes(1)))
+@Suite("The writer's pulse", .timeLimit(.minutes(10)))
 struct WriterPulseTests {
     @Test("A call that does not come back is work without a beat")
     func stuck() throws {
