@@ -140,19 +140,15 @@ import RelayEngine
 
     var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
-    private func commit() throws {
-        try knowingSystemError { _ = try run("COMMIT") }
-    }
-
-    /// SQLite keeps the system's error behind a failed statement, but neither behind a failed COMMIT nor behind a failed
-    /// change of the journal's mode (vdbe.c: OP_AutoCommit and OP_JournalMode leave without sqlite3SystemError). What the
-    /// system said last is in `errno` still: what comes after it does not fail.
-    func knowingSystemError<R>(_ body: () throws -> R) throws -> R {
+    /// SQLite keeps the system's error behind a failed statement, but not behind a failed COMMIT (vdbe.c: OP_AutoCommit leaves
+    /// without sqlite3SystemError). What the system said last is in `errno` still: what comes after it does not fail.
+    private func commit() throws(SQLiteFailure) {
         errno = 0
-        do {
-            return try body()
-        } catch var failure as SQLiteFailure {
-            if errno != 0 { failure.systemError = errno }
+        do throws(SQLiteFailure) {
+            try run("COMMIT")
+        } catch {
+            var failure = error
+            failure.systemError = errno
             throw failure
         }
     }
