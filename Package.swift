@@ -28,8 +28,9 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = [], touchesC: Bo
     .target(name: name, dependencies: dependencies, swiftSettings: touchesC ? strictWithC : strict)
 }
 
+/// Every one may let its tests wait: `OwnThread`.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+    .testTarget(name: name, dependencies: dependencies + ["OwnThread"], swiftSettings: strict)
 }
 
 func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -102,6 +103,7 @@ let package = Package(
         system("CSystemd", pkgConfig: "libsystemd", apt: "libsystemd-dev"),
 
         // The proofs.
+        .target(name: "OwnThread", path: "Tests/OwnThread", swiftSettings: strict),
         .target(
             name: "StoreConformance", dependencies: ["RelayStore", "RelayEngine", "UpgradeRules"],
             path: "Tests/StoreConformance", swiftSettings: strict),

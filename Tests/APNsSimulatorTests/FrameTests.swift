@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Testing
 
 /// What happens on the level of HTTP/2 frames.
-@Suite(.serialized) struct FrameTests {
+@Suite(.serialized, .ownThread) struct FrameTests {
     private let fixture: Fixture
     private let jwt: String
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Testing
 
 /// A script's `shares`: what a share of all requests meets.
-@Suite(.serialized) struct SharedFaultTests {
+@Suite(.serialized, .ownThread) struct SharedFaultTests {
     private let fixture: Fixture
 
     init() throws {

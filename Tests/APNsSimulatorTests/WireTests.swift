@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Signing
 import Testing
 
 /// End to end with Debian's curl and openssl.
-@Suite(.serialized) struct WireTests {
+@Suite(.serialized, .ownThread) struct WireTests {
     private let fixture: Fixture
 
     init() throws {

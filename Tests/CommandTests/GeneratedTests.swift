@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import Testing
 
 @testable import upgrade_relay
 
 /// What is made of the command tree covers all of it.
-@Suite struct GeneratedTests {
+@Suite(.ownThread) struct GeneratedTests {
     private static let specs = CommandTree.all.commands.map { $0.spec }
 
     @Test(arguments: GenerateCommand.Kind.allCases.filter { $0 != .metrics })

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Testing
 
 /// A force waits for the store (DESIGN, rule 8), with the real binary.
-@Suite(.serialized) struct AvailabilityTests {
+@Suite(.serialized, .ownThread) struct AvailabilityTests {
     private func keys(_ lookup: LookupStand, hold: Int = 0, policy: String = "manual") -> String {
         """
         holdHours: \(hold), forcePolicy: "\(policy)",

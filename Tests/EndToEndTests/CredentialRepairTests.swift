@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Signing
 import Testing
 
 /// Credentials that are wrong or go bad under the real daemon, and what its operator does about it.
-@Suite(.serialized) struct CredentialRepairTests {
+@Suite(.serialized, .ownThread) struct CredentialRepairTests {
     private static let devices = 3_000
 
     /// What is wrong, as a replacement in the configuration, and how the reason begins.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Testing
 
 /// The real binary on a disk that is full, limited, read-only or locked by somebody else.
-@Suite(.serialized) struct DiskTests {
+@Suite(.serialized, .ownThread) struct DiskTests {
     private static let mounts = ConditionTrait.enabled(if: getuid() == 0, "mounts a small tmpfs, which only root may")
 
     /// Waits for a campaign that the store let down, and looks whether anything was lost or sent twice.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Signing
 import Testing
 
 @testable import upgrade_relay
 
 /// Signals, crashes and bad credentials: what is recorded is what happened.
-@Suite(.serialized) struct DurabilityTests {
+@Suite(.serialized, .ownThread) struct DurabilityTests {
     @Test func sigtermFinishesWhatIsInFlightAndTheNextStartGoesOn() throws {
         let bench = try Workbench { $0.latency = .milliseconds(500) }
         try bench.start()

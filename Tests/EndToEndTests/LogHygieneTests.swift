@@ -2,12 +2,13 @@
 import APNsSimulator
 import CurlTransport
 import Foundation
+import OwnThread
 import Signing
 import Testing
 
 /// What the daemon writes at its most talkative, through a campaign with every fault, refused requests and failures of its
 /// own: no telephone, no token, no secret, and no line that somebody else wrote.
-@Suite(.serialized) struct LogHygieneTests {
+@Suite(.serialized, .ownThread) struct LogHygieneTests {
     @Test func noTelephoneTokenOrSecretIsEverLogged() throws {
         let fleet = Fleet(count: 600, withoutTelephone: 50, current: 40)
         let bench = try Workbench {

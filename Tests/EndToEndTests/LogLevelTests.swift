@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Testing
 
 /// How much the real daemon writes, and that an operator can change it.
-@Suite(.serialized) struct LogLevelTests {
+@Suite(.serialized, .ownThread) struct LogLevelTests {
     /// Ten times the devices must not write one line more.
     @Test func linesDoNotGrowWithTheAudience() throws {
         let few = try lines(devices: 400, level: "debug")

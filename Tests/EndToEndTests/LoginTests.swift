@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
+import OwnThread
 import Testing
 
 /// The open paths of the real daemon: the check at login and the LaunchGate document.
-@Suite(.serialized) struct LoginTests {
+@Suite(.serialized, .ownThread) struct LoginTests {
     private func get(_ bench: Workbench, _ path: String) throws -> HTTPResponse {
         guard let relay = bench.relay else { throw Unexpected("no daemon runs") }
         return try HTTPClient().send(HTTPRequest("GET", "http://\(relay.address)\(path)"))

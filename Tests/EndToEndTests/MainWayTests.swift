@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import SeedApps
 import Testing
 
 /// The main job with real parts at every stop.
-@Suite(.serialized) struct MainWayTests {
+@Suite(.serialized, .ownThread) struct MainWayTests {
     @Test func aSignedWebhookReachesEveryPhoneThatNeedsIt() throws {
         let fleet = Fleet(count: 2_000, withoutTelephone: 10, current: 7)
         let dead = Set(fleet.behind.prefix(30).map(\.token))

@@ -2,11 +2,12 @@
 import APNsSimulator
 import CurlTransport
 import Foundation
+import OwnThread
 import Signing
 import Testing
 
 /// What the real daemon tells Prometheus, against what its campaigns and the push service say.
-@Suite(.serialized) struct MetricsTests {
+@Suite(.serialized, .ownThread) struct MetricsTests {
     @Test func aCampaignsFiguresAreInTheMetrics() throws {
         let fleet = Fleet(count: 3_000, withoutTelephone: 10, current: 7)
         let dead = Set(fleet.behind.prefix(30).map(\.token))

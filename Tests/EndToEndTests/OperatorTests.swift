@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Signing
 import Testing
 
 /// What the people who run it do to it: reload, mistype, take files away.
-@Suite(.serialized) struct OperatorTests {
+@Suite(.serialized, .ownThread) struct OperatorTests {
     @Test func sighupTakesTheRepairedKeyAndTheCampaignGoesOn() throws {
         let bench = try Workbench(relayKey: try ES256PrivateKey.generate())
         try bench.start()

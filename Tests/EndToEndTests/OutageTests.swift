@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import TestPeers
 import Testing
 
 /// The push service is away, or asks for time, and the real binary waits, says why, and goes on by itself.
-@Suite(.serialized) struct OutageTests {
+@Suite(.serialized, .ownThread) struct OutageTests {
     private let identity: TestIdentity
 
     init() throws { identity = try TestIdentity() }

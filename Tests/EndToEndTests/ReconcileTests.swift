@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Testing
 
 /// DESIGN, rule 2: a rise makes one campaign, however it came.
-@Suite(.serialized) struct ReconcileTests {
+@Suite(.serialized, .ownThread) struct ReconcileTests {
     private static let insert =
         "INSERT INTO version(app, platform, required, download_url) VALUES('com.example.app', 'ios', '2.0.0', 'https://x.example')"
 

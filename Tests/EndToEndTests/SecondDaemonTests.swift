@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import Testing
 
 /// One store has one daemon, by whatever name the store is called.
-@Suite(.serialized) struct SecondDaemonTests {
+@Suite(.serialized, .ownThread) struct SecondDaemonTests {
     /// How the second one names the store of the first.
     enum Name: String, CaseIterable, CustomStringConvertible {
         case same, relative, symbolicLink, symbolicLinkToFolder, hardLink

@@ -2,10 +2,11 @@
 import APNsSimulator
 import CurlTransport
 import Foundation
+import OwnThread
 import Testing
 
 /// The daemon as a service: what it tells its manager, and what it takes from it.
-@Suite(.timeLimit(.minutes(10))) struct ServiceTests {
+@Suite(.timeLimit(.minutes(10)), .ownThread) struct ServiceTests {
     private let version = "/v1/apps/\(Workbench.app)/ios/version"
     private let bump = Array(#"{"required":"2.0.0"}"#.utf8)
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import Testing
 
 /// `store status` with the real binary: beside a daemon, without one, and on what it must not touch.
-@Suite(.serialized) struct StoreStatusTests {
+@Suite(.serialized, .ownThread) struct StoreStatusTests {
     @Test func isTheSameFromTheDaemonAndFromTheFile() throws {
         let bench = try Workbench()
         try bench.start()

@@ -2,10 +2,11 @@
 import APNsSimulator
 import Foundation
 import HookReceiver
+import OwnThread
 import Testing
 
 /// Backup, restore, check, pruning and notifications with the real binary, while it works.
-@Suite(.serialized) struct StoreUpkeepTests {
+@Suite(.serialized, .ownThread) struct StoreUpkeepTests {
     @Test func aBackupTakenInMidCampaignIsRestoredElsewhereAndTheCampaignEndsRight() throws {
         let fleet = Fleet(count: 20_000, withoutTelephone: 20)
         let bench = try Workbench { $0.latency = .milliseconds(100) }

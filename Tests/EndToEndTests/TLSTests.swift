@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
+import OwnThread
 import Signing
 import Testing
 
 /// The real daemon behind TLS of its own, asked by libcurl and by OpenSSL.
-@Suite(.serialized) struct TLSTests {
+@Suite(.serialized, .ownThread) struct TLSTests {
     private struct Stand {
         let bench: Workbench
         let authority: CertificateAuthority

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import Testing
@@ -9,7 +10,7 @@ import Testing
 
 /// A credential that goes bad in mid-campaign: nothing is lost, nothing is sent twice, no token is given up, and the
 /// campaign goes on where it stood.
-@Suite struct CredentialLiveTests {
+@Suite(.ownThread) struct CredentialLiveTests {
     private static let devices = 3_000
 
     /// Every reason that is about the credential, the topic or the push, and no device.

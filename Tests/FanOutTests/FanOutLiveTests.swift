@@ -2,6 +2,7 @@
 import APNsSimulator
 import Foundation
 import HTTP2
+import OwnThread
 import PushProviders
 import RelayEngine
 import RelayStore
@@ -15,7 +16,7 @@ import UpgradeRules
 @testable import FanOut
 
 /// The fan-out between a real store and a real push service, in one process and on a clock that the test moves.
-@Suite(.serialized) struct FanOutLiveTests {
+@Suite(.serialized, .ownThread) struct FanOutLiveTests {
     private let bench: FanOutBench
 
     init() throws { bench = try FanOutBench() }

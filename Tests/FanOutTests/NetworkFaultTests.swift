@@ -2,6 +2,7 @@
 import FanOut
 import Foundation
 import HTTP2
+import OwnThread
 import RelayEngine
 import RelayStore
 import TestPeers
@@ -9,7 +10,7 @@ import Testing
 
 /// The whole way, from the store to a peer that misbehaves and back into the ledger: nothing is lost, and what goes out
 /// again is the same push.
-@Suite struct NetworkFaultTests {
+@Suite(.ownThread) struct NetworkFaultTests {
     @Test(.timeLimit(.minutes(10)), arguments: NetworkFault.all)
     func nothingIsLost(fault: NetworkFault) throws {
         let bench = try FanOutBench(clockRuns: true)

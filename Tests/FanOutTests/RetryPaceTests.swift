@@ -2,6 +2,7 @@
 import FanOut
 import Foundation
 import HTTP2
+import OwnThread
 import RelayEngine
 import RelayStore
 import Synchronization
@@ -12,7 +13,7 @@ import Testing
 ///
 /// Days pass in seconds: the clock stands still while pushes travel, and then jumps to the moment at which the ledger says
 /// that the next one is due.
-@Suite struct RetryPaceTests {
+@Suite(.ownThread) struct RetryPaceTests {
     private enum Reply {
         case busy, service, serviceWithTime, reset, refused, accepted
     }

@@ -2,6 +2,7 @@
 import APNsSimulator
 import FaultInjection
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -13,7 +14,7 @@ import UpgradeRules
 
 /// A campaign while the store fails: what cannot be recorded is not sent, what was sent is recorded when the fault is over,
 /// and nothing is sent twice, for no process died.
-@Suite(.serialized) struct StoreFaultTests {
+@Suite(.serialized, .ownThread) struct StoreFaultTests {
     private static let devices = 120
     private static let refuses = "the store refuses"
     private static let takesAgain = "the store takes outcomes again"

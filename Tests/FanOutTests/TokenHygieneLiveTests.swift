@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import Testing
@@ -9,7 +10,7 @@ import UpgradeRules
 @testable import FanOut
 
 /// Which tokens are given up, and which are kept.
-@Suite struct TokenHygieneLiveTests {
+@Suite(.ownThread) struct TokenHygieneLiveTests {
     // MARK: 410
 
     enum Stamp: CaseIterable {

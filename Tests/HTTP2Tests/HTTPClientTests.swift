@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Glibc
+import OwnThread
 import TestPeers
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .ownThread)
 struct HTTPClientTests {
     private func url(_ server: PlainServer, _ path: String = "/x") -> String {
         "http://127.0.0.1:\(server.port)\(path)"

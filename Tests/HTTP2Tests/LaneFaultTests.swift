@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
+import OwnThread
 import TestPeers
 import Testing
 
 /// What becomes of requests when the peer misbehaves. Error codes: RFC 9113, 7.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .ownThread)
 struct LaneFaultTests {
     @Test func goAwayLosesNothingAndSendsNothingTwice() throws {
         // The first connection takes 1 + 20 streams, answers those up to the tenth, refuses the rest by GOAWAY.

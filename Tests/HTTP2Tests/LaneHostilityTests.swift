@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
+import OwnThread
 import TestPeers
 import Testing
 
 /// Answers that mean harm: each costs a bounded amount of memory and work, and no request its outcome.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .ownThread)
 struct LaneHostilityTests {
     @Test func anEndlessAnswerKeepsItsOutcomeAndNoMoreThanItsBeginning() throws {
         let bench = try Workbench { request in

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
+import OwnThread
 import TestPeers
 import Testing
 
 /// Beginning, pausing, ending; and with whom a lane does not speak.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .ownThread)
 struct LaneLifeTests {
     @Test func withdrawHandsBackWhatHasNotBeenSentAndNoMore() throws {
         let bench = try Workbench(maximumStreams: 10) { $0.number == 1 ? [.answer(200)] : [.hold] }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import HTTP2
+import OwnThread
 import RelayEngine
 import TestPeers
 import Testing
@@ -17,7 +18,7 @@ private final class StuckJudge: AnswerJudge {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .ownThread)
 struct LanePulseTests {
     @Test func aStuckLaneIsFoundAndOneThatGoesOnIsWellAgain() throws {
         let judge = StuckJudge()

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
+import OwnThread
 import TestPeers
 import Testing
 
 /// The ways to a server, and those that are closed for good reasons.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .ownThread)
 struct LaneReachTests {
     private static let tls11 = 0x0302
     private static let tls12 = 0x0303

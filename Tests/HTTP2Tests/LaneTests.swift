@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import HTTP2
+import OwnThread
 import RelayEngine
 import TestPeers
 import Testing
 
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10)), .ownThread)
 struct LaneTests {
     @Test func everyRequestGetsItsAnswerAndArrivesAsItWasWritten() throws {
         let bench = try Workbench { _ in [.answer(200)] }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import Signing
@@ -9,7 +10,7 @@ import VersionSources
 @testable import RelayAPI
 
 /// Made of the OpenAPI document, so that a route without a right, or with another one than it says, fails here.
-@Suite("Who may ask what, live over TCP")
+@Suite("Who may ask what, live over TCP", .ownThread)
 struct AccessLiveTests {
     /// The only paths that answer to anybody (CONTRACT, "right: none").
     static let open: Set<String> = [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -7,7 +8,7 @@ import Testing
 import UpgradeRules
 import VersionSources
 
-@Suite("The check at login, live")
+@Suite("The check at login, live", .ownThread)
 struct CheckLiveTests {
     static func path(_ version: String, platform: String = "ios", more: String = "") -> String {
         "/v1/check?app=com.example.app&platform=\(platform)&version=\(version)\(more)"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OwnThread
 import RelayEngine
 import RelayStore
 import Testing
@@ -6,7 +7,7 @@ import UpgradeRules
 
 @testable import RelayAPI
 
-@Suite("What the open check tells and believes, live")
+@Suite("What the open check tells and believes, live", .ownThread)
 struct CheckTrustTests {
     static let device = "\(ResourceLiveTests.devices)/abcd01"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -7,7 +8,7 @@ import Testing
 
 @testable import RelayAPI
 
-@Suite("The relay's own failures")
+@Suite("The relay's own failures", .ownThread)
 struct FailureTests {
     @Test("a failure is logged with its route and its cause, and answered without them")
     func logged() throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @testable import RelayAPI
 
 /// Clients that are slow on purpose, against the real server on loopback.
-@Suite("Hostile clients, live", .serialized)
+@Suite("Hostile clients, live", .serialized, .ownThread)
 struct HostileClientTests {
     static let check = CheckLiveTests.path("1.0")
 

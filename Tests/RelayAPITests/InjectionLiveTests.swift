@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
+import OwnThread
 import RelayAPI
 import RelayEngine
 import Testing
 
 /// Whoever may write a part of a request must not write a part of an answer's head.
-@Suite struct InjectionLiveTests {
+@Suite(.ownThread) struct InjectionLiveTests {
     private static let requests: [(target: String, headers: String)] = [
         ("GET /v1/apps/a%0d%0aX-Evil:%201/ios/version", ""), ("GET /v1/apps/a%0d%0aX-Evil:%201/launchgate.json", ""),
         ("GET /v1/apps/com.example.app/%0d%0aX-Evil:%201/version", ""), ("DELETE /v1/tokens/%0aX-Evil:1", ""),

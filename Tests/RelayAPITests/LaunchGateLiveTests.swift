@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
+import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -8,7 +9,7 @@ import Testing
 import UpgradeRules
 import VersionSources
 
-@Suite("The LaunchGate document and alerts, live")
+@Suite("The LaunchGate document and alerts, live", .ownThread)
 struct LaunchGateLiveTests {
     static let document = "/v1/apps/com.example.app/launchgate.json"
     static let alert = "/v1/apps/com.example.app/ios/alert"

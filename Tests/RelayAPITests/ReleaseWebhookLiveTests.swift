@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -8,7 +9,7 @@ import Testing
 import UpgradeRules
 import VersionSources
 
-@Suite("Webhooks of release tools, live")
+@Suite("Webhooks of release tools, live", .ownThread)
 struct ReleaseWebhookLiveTests {
     static let gitHub = "/v1/webhooks/github/com.example.app/ios"
     static let gitLab = "/v1/webhooks/gitlab/com.example.app/ios"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import OwnThread
 import RelayEngine
 import RelayStore
 import Synchronization
@@ -7,7 +8,7 @@ import Testing
 
 @testable import RelayAPI
 
-@Suite("Requests in the log and in the metrics")
+@Suite("Requests in the log and in the metrics", .ownThread)
 struct RequestTraceTests {
     @Test("every answer has an id, and every line and problem of the request has it too")
     func ids() throws {

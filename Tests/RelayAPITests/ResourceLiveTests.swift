@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -8,7 +9,7 @@ import Testing
 import UpgradeRules
 import VersionSources
 
-@Suite("Resources, live")
+@Suite("Resources, live", .ownThread)
 struct ResourceLiveTests {
     static let version = "/v1/apps/com.example.app/ios/version"
     static let devices = "/v1/apps/com.example.app/ios/devices"

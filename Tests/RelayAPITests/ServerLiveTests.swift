@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import Synchronization
@@ -8,7 +9,7 @@ import Testing
 
 @testable import RelayAPI
 
-@Suite("The server itself, live")
+@Suite("The server itself, live", .ownThread)
 struct ServerLiveTests {
     @Test("every route with every scope over TCP", arguments: Scope.allCases)
     func scopes(scope: Scope) throws {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import RelayStore
 import Testing
 
-@Suite("The store's status")
+@Suite("The store's status", .ownThread)
 struct StoreRouteTests {
     @Test("shows the chain, the first and the current release, on the control socket")
     func status() throws {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Testing
 
-@Suite("The store's upkeep over the API")
+@Suite("The store's upkeep over the API", .ownThread)
 struct StoreUpkeepRouteTests {
     @Test("a backup is lines of progress, a size, and a database of that size")
     func backup() throws {

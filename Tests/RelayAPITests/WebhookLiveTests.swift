@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -7,7 +8,7 @@ import Testing
 import UpgradeRules
 import VersionSources
 
-@Suite("Version webhooks, live")
+@Suite("Version webhooks, live", .ownThread)
 struct WebhookLiveTests {
     static func body(_ required: String, extra: String = "") -> String {
         #"{"app":"com.example.app","platform":"ios","required":"\#(required)"\#(extra)}"#
@@ -122,7 +123,7 @@ struct WebhookLiveTests {
     }
 }
 
-@Suite("Refused webhooks in the log")
+@Suite("Refused webhooks in the log", .ownThread)
 struct WebhookRefusalTests {
     @Test("a refusal is logged with where it came from and why, without the body, and a flood in a few lines")
     func logged() throws {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Testing
 import UpgradeRules
 
-@Suite("Another program writes to the version store with plain SQL")
+@Suite("Another program writes to the version store with plain SQL", .ownThread)
 struct OutsideWriterTests {
     private static let row = "WHERE app = 'com.example.app' AND platform = 'ios'"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import OwnThread
 import RelayStore
 import RelayStoreSQLite
 import StoreConformance
 import Testing
 
-@Suite("The SQLite driver keeps the rules of every driver")
+@Suite("The SQLite driver keeps the rules of every driver", .ownThread)
 struct SQLiteConformanceTests {
     @Test(arguments: ConformanceCase.all)
     func holds(_ rule: ConformanceCase) async throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import Testing
@@ -7,7 +8,7 @@ import Testing
 @testable import RelayStoreSQLite
 
 /// The store's growth on the chain of `UpgradeRules`.
-@Suite("The store's chain")
+@Suite("The store's chain", .ownThread)
 struct StoreChainTests {
     private let directory: TemporaryDirectory
     private let path: String

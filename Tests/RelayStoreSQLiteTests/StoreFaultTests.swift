@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FaultInjection
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import Testing
@@ -11,7 +12,7 @@ import UpgradeRules
 /// Every write of the store, and its opening, with a fault at the first, second, third, … call of the file system, until one runs through
 /// without meeting it (as sqlite.org/testing.html, 3.2, tests SQLite itself): it is done whole, or it throws and nothing has
 /// happened, and when the fault is over the same call does it.
-@Suite("Faults of the file system, one call after another")
+@Suite("Faults of the file system, one call after another", .ownThread)
 struct StoreFaultTests {
     private static let app = AppKey(app: "com.example.app", platform: .ios)
     private static let other = AppKey(app: "com.example.other", platform: .android)

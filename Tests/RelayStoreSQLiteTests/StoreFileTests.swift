@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Testing
 import UpgradeRules
 
-@Suite("The store's file")
+@Suite("The store's file", .ownThread)
 struct StoreFileTests {
     @Test("It and its companions are for their owner alone, whatever the umask")
     func permissions() throws {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import Synchronization
@@ -10,7 +11,7 @@ import UpgradeRules
 
 /// How long a fan-out's commit takes beside a backup and a pruning of a large store.
 /// `make measure-upkeep`, or `UPKEEP_DEVICES=1000000 swift test --filter StoreUpkeepFigures`.
-@Suite("Figures of the store's upkeep")
+@Suite("Figures of the store's upkeep", .ownThread)
 struct StoreUpkeepFigures {
     private static let devices = ProcessInfo.processInfo.environment["UPKEEP_DEVICES"].flatMap { Int($0) }
 

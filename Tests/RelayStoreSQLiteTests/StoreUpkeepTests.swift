@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import Synchronization
@@ -8,7 +9,7 @@ import UpgradeRules
 
 @testable import RelayStoreSQLite
 
-@Suite("The store's upkeep")
+@Suite("The store's upkeep", .ownThread)
 struct StoreUpkeepTests {
     // MARK: Backup
 

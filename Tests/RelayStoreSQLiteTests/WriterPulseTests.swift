@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Testing
 import UpgradeRules
 
-@Suite("The writer's pulse", .timeLimit(.minutes(10)))
+@Suite("The writer's pulse", .timeLimit(.minutes(10)), .ownThread)
 struct WriterPulseTests {
     @Test("A call that does not come back is work without a beat")
     func stuck() throws {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import Signing
 import Testing
 
-@Suite struct CertificateAuthorityTests {
+@Suite(.ownThread) struct CertificateAuthorityTests {
     /// Asks the openssl command, which shares no code with ours beyond the library.
     private func openssl(_ arguments: [String]) throws -> (status: Int32, output: String) {
         let process = Process()

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import RelayStore
 import RelayStoreSQLite
 import Testing
 import UpgradeRules
 import VersionSources
 
-@Suite("A watched file")
+@Suite("A watched file", .ownThread)
 struct FileWatchTests {
     private func withBench(_ body: (SourceBench, String) throws -> Void) throws {
         let bench = try SourceBench()

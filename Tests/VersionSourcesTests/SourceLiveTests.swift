@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -32,7 +33,7 @@ private final class Script: Sendable {
     }
 }
 
-@Suite("Sources on the network, live")
+@Suite("Sources on the network, live", .ownThread)
 struct SourceNetworkTests {
     private static func lookup(_ server: LocalServer, country: String? = "cn") -> VersionSource.Kind {
         .appStore(

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import OwnThread
 import Testing
 
 /// SIGKILL at random moments of a campaign, also while the daemon is still coming up from the kill before.
-@Suite(.serialized) struct CrashedCampaignTests {
+@Suite(.serialized, .ownThread) struct CrashedCampaignTests {
     /// One kill, as the table tells it.
     private struct Kill {
         var moment: String

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
+import OwnThread
 import Synchronization
 import Testing
 
 /// SIGKILL while devices are imported: what was answered is stored whole, and sending all again ends in the same registry.
-@Suite(.serialized) struct CrashedImportTests {
+@Suite(.serialized, .ownThread) struct CrashedImportTests {
     /// One import on a thread of its own.
     private final class Import: Sendable {
         private let request: HTTPRequest

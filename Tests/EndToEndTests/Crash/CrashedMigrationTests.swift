@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import RelayEngine
 import Testing
 
 @testable import RelayStoreSQLite
 
 /// SIGKILL while a store is made, or grows from an older release's schema.
-@Suite(.serialized) struct CrashedMigrationTests {
+@Suite(.serialized, .ownThread) struct CrashedMigrationTests {
     @Test(arguments: [0, 1]) func aMigrationEndsInAWholeSchema(from version: Int) throws {
         var plan = CrashPlan()
         let bench = try Workbench()

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
+import OwnThread
 import Synchronization
 import Testing
 
 /// SIGKILL while several senders deliver webhooks, each again and again until it is answered.
-@Suite(.serialized) struct CrashedWebhookTests {
+@Suite(.serialized, .ownThread) struct CrashedWebhookTests {
     struct Answer: Equatable, Sendable {
         var status: Int
         var body: String

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import OwnThread
 import Testing
 
 /// `make soak` is the long one: SOAK_PUSHES pushes, and a tenth of that with kills.
-@Suite(.serialized) struct SoakTests {
+@Suite(.serialized, .ownThread) struct SoakTests {
     @Test func aFewCampaignsUnderEveryFaultLoseNothing() throws {
         try soak(.short)
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import RelayStore
 import Testing
 import VersionSources
 
 @testable import RelayAPI
 
-@Suite("The OpenAPI document")
+@Suite("The OpenAPI document", .ownThread)
 struct OpenAPITests {
     static let entries = DocumentCheck.entries
 
