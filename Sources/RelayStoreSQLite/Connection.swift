@@ -168,6 +168,24 @@ import RelayEngine
     }
 }
 
+// MARK: - Locks that are not waited for
+
+extension Connection {
+    /// Tries again while others hold a lock, as long as the busy time-out says: for statements that change a lock they have
+    /// already. SQLite answers those at once, for waiting could be a deadlock (sqlite.org/c3ref/busy_handler.html): two
+    /// that open a new store together, each about to turn it to WAL.
+    func insisting<R>(_ body: (Connection) throws -> R) throws -> R {
+        let deadline = ContinuousClock.now + .milliseconds(Int64(Self.busyTimeout))
+        while true {
+            do {
+                return try body(self)
+            } catch let failure as SQLiteFailure where failure.isBusy && ContinuousClock.now < deadline {
+                usleep(2_000)
+            }
+        }
+    }
+}
+
 // MARK: - Backup
 
 extension Connection {

@@ -51,11 +51,16 @@ extension Migration {
         try storage.noteRelease()
     }
 
-    /// Refuses a database of a newer release or of another program. Reads only.
+    /// Refuses a database of a newer release or of another program. Reads only, and all of it at one moment: between two
+    /// readings another relay may have made the first tables of a new store.
     static func check(_ connection: Connection, path: String, newest: Int = newest) throws {
-        let version = try DatabaseMigrationStorage.version(of: connection)
-        let owner = try connection.first("PRAGMA application_id") { $0.integer(0) } ?? 0
-        let tables = try connection.first("SELECT count(*) FROM sqlite_schema") { $0.integer(0) } ?? 0
+        let (version, owner, tables) = try connection.transaction("BEGIN") { connection in
+            (
+                try DatabaseMigrationStorage.version(of: connection),
+                try connection.first("PRAGMA application_id") { $0.integer(0) } ?? 0,
+                try connection.first("SELECT count(*) FROM sqlite_schema") { $0.integer(0) } ?? 0
+            )
+        }
         guard owner == applicationID || (owner == 0 && version == 0 && tables == 0) else {
             throw StoreError(
                 .failed, context: "\(path) is a SQLite database of another program",

@@ -38,6 +38,9 @@ struct SQLiteFailure: Error {
     /// The result code without its extension.
     var primaryCode: Int32 { code & 0xff }
 
+    /// Somebody else holds a lock.
+    var isBusy: Bool { primaryCode == SQLITE_BUSY }
+
     /// What the rest of the daemon gets to see.
     ///
     /// - Parameters:

@@ -99,7 +99,7 @@ package final class SQLiteStore: RelayStore {
     private static func configureWriter(_ connection: Connection, path: String) throws {
         // Before the first page is written: later only VACUUM can (sqlite.org/pragma.html#pragma_auto_vacuum).
         try FreePages.prepareNewFile(connection)
-        let mode = try connection.first("PRAGMA journal_mode = WAL") { $0.text(0) } ?? ""
+        let mode = try connection.insisting { try $0.first("PRAGMA journal_mode = WAL") { $0.text(0) } ?? "" }
         guard mode == "wal" else {
             throw StoreError(
                 .failed, context: "the store \(path) cannot use write-ahead logging (journal mode is \(mode))",

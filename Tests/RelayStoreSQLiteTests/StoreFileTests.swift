@@ -46,17 +46,20 @@ struct StoreFileTests {
 
     @Test("Many that open a new store at once agree on one schema")
     func openedTogether() async throws {
-        let directory = try TemporaryDirectory()
-        let path = directory.file("relay.db")
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<6 {
-                group.addTask { try SQLiteStore(path: path).close() }
+        // Again and again: each time they meet at another moment.
+        for _ in 0..<20 {
+            let directory = try TemporaryDirectory()
+            let path = directory.file("relay.db")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<6 {
+                    group.addTask { try SQLiteStore(path: path).close() }
+                }
+                try await group.waitForAll()
             }
-            try await group.waitForAll()
+            let store = try SQLiteStore(path: path)
+            defer { withExtendedLifetime(directory) { store.close() } }
+            #expect(try store.inspect("SELECT count(*) FROM migration") == [["3"]])
         }
-        let store = try SQLiteStore(path: path)
-        defer { withExtendedLifetime(directory) { store.close() } }
-        #expect(try store.inspect("SELECT count(*) FROM migration") == [["3"]])
     }
 
     @Test("A store of a newer release is refused and stays byte for byte as it was")
