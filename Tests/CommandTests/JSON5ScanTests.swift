@@ -21,6 +21,13 @@ import Testing
         _ = try ConfigurationFile.json5(Array(text.utf8))
     }
 
+    @Test func `Foundation's own words steer no terminal`() {
+        let context = DecodingError.Context(
+            codingPath: [JSONValue.Key(stringValue: "c\u{7F}m")].compactMap(\.self), debugDescription: "a number")
+        let reason = ConfigurationFile.reason(DecodingError.typeMismatch(String.self, context))
+        #expect(reason == "c\u{FFFD}m: a number")
+    }
+
     /// Foundation's reader ends the process at the second X.
     @Test func `A number that is none is refused before Foundation sees it`() {
         for text in ["0X0X", "{a: 0X0X}", "[-0x1x]"] {
@@ -34,6 +41,9 @@ import Testing
         ("{\n  a: 'x\n}", "line 2, column 6: a text that begins here is never closed"),
         ("{a: 1 b: 2}", "line 1, column 7: a comma or } is needed; it was \"b\""),
         ("{a: yes}", "line 1, column 5: yes is not a value; is it a text that lacks its quotes?"),
+        ("{a: 09}", "line 1, column 5: 09 is not a number; leave out the zeros before it"),
+        ("{a: -007}", "line 1, column 5: -007 is not a value; is it a text that lacks its quotes?"),
+        ("{a: +-1}", "line 1, column 5: +-1 is not a value; is it a text that lacks its quotes?"),
         ("{a: [1,,2]}", "line 1, column 8: a value is needed; it was \",\""),
         ("{a 1}", "line 1, column 4: a colon after the key \"a\" is needed; it was \"1\""),
         ("{ \"x\u{1B}[2J\" 1}", "line 1, column 11: a colon after the key \"x\u{FFFD}[2J\" is needed; it was \"1\""),

@@ -60,10 +60,17 @@ struct ConfigurationFile: Sendable {
         return try decoder.decode(JSONValue.self, from: Data(bytes))
     }
 
-    /// Foundation's own words.
+    /// Foundation's own words, which may hold keys of the file.
     static func reason(_ error: any Error) -> String {
-        guard case DecodingError.dataCorrupted(let context) = error else { return "\(error)" }
+        let context: DecodingError.Context
+        switch error {
+        case DecodingError.dataCorrupted(let found), DecodingError.typeMismatch(_, let found),
+            DecodingError.valueNotFound(_, let found), DecodingError.keyNotFound(_, let found):
+            context = found
+        default: return DisplayWidth.sanitised("\(error)")
+        }
         let place = context.codingPath.map(\.stringValue).joined(separator: ".")
-        return place.isEmpty ? context.debugDescription : "\(place): \(context.debugDescription)"
+        let words = context.debugDescription
+        return DisplayWidth.sanitised(place.isEmpty ? words : "\(place): \(words)")
     }
 }

@@ -120,6 +120,9 @@ struct JSON5Scan {
         let word = text[begin..<place].reduce(into: "") { $0.unicodeScalars.append($1) }
         guard !word.isEmpty else { throw unexpected("a value", opened: nil) }
         guard !["true", "false", "null"].contains(word), !Self.isNumber(word) else { return }
+        if word.unicodeScalars.allSatisfy({ "0"..."9" ~= $0 }) {
+            throw fault("\(Self.shown(word)) is not a number; leave out the zeros before it", at: begin)
+        }
         throw fault("\(Self.shown(word)) is not a value; is it a text that lacks its quotes?", at: begin)
     }
 
@@ -130,7 +133,9 @@ struct JSON5Scan {
         if digits.hasPrefix("0x") || digits.hasPrefix("0X") {
             return digits.count > 2 && digits.dropFirst(2).allSatisfy { $0.isASCII && $0.isHexDigit }
         }
-        guard digits.contains(where: { $0.isASCII && $0.isNumber }) else { return false }
+        guard let first = digits.first, first == "." || first.isASCII && first.isNumber else { return false }
+        // No octal, and nothing that looks like it (ECMAScript's DecimalIntegerLiteral, which json5.org takes over).
+        if digits.dropFirst().first.map({ $0.isASCII && $0.isNumber }) == true, first == "0" { return false }
         return Double(digits.hasSuffix(".") ? digits.dropLast() : digits) != nil
     }
 

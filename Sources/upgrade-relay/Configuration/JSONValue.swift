@@ -25,7 +25,7 @@ enum JSONValue: Sendable, Equatable {
 }
 
 extension JSONValue: Codable {
-    private struct Key: CodingKey {
+    struct Key: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
         init(stringValue: String) { self.stringValue = stringValue }
