@@ -90,6 +90,8 @@ package struct ConnectionMachine: Sendable {
     private var provenAt: MonotonicTime?
     private var peerLimit = Int.max
     private var refusals = 0
+    /// Streams that were on their way when the server lowered its limit: it must refuse those that exceed it.
+    private var mayBeRefused = 0
     /// When the peer was last heard, or when we began to wait for it.
     private var silentSince: MonotonicTime
     private var pingSentAt: MonotonicTime?
@@ -141,9 +143,11 @@ package struct ConnectionMachine: Sendable {
     // MARK: What happens
 
     /// SETTINGS came, with or without SETTINGS_MAX_CONCURRENT_STREAMS (nil: no limit). Streams above a lowered limit may
-    /// end; nothing is opened before there is room.
+    /// end, or be refused without saying anything of the connection (RFC 9113, 5.1.2: "either a stream error of type
+    /// PROTOCOL_ERROR or REFUSED_STREAM"); nothing is opened before there is room.
     package mutating func settingsReceived(maximumStreams: Int?, at now: MonotonicTime) {
         peerLimit = maximumStreams ?? .max
+        if peerLimit < inFlight { mayBeRefused = inFlight }
         zeroStreamsSince = peerLimit > 0 ? nil : zeroStreamsSince ?? now
     }
 
@@ -164,6 +168,8 @@ package struct ConnectionMachine: Sendable {
             // The bytes of the answer were the last that were heard.
             if provenAt == nil { provenAt = silentSince }
             if phase == .unproven { phase = .open }
+        case .refused where mayBeRefused > 0:
+            mayBeRefused -= 1
         case .refused:
             refusals += 1
             if refusals >= Self.refusalLimit { retire(.refuses) }

@@ -58,9 +58,9 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
 
     /// Time-outs that a test can wait for.
     private static let impatient: @Sendable (inout PoolConfiguration) -> Void = {
-        $0.pingAfterSilence = .milliseconds(300)
-        $0.pingTimeout = .milliseconds(300)
-        $0.requestTimeout = .milliseconds(800)
+        $0.pingAfterSilence = .milliseconds(500)
+        $0.pingTimeout = .milliseconds(500)
+        $0.requestTimeout = .milliseconds(1_500)
         $0.zeroStreamsTimeout = .milliseconds(500)
     }
 

@@ -52,7 +52,9 @@ import Testing
         }
         let repeated = state.requests.count - seen.count
         #expect(repeated <= fault.repeated)
-        #expect(state.connections == fault.connections)
+        #expect(
+            state.connections == fault.connections,
+            "\(fanOut.laneFigures.map { ($0.retirementsByReason, $0.dials, $0.dialFailures) })")
         // Nothing is wrong any more, and nobody is told that something is.
         #expect(fanOut.faults().isEmpty)
         let rest = rest(state)

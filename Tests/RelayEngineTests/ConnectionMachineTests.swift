@@ -135,6 +135,19 @@ struct ConnectionMachineTests {
         #expect(connection.phase == .retired(.judged))
     }
 
+    @Test func whatALoweredLimitRefusesIsNotCounted() {
+        var connection = proven()
+        for _ in 0..<50 { connection.requestOpened(at: at(3)) }
+        connection.settingsReceived(maximumStreams: 1, at: at(3))
+        for _ in 0..<50 { connection.requestEnded(.refused) }
+        #expect(connection.isUsable && connection.room == 1)
+        for _ in 0..<8 {
+            connection.requestOpened(at: at(4))
+            connection.requestEnded(.refused)
+        }
+        #expect(connection.phase == .retired(.refuses), "what it allowed and refuses is")
+    }
+
     @Test func eightRefusalsInARowAreEnough() {
         var connection = proven()
         for _ in 0..<7 {
