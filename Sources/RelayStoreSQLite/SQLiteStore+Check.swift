@@ -159,9 +159,9 @@ private struct StoreExamination {
         for (kind, column) in kinds {
             let found = try connection.all(
                 """
-                SELECT c.public_id, c.\(column), coalesce(sum(r.devices), 0) AS devices
+                SELECT c.public_id, c.\(column), coalesce(sum(r.devices), 0) AS total
                 FROM campaign AS c LEFT JOIN campaign_reason AS r ON r.campaign_id = c.id AND r.kind = ?
-                GROUP BY c.id HAVING c.\(column) <> devices
+                GROUP BY c.id HAVING c.\(column) <> total
                 """, .text(kind)
             ) { ($0.text(0), $0.integer(1), $0.integer(2)) }
             for (id, count, sum) in found { note("campaign \(id): \(kind) is \(count), its reasons add up to \(sum)") }
