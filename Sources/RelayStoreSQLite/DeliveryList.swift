@@ -3,7 +3,8 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// The deliveries of one campaign: the ledger's rows, and one for each device that has none yet or never got one.
+/// The deliveries of one campaign: the ledger's rows and batches, and one for each device that is in neither yet or never
+/// got there.
 struct DeliveryList {
     let app: Int64
     private let campaign: CampaignKey
@@ -54,17 +55,20 @@ struct DeliveryList {
 
     /// Ascending by device, from `after` (exclusive).
     func page(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
-        let recorded = try recorded(state: state, after: after, limit: limit)
-        guard state == nil || state == rest else { return recorded }
-        let unreached = try unreached(after: after, limit: limit)
-        return Array((recorded + unreached).sorted { $0.device < $1.device }.prefix(limit))
+        var found = try rows(state: state, after: after, limit: limit)
+        switch state {
+        case nil, .accepted, .filtered: found += try packed(state: state, after: after, limit: limit)
+        default: break
+        }
+        if state == nil || state == rest { found += try unreached(after: after, limit: limit) }
+        return Array(found.sorted { $0.device < $1.device }.prefix(limit))
     }
 
     private static let columns: SQL = """
         d.state, d.attempts, d.reason, d.telephone, d.next_attempt_at, d.updated_at, v.id, v.token
         """
 
-    private func recorded(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
+    private func rows(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
         let source: SQL
         switch state {
         case nil: source = "delivery AS d CROSS JOIN device AS v ON v.id = d.device_id WHERE"
@@ -86,7 +90,29 @@ struct DeliveryList {
             """, .integer(campaign.row), .integer(after), .integer(limit), row: delivery)
     }
 
-    /// Devices of the audience without a row: behind no cursor.
+    /// Batch by batch, until there are enough.
+    private func packed(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
+        var found: [Delivery] = []
+        var after = after
+        while found.count < limit {
+            let batch = try connection.first(
+                """
+                SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ?1 AND last > ?2
+                    AND CASE ?3 WHEN 2 THEN accepted > 0 WHEN 7 THEN filtered > 0 ELSE 1 END
+                ORDER BY last LIMIT 1
+                """, .integer(campaign.row), .integer(after), state.map { .integer(Int($0.rawValue)) } ?? .null,
+                row: DeliveryBatch.init)
+            guard let batch else { break }
+            for entry in try batch.entries() where entry.device > after && found.count < limit {
+                guard state == nil || entry.outcome.state == state else { continue }
+                if let delivery = try delivery(entry, in: batch) { found.append(delivery) }
+            }
+            after = batch.last
+        }
+        return found
+    }
+
+    /// Devices of the audience without an outcome: behind no cursor, where no batch is.
     private func unreached(after: Int64, limit: Int) throws -> [Delivery] {
         var ranges: [(after: Int64, last: Int64)] = [(0, .max)]
         if isPlanned {
@@ -114,12 +140,7 @@ struct DeliveryList {
 
     /// What became of the push to one device; with a telephone, only if it was that user's.
     func delivery(to device: Device, telephone: String?) throws -> Delivery? {
-        let recorded = try connection.first(
-            """
-            SELECT \(Self.columns) FROM delivery AS d CROSS JOIN device AS v ON v.id = d.device_id
-            WHERE d.campaign_id = ? AND d.device_id = ?
-            """, .integer(campaign.row), .integer(device.id), row: delivery)
-        if let recorded {
+        if let recorded = try row(of: device.id) ?? packed(device.id) {
             guard let telephone else { return recorded }
             // A row without a telephone was filtered; unless for want of a user, its user is the device's.
             let isUsers = recorded.reason == FilterReason.noTelephone.rawValue ? nil : device.telephone
@@ -134,6 +155,21 @@ struct DeliveryList {
             guard isListed != nil else { return nil }
         }
         return unreached(device.id, device.token, device.telephone)
+    }
+
+    private func row(of device: Int64) throws -> Delivery? {
+        try connection.first(
+            """
+            SELECT \(Self.columns) FROM delivery AS d CROSS JOIN device AS v ON v.id = d.device_id
+            WHERE d.campaign_id = ? AND d.device_id = ?
+            """, .integer(campaign.row), .integer(device), row: delivery)
+    }
+
+    private func packed(_ device: Int64) throws -> Delivery? {
+        guard let batch = try DeliveryBatchTable.batch(around: device, of: campaign.row, connection),
+            let entry = try batch.entries().first(where: { $0.device == device })
+        else { return nil }
+        return try delivery(entry, in: batch)
     }
 
     /// Those that are or were this user's, ascending by id.
@@ -173,6 +209,16 @@ struct DeliveryList {
             state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: row.integer(0))) ?? .cancelled,
             reason: row.optionalText(2), attempts: Int(row.integer(1)), nextAttemptAt: row.optionalTime(4),
             updatedAt: row.time(5))
+    }
+
+    private func delivery(_ entry: DeliveryBatch.Entry, in batch: DeliveryBatch) throws -> Delivery? {
+        let token = try connection.first("SELECT token FROM device WHERE id = ?", .integer(entry.device)) { $0.text(0) }
+        return token.map { token in
+            Delivery(
+                campaign: id, app: appKey, device: entry.device, token: token, telephone: batch.telephone(of: entry),
+                state: entry.outcome.state, reason: entry.outcome.reason?.rawValue, attempts: entry.outcome.attempts,
+                nextAttemptAt: nil, updatedAt: batch.updatedAt)
+        }
     }
 
     private func unreached(_ device: Int64, _ token: String, _ telephone: String?) -> Delivery {

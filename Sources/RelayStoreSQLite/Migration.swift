@@ -16,6 +16,7 @@ struct Migration {
         Migration(name: "the first schema", toVersion: 1, sql: FirstSchema.sql),
         Migration(name: "version codes, alerts, versions seen", toVersion: 2, sql: SecondSchema.sql),
         Migration(name: "pruned campaigns, the outbox of notifications", toVersion: 3, sql: ThirdSchema.sql),
+        Migration(name: "a compact ledger", toVersion: 4, sql: FourthSchema.sql),
     ]
 
     static let newest = newest(of: chain)

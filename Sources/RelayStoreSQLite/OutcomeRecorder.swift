@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSQLite
 import RelayEngine
 import RelayStore
 
-/// Writes batches of outcomes within one transaction: new rows many at a time, counts once for each campaign at the end.
+/// Writes batches of outcomes within one transaction: what was uneventful as a batch, other new rows many at a time, counts
+/// once for each campaign at the end.
 struct OutcomeRecorder {
     private let connection: Connection
     private let now: Timestamp
@@ -10,6 +12,7 @@ struct OutcomeRecorder {
     private let insertMany: Statement
     private let replace: Statement
     private var tallies: [CampaignKey: Tally] = [:]
+    private var packer = DeliveryPacker()
 
     /// What a commit changes in a campaign's counts.
     private struct Tally {
@@ -102,14 +105,19 @@ struct OutcomeRecorder {
     // MARK: Rows
 
     /// Returns how many rows are new.
-    private func write(_ batch: LedgerCommit, into tally: inout Tally) throws -> Int64 {
+    private mutating func write(_ batch: LedgerCommit, into tally: inout Tally) throws -> Int64 {
+        guard let first = batch.rows.first, let last = batch.rows.last else { return 0 }
         var inserted: Int64 = 0
         let isRetry = batch.shard == nil
-        // A shard's rows are new, but after a crash between two owners. One look at the range tells.
-        let older = isRetry ? [:] : try oldRows(in: batch)
-        if !isRetry && older.isEmpty {
-            try insertAll(batch, into: &tally)
-            return Int64(batch.rows.count)
+        var older: [Int64: OldRow] = [:]
+        if !isRetry {
+            // A shard's rows are new, but after a crash between two owners. One look at the range tells.
+            try DeliveryBatchTable.unpack(from: first.device, through: last.device, of: batch.campaign, connection)
+            older = try oldRows(from: first.device, through: last.device, of: batch.campaign)
+            if older.isEmpty {
+                try insertAll(batch, into: &tally)
+                return Int64(batch.rows.count)
+            }
         }
         defer {
             insert.clear()
@@ -134,29 +142,68 @@ struct OutcomeRecorder {
         return inserted
     }
 
-    private func insertAll(_ batch: LedgerCommit, into tally: inout Tally) throws {
+    private mutating func insertAll(_ batch: LedgerCommit, into tally: inout Tally) throws {
+        // Whoever lists what has no outcome yet looks behind the cursors, and into rows alone there.
+        let packs = batch.shardDone || batch.rows.last.map { $0.device <= batch.cursor } ?? false
+        var others: [LedgerRow] = []
+        var before = Int64.min
+        try unsafe batch.devices.bytes.withUnsafeBytes { arena in
+            for index in batch.rows.indices {
+                let device = batch.rows[index].device
+                guard device > before else {
+                    throw SQLiteFailure(
+                        code: SQLITE_CONSTRAINT, message: "the devices of a batch do not come in ascending order")
+                }
+                before = device
+                guard packs, let outcome = PlainOutcome(of: batch.rows[index]) else {
+                    others.append(batch.rows[index])
+                    continue
+                }
+                let telephone = batch.rows[index].telephone
+                unsafe packer.append(
+                    device, outcome,
+                    telephone: telephone.isAbsent ? nil : UnsafeRawBufferPointer(rebasing: arena[telephone.range]))
+                if packer.count == DeliveryBatch.limit { try insertPacked(of: batch.campaign, into: &tally) }
+            }
+            try insertPacked(of: batch.campaign, into: &tally)
+            unsafe try insert(others, of: batch.campaign, arena, into: &tally)
+        }
+    }
+
+    private mutating func insertPacked(of campaign: CampaignKey, into tally: inout Tally) throws {
+        tally.counts.accepted += packer.accepted
+        tally.counts.filtered += packer.filtered
+        for outcome in PlainOutcome.allCases {
+            guard let reason = outcome.reason, packer.tally[Int(outcome.rawValue)] > 0 else { continue }
+            tally.reasons[Reason(isRejection: false, text: reason.rawValue), default: 0] +=
+                packer.tally[Int(outcome.rawValue)]
+        }
+        try DeliveryBatchTable.insert(&packer, of: campaign, at: now, connection)
+    }
+
+    private func insert(
+        _ rows: [LedgerRow], of campaign: CampaignKey, _ arena: UnsafeRawBufferPointer, into tally: inout Tally
+    ) throws {
         defer {
             insert.clear()
             insertMany.clear()
         }
         for statement in [insert, insertMany] {
-            statement.bind(1, batch.campaign.row)
+            statement.bind(1, campaign.row)
             statement.bind(2, now.milliseconds)
         }
-        try unsafe batch.devices.bytes.withUnsafeBytes { arena in
-            var rest = batch.rows[...]
-            while !rest.isEmpty {
-                let isMany = rest.count >= Self.rowsAtOnce
-                let statement = isMany ? insertMany : insert
-                var index: Int32 = 3
-                for row in rest.prefix(isMany ? Self.rowsAtOnce : 1) {
-                    let state = unsafe bind(row, from: index, to: statement, arena, tally.rest)
-                    Self.count(state, row.reason, 1, &tally)
-                    index += 6
-                }
-                try statement.run()
-                rest = rest.dropFirst(isMany ? Self.rowsAtOnce : 1)
+        var rest = rows[...]
+        while !rest.isEmpty {
+            let isMany = rest.count >= Self.rowsAtOnce
+            let statement = isMany ? insertMany : insert
+            var index: Int32 = 3
+            for row in rest.prefix(isMany ? Self.rowsAtOnce : 1) {
+                let state = unsafe bind(row, from: index, to: statement, arena, tally.rest)
+                Self.count(state, row.reason, 1, &tally)
+                index += 6
             }
+            try statement.run()
+            rest = rest.dropFirst(isMany ? Self.rowsAtOnce : 1)
         }
     }
 
@@ -194,20 +241,25 @@ struct OutcomeRecorder {
         }
     }
 
-    private func oldRows(in batch: LedgerCommit) throws -> [Int64: OldRow] {
-        guard let first = batch.rows.first, let last = batch.rows.last else { return [:] }
+    private func oldRows(from first: Int64, through last: Int64, of campaign: CampaignKey) throws -> [Int64: OldRow] {
         let rows = try connection.all(
             "SELECT device_id, state, reason FROM delivery WHERE campaign_id = ? AND device_id BETWEEN ? AND ?",
-            .integer(batch.campaign.row), .integer(first.device), .integer(last.device)
+            .integer(campaign.row), .integer(first), .integer(last)
         ) { ($0.integer(0), Self.oldRow($0, state: 1, reason: 2)) }
         return Dictionary(rows, uniquingKeysWith: { _, last in last })
     }
 
     private func oldRow(_ device: Int64, _ campaign: CampaignKey) throws -> OldRow? {
-        try connection.first(
-            "SELECT state, reason FROM delivery WHERE campaign_id = ? AND device_id = ?", .integer(campaign.row),
-            .integer(device)
-        ) { Self.oldRow($0, state: 0, reason: 1) }
+        func find() throws -> OldRow? {
+            try connection.first(
+                "SELECT state, reason FROM delivery WHERE campaign_id = ? AND device_id = ?", .integer(campaign.row),
+                .integer(device)
+            ) { Self.oldRow($0, state: 0, reason: 1) }
+        }
+        if let old = try find() { return old }
+        // Another owner may have recorded it since the retry was read.
+        try DeliveryBatchTable.unpack(from: device, through: device, of: campaign, connection)
+        return try find()
     }
 
     private static func oldRow(_ row: Statement, state: Int32, reason: Int32) -> OldRow {

@@ -144,13 +144,26 @@ struct UpgradeTally {
         }
         for (campaign, required) in requirements[app] ?? []
         where required <= version && (old.map { $0 < required } ?? true) {
-            upgraded[campaign, default: 0] += Int64(
-                try connection.run(
-                    """
-                    UPDATE delivery SET upgraded = 1
-                    WHERE campaign_id = ? AND device_id = ? AND upgraded = 0
-                        AND NOT (state = 7 AND reason IS 'alreadyCurrent')
-                    """, .integer(campaign), .integer(device)))
+            if try Self.mark(device, in: campaign, connection) { upgraded[campaign, default: 0] += 1 }
+        }
+    }
+
+    /// False where the device counts already, or had nothing to come up to.
+    private static func mark(_ device: Int64, in campaign: Int64, _ connection: Connection) throws -> Bool {
+        // Nobody has both a place in a batch and a row.
+        switch try DeliveryBatchTable.outcome(of: device, in: campaign, connection) {
+        case .alreadyCurrent: return false
+        case .accepted, .noTelephone, .notInAudience, .knownDead:
+            return try connection.run(
+                "INSERT OR IGNORE INTO delivery_upgrade (campaign_id, device_id) VALUES (?, ?)", .integer(campaign),
+                .integer(device)) > 0
+        case nil:
+            return try connection.run(
+                """
+                UPDATE delivery SET upgraded = 1
+                WHERE campaign_id = ? AND device_id = ? AND upgraded = 0
+                    AND NOT (state = 7 AND reason IS 'alreadyCurrent')
+                """, .integer(campaign), .integer(device)) > 0
         }
     }
 

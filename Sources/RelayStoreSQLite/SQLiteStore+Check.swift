@@ -52,6 +52,7 @@ private struct StoreExamination {
         [
             Step(name: "pages and indexes", needsNewest: false) { try $0.pages() },
             Step(name: "references", needsNewest: false) { try $0.references() },
+            Step(name: "batches of the ledger", needsNewest: true) { try $0.batches() },
             Step(name: "counts of campaigns", needsNewest: true) { try $0.campaigns() },
             Step(name: "counts of reasons", needsNewest: true) { try $0.reasons() },
             Step(name: "counts of devices", needsNewest: true) { try $0.devices() },
@@ -109,7 +110,69 @@ private struct StoreExamination {
 
     // MARK: The relay's rules
 
-    /// Each count is the number of the ledger's rows in that state; of a campaign that is over, also those whom its end left
+    /// Each batch is what its columns say, its devices are there and have no row as well, and who has upgraded is one of them.
+    private mutating func batches() throws {
+        let campaigns = try connection.all(
+            "SELECT id, public_id, app_id FROM campaign WHERE pruned_at IS NULL ORDER BY id"
+        ) { (row: $0.integer(0), id: $0.text(1), app: $0.integer(2)) }
+        for campaign in campaigns {
+            var upgraded: Int64 = 0
+            var before: Int64 = 0
+            while let (batch, accepted, filtered) = try connection.first(
+                """
+                SELECT \(DeliveryBatch.columns), accepted, filtered FROM delivery_batch
+                WHERE campaign_id = ? AND last > ? ORDER BY last LIMIT 1
+                """, .integer(campaign.row), .integer(before),
+                row: { (DeliveryBatch($0), $0.integer(5), $0.integer(6)) })
+            {
+                let name = "campaign \(campaign.id): the batch of devices \(batch.first) to \(batch.last)"
+                if batch.first <= before { note("\(name) overlaps the one before") }
+                before = batch.last
+                let entries: [DeliveryBatch.Entry]
+                do {
+                    entries = try batch.entries()
+                } catch {
+                    // What its columns hold, not what SQLite made of its pages.
+                    note("campaign \(campaign.id): \(error.message)")
+                    continue
+                }
+                let count = Int64(entries.count { $0.outcome == .accepted })
+                if count != accepted || Int64(entries.count) - count != filtered {
+                    note("\(name) has \(count) accepted of \(entries.count), not \(accepted) and \(filtered) filtered")
+                }
+                upgraded += try compare(Set(entries.map(\.device)), of: batch, campaign.row, campaign.app, name)
+            }
+            let all = try connection.first(
+                "SELECT count(*) FROM delivery_upgrade WHERE campaign_id = ?", .integer(campaign.row)
+            ) { $0.integer(0) }
+            if all != upgraded {
+                note("campaign \(campaign.id): \(all ?? 0) devices of batches have upgraded, \(upgraded) are there")
+            }
+        }
+    }
+
+    /// Returns how many of the devices are marked as upgraded.
+    private mutating func compare(
+        _ devices: Set<Int64>, of batch: DeliveryBatch, _ campaign: Int64, _ app: Int64, _ name: String
+    ) throws -> Int64 {
+        func ids(_ query: SQL, _ key: Int64) throws -> Int64 {
+            var count: Int64 = 0
+            let statement = try connection.prepared(query)
+            statement.bind([.integer(key), .integer(batch.first), .integer(batch.last)])
+            defer { statement.clear() }
+            while try statement.step() { count += devices.contains(statement.integer(0)) ? 1 : 0 }
+            return count
+        }
+        let known = try ids("SELECT id FROM device NOT INDEXED WHERE app_id = ? AND id BETWEEN ? AND ?", app)
+        if known != devices.count { note("\(name) has \(Int64(devices.count) - known) that the registry has not") }
+        let rows = try ids(
+            "SELECT device_id FROM delivery WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", campaign)
+        if rows != 0 { note("\(name) has \(rows) that have a row too") }
+        return try ids(
+            "SELECT device_id FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", campaign)
+    }
+
+    /// Each count is the number of the ledger's rows and batched devices in that state; of a campaign that is over, also those whom its end left
     /// out, which the shards know.
     private mutating func campaigns() throws {
         let campaigns = try connection.all(
@@ -138,6 +201,16 @@ private struct StoreExamination {
                 upgraded += seen
                 if let state = DeliveryState(rawValue: UInt8(truncatingIfNeeded: state)) { rows[state] = count }
             }
+            let packed = try connection.first(
+                """
+                SELECT coalesce(sum(accepted), 0), coalesce(sum(filtered), 0),
+                    (SELECT count(*) FROM delivery_upgrade WHERE campaign_id = ?1)
+                FROM delivery_batch WHERE campaign_id = ?1
+                """, .integer(campaign.row)
+            ) { (accepted: $0.integer(0), filtered: $0.integer(1), upgraded: $0.integer(2)) }
+            rows[.accepted, default: 0] += packed?.accepted ?? 0
+            rows[.filtered, default: 0] += packed?.filtered ?? 0
+            upgraded += packed?.upgraded ?? 0
             if let state = campaign.state, state.isFinal {
                 rows[state == .completed ? .expired : .cancelled, default: 0] += campaign.left
             } else if campaign.left != 0 {
@@ -159,9 +232,9 @@ private struct StoreExamination {
         for (kind, column) in kinds {
             let found = try connection.all(
                 """
-                SELECT c.public_id, c.\(column), coalesce(sum(r.devices), 0) AS devices
+                SELECT c.public_id, c.\(column), coalesce(sum(r.devices), 0) AS total
                 FROM campaign AS c LEFT JOIN campaign_reason AS r ON r.campaign_id = c.id AND r.kind = ?
-                GROUP BY c.id HAVING c.\(column) <> devices
+                GROUP BY c.id HAVING c.\(column) <> total
                 """, .text(kind)
             ) { ($0.text(0), $0.integer(1), $0.integer(2)) }
             for (id, count, sum) in found { note("campaign \(id): \(kind) is \(count), its reasons add up to \(sum)") }

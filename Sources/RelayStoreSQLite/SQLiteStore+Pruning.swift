@@ -101,17 +101,9 @@ private struct Pruning {
                     try connection.run(
                         "UPDATE campaign SET pruned_at = ? WHERE id = ? AND pruned_at IS NULL", .time(now),
                         .integer(campaign))
-                    let last = try connection.first(
-                        "SELECT device_id FROM delivery WHERE campaign_id = ? ORDER BY device_id LIMIT 1 OFFSET ?",
-                        .integer(campaign), .integer(size - 1)
-                    ) { $0.integer(0) }
-                    let deleted = try connection.run(
-                        "DELETE FROM delivery WHERE campaign_id = ? AND device_id <= ?", .integer(campaign),
-                        .integer(last ?? .max))
-                    if last == nil { try connection.run("DELETE FROM shard WHERE campaign_id = ?", .integer(campaign)) }
-                    return (rows: deleted, isLast: last == nil)
+                    return try LedgerRemoval(campaign: campaign, size: size, connection: connection).run()
                 }
-                report.deliveries += Int64(deleted.rows)
+                report.deliveries += deleted.deliveries
                 isDone = deleted.isLast
                 try look(pulse)
             }
@@ -119,13 +111,17 @@ private struct Pruning {
         }
     }
 
-    /// No campaign of the device's app is open, and none that is still listed has a row for the device.
+    /// No campaign of the device's app is open, and none that is still listed has a row for the device or a batch around it.
+    /// The batch may not have the device itself: then that one goes with the campaign.
     private static func isUnneeded(_ device: SQL, _ app: SQL) -> SQL {
         """
         NOT EXISTS (SELECT 1 FROM campaign AS c WHERE c.app_id = \(app) AND c.finished_at IS NULL)
             AND NOT EXISTS (SELECT 1 FROM campaign AS c CROSS JOIN delivery AS d
                             ON d.campaign_id = c.id AND d.device_id = \(device)
                             WHERE c.app_id = \(app) AND c.pruned_at IS NULL)
+            AND NOT EXISTS (SELECT 1 FROM campaign AS c WHERE c.app_id = \(app) AND c.pruned_at IS NULL
+                            AND (SELECT b.first FROM delivery_batch AS b WHERE b.campaign_id = c.id AND b.last >= \(device)
+                                 ORDER BY b.last LIMIT 1) <= \(device))
         """
     }
 
@@ -277,5 +273,40 @@ private struct Pruning {
             if freed == 0 || rest == 0 { break }
         }
         try checkpoint()
+    }
+}
+
+/// Takes a part of a campaign's ledger away, within a transaction; its shards with the last part.
+private struct LedgerRemoval {
+    let campaign: Int64
+    /// Rows at most.
+    let size: Int
+    let connection: Connection
+
+    func run() throws -> (deliveries: Int64, isLast: Bool) {
+        var deliveries = Int64(try rows("delivery", "device_id", size))
+        guard deliveries < size else { return (deliveries, false) }
+        guard try rows("delivery_upgrade", "device_id", size) < size else { return (deliveries, false) }
+        // A batch lies on some pages of its own: it takes as long as some dozens of rows.
+        let batches = max(1, size / 64)
+        let counts = try connection.all(
+            """
+            DELETE FROM delivery_batch WHERE campaign_id = ?1 AND last IN
+                (SELECT last FROM delivery_batch WHERE campaign_id = ?1 ORDER BY last LIMIT ?2)
+            RETURNING accepted + filtered
+            """, .integer(campaign), .integer(batches)
+        ) { $0.integer(0) }
+        deliveries += counts.reduce(0, +)
+        guard counts.count < batches else { return (deliveries, false) }
+        try connection.run("DELETE FROM shard WHERE campaign_id = ?", .integer(campaign))
+        return (deliveries, true)
+    }
+
+    private func rows(_ table: SQL, _ key: SQL, _ limit: Int) throws -> Int {
+        try connection.run(
+            """
+            DELETE FROM \(table) WHERE campaign_id = ?1 AND \(key) <= coalesce(
+                (SELECT \(key) FROM \(table) WHERE campaign_id = ?1 ORDER BY \(key) LIMIT 1 OFFSET ?2), ?3)
+            """, .integer(campaign), .integer(limit - 1), .integer(Int64.max))
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayStoreSQLite
 import Testing
+
+@testable import RelayStoreSQLite
 
 @Suite("What SQLite's planner makes of the statements that are run most")
 struct QueryPlanTests {
@@ -13,6 +14,24 @@ struct QueryPlanTests {
     func readDevices() throws {
         #expect(
             try plan(LedgerSQL.readDevices) == ["SEARCH device USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"])
+    }
+
+    @Test("An index over app and token, and statistics in its favour, do not tempt that read away from the rowid range")
+    func readDevicesBesideATemptation() throws {
+        let fixture = try StoreFixture()
+        try fixture.registerDevices(0..<2000)
+        try fixture.store.administer("CREATE INDEX tempting ON device (app_id, token); ANALYZE")
+        let plan = try fixture.store.inspect("EXPLAIN QUERY PLAN \(LedgerSQL.readDevices)").compactMap(\.last)
+        #expect(plan == ["SEARCH device USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"])
+    }
+
+    @Test("The batch around a device is one seek for its key and one for itself")
+    func batchAroundADevice() throws {
+        #expect(
+            try plan(DeliveryBatchTable.find) == [
+                "SEARCH delivery_batch USING PRIMARY KEY (campaign_id=? AND last=?)", "SCALAR SUBQUERY 1",
+                "SEARCH delivery_batch USING PRIMARY KEY (campaign_id=? AND last>?)",
+            ])
     }
 
     @Test("Due retries come from their index; only what was taken is sorted")

@@ -100,13 +100,34 @@ struct StoreUpkeepTests {
         arguments: [
             ("UPDATE campaign SET accepted = accepted + 1", "counts of campaigns", "accepted is 8, its rows"),
             ("UPDATE campaign SET upgraded = 3", "counts of campaigns", "upgraded is 3, its rows say 0"),
-            ("DELETE FROM delivery WHERE state = 7", "counts of campaigns", "filtered is 3, its rows and shards say 0"),
+            ("DELETE FROM delivery_batch", "counts of campaigns", "filtered is 3, its rows and shards say 0"),
+            ("INSERT INTO delivery_upgrade VALUES (1, 2)", "counts of campaigns", "upgraded is 0, its rows say 1"),
+            (
+                "PRAGMA foreign_keys = OFF; INSERT INTO delivery_upgrade VALUES (1, 99)", "batches of the ledger",
+                "1 devices of batches have upgraded, 0 are there"
+            ),
+            (
+                "PRAGMA foreign_keys = OFF; DELETE FROM device WHERE id = 5; PRAGMA foreign_keys = ON",
+                "batches of the ledger", "1 to 10 has 1 that the registry has not"
+            ),
+            (
+                "INSERT INTO delivery (campaign_id, device_id, state, attempts, updated_at) VALUES (1, 5, 4, 1, 1)",
+                "batches of the ledger", "1 to 10 has 1 that have a row too"
+            ),
+            (
+                "DROP TRIGGER delivery_batch_is_not_edited; UPDATE delivery_batch SET accepted = 6, filtered = 4",
+                "batches of the ledger", "1 to 10 has 7 accepted of 10, not 6 and 4 filtered"
+            ),
+            (
+                "DROP TRIGGER delivery_batch_is_not_edited; UPDATE delivery_batch SET outcomes = zeroblob(11)",
+                "batches of the ledger", "1 to 10 is damaged: byte 11 of its outcomes"
+            ),
             ("UPDATE campaign_reason SET devices = 9", "counts of reasons", "filtered is 3, its reasons add up to 9"),
             ("UPDATE app SET devices = 4", "counts of devices", "devices is 4, there are 10"),
             ("UPDATE version_seen SET devices = 4", "counts of devices", "versions were seen of 4 devices"),
             (
                 "PRAGMA foreign_keys = OFF; DELETE FROM device WHERE id = 1; PRAGMA foreign_keys = ON", "references",
-                "delivery refers to a row of device that is not there"
+                "delivery_batch refers to a row of device that is not there"
             ),
             (
                 "DROP TRIGGER version_history_is_not_edited; UPDATE version_history SET required = '9' WHERE revision = 1",

@@ -71,6 +71,7 @@ extension ConformanceCase {
             try same(try subject.lease(campaign.key), [], "done")
             let end = try subject.counts(campaign.key)
             try same([end.pending, end.accepted, end.audience], [0, 12, 20])
+            try same(try subject.store.check { _ in true }, [], "faults, with several reasons of each kind")
         },
         ConformanceCase("a retry replaces its row and moves the counts") { subject in
             try subject.registerDevices(3)

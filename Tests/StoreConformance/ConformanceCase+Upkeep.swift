@@ -237,15 +237,19 @@ extension ConformanceCase {
 extension Subject {
     static let receiver = "https://ci.example.com/hook"
 
-    /// A campaign with every device of the app, of which each thirtieth was filtered, completed.
+    /// A campaign with every device of the app, 50 at a time, of which each thirtieth was filtered, completed.
     func finished(_ required: String) throws -> CampaignRecord {
         let campaign = try announce(required)
-        let commit = try batch(onlyShard(campaign), limit: 100_000, last: true) { device in
-            device.id % 30 == 0
-                ? LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "noTelephone")
-                : LedgerRow(device: device.id, state: .accepted, attempts: 1)
+        var shard = try onlyShard(campaign)
+        while shard.cursor < shard.last {
+            let commit = try batch(shard, limit: 50) { device in
+                device.id % 30 == 0
+                    ? LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "noTelephone")
+                    : LedgerRow(device: device.id, state: .accepted, attempts: 1)
+            }
+            try store.commit([commit], at: now)
+            shard.cursor = commit.cursor
         }
-        try store.commit([commit], at: now)
         try check(try store.completeIfDone(campaign.key, at: now), "completed")
         return try record(campaign.key)
     }

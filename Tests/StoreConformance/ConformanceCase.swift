@@ -24,7 +24,8 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
     }
 
     package static let all: [ConformanceCase] =
-        versions + webhooks + registry + upgrades + campaigns + planning + ledger + hygiene + leftovers + deliveries
+        versions + webhooks + registry + upgrades + campaigns + planning + ledger + uneventful + hygiene + leftovers
+        + deliveries
         + tokens
         + gates + hostile + upkeep + outbox
 }

@@ -83,7 +83,7 @@ import Testing
         kill.taken = bench.simulator.figures.distinctIDs
         let image = try StoreImage(of: bench.path("relay.db"))
         defer { image.remove() }
-        kill.recorded = try image.number("SELECT count(*) FROM delivery WHERE state = 2")
+        kill.recorded = try image.accepted()
         #expect(kill.recorded <= kill.taken, "\(comment): recorded and never taken")
         try image.expectSound(comment)
         try image.expectCountsToAddUp(comment)

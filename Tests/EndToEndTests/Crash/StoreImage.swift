@@ -38,17 +38,28 @@ struct StoreImage {
         #expect(try lines("PRAGMA foreign_key_check") == [], "\(comment)")
     }
 
-    /// The counts of every campaign against the ledger's rows, and those of every app against the registry's.
+    /// Pushes that the ledger calls accepted: its rows, and what its batches hold beside them.
+    func accepted() throws -> Int {
+        try number(
+            """
+            SELECT (SELECT count(*) FROM delivery WHERE state = 2)
+                + (SELECT coalesce(sum(accepted), 0) FROM delivery_batch)
+            """)
+    }
+
+    /// The counts of every campaign against the ledger's rows and batches, and those of every app against the registry's.
     func expectCountsToAddUp(_ comment: String) throws {
         let wrong = try lines(
             """
             SELECT c.public_id, c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled
             FROM campaign AS c WHERE c.state NOT IN ('cancelled', 'superseded') AND
                 (c.accepted, c.retrying, c.rejected, c.unregistered, c.filtered) IS NOT
-                (SELECT count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 3),
+                (SELECT count(*) FILTER (WHERE state = 2) + packed.accepted, count(*) FILTER (WHERE state = 3),
                     count(*) FILTER (WHERE state = 4), count(*) FILTER (WHERE state = 5),
-                    count(*) FILTER (WHERE state = 7)
-                 FROM delivery AS d WHERE d.campaign_id = c.id)
+                    count(*) FILTER (WHERE state = 7) + packed.filtered
+                 FROM (SELECT coalesce(sum(accepted), 0) AS accepted, coalesce(sum(filtered), 0) AS filtered
+                       FROM delivery_batch WHERE campaign_id = c.id) AS packed
+                    LEFT JOIN delivery AS d ON d.campaign_id = c.id)
             """)
         #expect(wrong == [], "\(comment): campaigns whose counts are not their rows")
         let apps = try lines(

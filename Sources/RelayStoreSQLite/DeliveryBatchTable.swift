@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// The table `delivery_batch`: its batches of one campaign do not overlap, so that a device is looked up by the first batch
+/// that does not end before it.
+enum DeliveryBatchTable {
+    // MARK: Reading
+
+    /// The batch whose range a device is in.
+    static let find: SQL = """
+        SELECT \(DeliveryBatch.columns) FROM delivery_batch
+        WHERE campaign_id = ?1 AND first <= ?2 AND last =
+            (SELECT last FROM delivery_batch WHERE campaign_id = ?1 AND last >= ?2 ORDER BY last LIMIT 1)
+        """
+
+    static func batch(
+        around device: Int64, of campaign: Int64, _ connection: Connection
+    ) throws -> DeliveryBatch? {
+        try connection.first(find, .integer(campaign), .integer(device), row: DeliveryBatch.init)
+    }
+
+    /// Without the telephones, which lie on pages of their own.
+    static func outcome(
+        of device: Int64, in campaign: Int64, _ connection: Connection
+    ) throws -> PlainOutcome? {
+        let batch = try connection.first(
+            """
+            SELECT first, last, outcomes FROM delivery_batch
+            WHERE campaign_id = ?1 AND first <= ?2 AND last =
+                (SELECT last FROM delivery_batch WHERE campaign_id = ?1 AND last >= ?2 ORDER BY last LIMIT 1)
+            """, .integer(campaign), .integer(device)
+        ) { (first: $0.integer(0), last: $0.integer(1), outcomes: $0.blob(2)) }
+        guard let batch else { return nil }
+        return try DeliveryBatch.outcome(of: device, in: batch.outcomes, first: batch.first, last: batch.last)
+    }
+
+    // MARK: Writing
+
+    /// Writes what the packer holds, and empties it.
+    static func insert(
+        _ packer: inout DeliveryPacker, of campaign: CampaignKey, at now: Timestamp, _ connection: Connection
+    ) throws {
+        guard packer.count > 0 else { return }
+        try connection.run(
+            """
+            INSERT INTO delivery_batch (campaign_id, last, first, updated_at, accepted, filtered, outcomes, telephones)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """, .integer(campaign.row), .integer(packer.last), .integer(packer.first), .time(now),
+            .integer(packer.accepted), .integer(packer.filtered), .blob(packer.outcomes), .blob(packer.telephones))
+        packer.removeAll()
+    }
+
+    /// Turns every batch with a device from `first` to `last` into rows of `delivery`, as they would have been written one by
+    /// one. For the rare moment when such a device is recorded again.
+    static func unpack(
+        from first: Int64, through last: Int64, of campaign: CampaignKey, _ connection: Connection
+    ) throws {
+        var from = first
+        while from <= last {
+            let batch = try connection.first(
+                """
+                SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last >= ?
+                ORDER BY last LIMIT 1
+                """, .integer(campaign.row), .integer(from), row: DeliveryBatch.init)
+            guard let batch, batch.first <= last else { return }
+            try unpack(batch, of: campaign, connection)
+            from = batch.last + 1
+        }
+    }
+
+    private static func unpack(
+        _ batch: DeliveryBatch, of campaign: CampaignKey, _ connection: Connection
+    ) throws {
+        for entry in try batch.entries() {
+            try connection.run(
+                """
+                INSERT INTO delivery (campaign_id, device_id, state, attempts, reason, telephone, updated_at, upgraded)
+                VALUES (?1, ?2, ?, ?, ?, ?, ?,
+                    EXISTS (SELECT 1 FROM delivery_upgrade WHERE campaign_id = ?1 AND device_id = ?2))
+                """, .integer(campaign.row), .integer(entry.device), .integer(Int(entry.outcome.state.rawValue)),
+                .integer(entry.outcome.attempts), .text(entry.outcome.reason?.rawValue),
+                .text(batch.telephone(of: entry)), .time(batch.updatedAt))
+        }
+        try connection.run(
+            "DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", .integer(campaign.row),
+            .integer(batch.last))
+        try connection.run(
+            "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", .integer(campaign.row),
+            .integer(batch.first), .integer(batch.last))
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// An outcome that `delivery_batch` can keep: nothing is known of it but what it was and whom it was for.
+///
+/// The raw values are stored, so they may never change; three bits hold them.
+enum PlainOutcome: UInt8, CaseIterable {
+    /// At the first attempt.
+    case accepted = 0
+    case noTelephone = 1
+    case alreadyCurrent = 2
+    case notInAudience = 3
+    case knownDead = 4
+
+    /// nil where the ledger needs a row.
+    @inline(__always)
+    init?(of row: borrowing LedgerRow) {
+        guard row.nextAttemptAt == nil else { return nil }
+        switch row.state {
+        case .accepted where row.attempts == 1 && row.reason == nil: self = .accepted
+        case .filtered where row.attempts == 0:
+            switch row.reason.flatMap(FilterReason.init) {
+            case .noTelephone: self = .noTelephone
+            case .alreadyCurrent: self = .alreadyCurrent
+            case .notInAudience: self = .notInAudience
+            case .knownDead: self = .knownDead
+            case nil: return nil
+            }
+        default: return nil
+        }
+    }
+
+    var state: DeliveryState { self == .accepted ? .accepted : .filtered }
+
+    var attempts: Int { self == .accepted ? 1 : 0 }
+
+    var reason: FilterReason? {
+        switch self {
+        case .accepted: nil
+        case .noTelephone: .noTelephone
+        case .alreadyCurrent: .alreadyCurrent
+        case .notInAudience: .notInAudience
+        case .knownDead: .knownDead
+        }
+    }
+}
