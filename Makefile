@@ -103,12 +103,15 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	install -m 0644 systemd/upgrade-relay.socket systemd/upgrade-relay-control.socket $(UNITDIR)
 	install -D -m 0644 -t $(SHARE)/doc/upgrade-relay/examples systemd/notify-reload.conf systemd/without-sockets.conf \
 	    etc/prometheus/upgrade-relay.rules.yml etc/prometheus/METRICS.md etc/grafana/upgrade-relay.json
+	install -m 0644 etc/GUIDE.md $(SHARE)/doc/upgrade-relay/GUIDE.md
 	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/vendor-completions \
-	    $(SHARE)/fish/vendor_completions.d $(SHARE)/man/man1
+	    $(SHARE)/fish/vendor_completions.d $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/man/man8
 	$(BINARY) generate bash > $(SHARE)/bash-completion/completions/upgrade-relay
 	$(BINARY) generate zsh > $(SHARE)/zsh/vendor-completions/_upgrade-relay
 	$(BINARY) generate fish > $(SHARE)/fish/vendor_completions.d/upgrade-relay.fish
 	$(BINARY) generate man > $(SHARE)/man/man1/upgrade-relay.1
+	$(BINARY) generate configuration > $(SHARE)/man/man5/upgrade-relay.json5.5
+	sed 's|/usr/share|$(PREFIX)/share|' etc/man/upgrade-relay.service.8 > $(SHARE)/man/man8/upgrade-relay.service.8
 
 deb: PACKAGES += dpkg-dev
 deb: build ## a Debian package of it, in .build/deb

@@ -144,7 +144,7 @@ let package = Package(
             "NotificationsTests",
             [
                 "Notifications", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers",
             ]),
         tests(
             "RelayAPITests",

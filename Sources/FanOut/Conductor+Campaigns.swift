@@ -14,6 +14,8 @@ extension Conductor {
         do {
             let mark = try store.changeMark()
             if mark != seenMark {
+                // What is superseded below was open before.
+                if lastLook == nil { knownOpen = Set(try store.openCampaigns().map(\.key)) }
                 try announceRises(at: now)
                 try matchRuns(at: now)
                 seenMark = mark
@@ -68,6 +70,7 @@ extension Conductor {
 
     private mutating func matchRuns(at now: Timestamp) throws {
         let open = try store.openCampaigns()
+        try tellSuperseded(open)
         let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
         for (key, run) in runs where !running.contains(key) { halt(run) }
         for (key, run) in runs where run.machine.isStopped { runs[key] = nil }

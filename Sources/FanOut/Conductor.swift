@@ -36,6 +36,8 @@ struct Conductor {
     var lastLook: Timestamp?
     /// Apps that a version is stored for and no route leads to: each is told once.
     var unrouted: Set<AppKey> = []
+    /// The campaigns that were open at the last look.
+    var knownOpen: Set<CampaignKey> = []
 
     /// The store's change mark when the campaigns were last looked at; nil makes the next look unconditional.
     var seenMark: Int64?

@@ -28,6 +28,7 @@ package final class Notifier: Sendable {
     private struct State {
         var loops: [Loop] = []
         var nextSweep = ContinuousClock.now
+        var figures = NotifierFigures()
     }
 
     /// One receiver's thread.
@@ -60,6 +61,7 @@ package final class Notifier: Sendable {
         stop()
         try store.adoptReceivers(targets.map(\.receiver), at: clock())
         for target in targets {
+            state.withLock { $0.figures.add(receiver: target.receiver.url) }
             let loop = Loop(target)
             let thread = try NativeThread(name: "notify") { self.run(loop) }
             loop.thread.withLock { $0 = thread }
@@ -79,6 +81,9 @@ package final class Notifier: Sendable {
         }
         for loop in loops { loop.thread.withLock { $0.take() }?.join() }
     }
+
+    /// What came of the attempts since the process began.
+    package var figures: NotifierFigures { state.withLock { $0.figures } }
 
     private func run(_ loop: Loop) {
         let sender = NotificationSender(clock: clock)
@@ -103,6 +108,7 @@ package final class Notifier: Sendable {
         let outcome = sender.send(due, body(due.event), to: loop.target) { loop.isStopped.load(ordering: .relaxed) }
         guard let outcome else { return true }
         try store.record(outcome.attempt, of: due.row, then: outcome.verdict, at: clock())
+        state.withLock { $0.figures.add(outcome.verdict, from: loop.target.receiver.url) }
         report(outcome, due, loop.target)
         return true
     }

@@ -28,8 +28,28 @@ package struct StoreCensus: Sendable {
         }
     }
 
+    /// A receiver of notifications.
+    package struct Receiver: Sendable, Hashable {
+        package var url: String
+        package var pending: Int64
+        /// When the oldest pending notification was made; nil where none is.
+        package var oldest: Timestamp?
+        /// It answered 410 and is told no more.
+        package var isGone: Bool
+
+        package init(url: String, pending: Int64, oldest: Timestamp?, isGone: Bool) {
+            self.url = url
+            self.pending = pending
+            self.oldest = oldest
+            self.isGone = isGone
+        }
+    }
+
     package var devices: [AppKey: Int64] = [:]
     package var campaigns: [Campaigns: Int64] = [:]
+    /// Devices that campaigns in such a state did not send to any more.
+    package var cancelled: [Campaigns: Int64] = [:]
+    package var receivers: [Receiver] = []
 
     package init() {}
 }

@@ -29,14 +29,29 @@ extension SQLiteStore {
             }
             let campaigns = try connection.all(
                 """
-                SELECT a.name, a.platform, c.state, count(*) FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                SELECT a.name, a.platform, c.state, count(*), sum(c.cancelled) FROM campaign AS c JOIN app AS a ON a.id = c.app_id
                 GROUP BY c.app_id, c.state
                 """
             ) {
-                (AppKey(app: $0.text(0), platform: $0.platform(1)), CampaignState(rawValue: $0.text(2)), $0.integer(3))
+                (
+                    AppKey(app: $0.text(0), platform: $0.platform(1)), CampaignState(rawValue: $0.text(2)),
+                    $0.integer(3), $0.integer(4)
+                )
             }
-            for case (let app, let state?, let count) in campaigns {
+            for case (let app, let state?, let count, let cancelled) in campaigns {
                 census.campaigns[.init(app: app, state: state)] = count
+                census.cancelled[.init(app: app, state: state)] = cancelled
+            }
+            // Over the index of what is pending, of which a receiver has ten thousand at most.
+            census.receivers = try connection.all(
+                """
+                SELECT r.url, count(n.id), min(n.created_at), r.gone_at IS NOT NULL
+                FROM receiver AS r LEFT JOIN notification AS n ON n.receiver_id = r.id AND n.state = 'pending'
+                GROUP BY r.id ORDER BY r.id
+                """
+            ) {
+                StoreCensus.Receiver(
+                    url: $0.text(0), pending: $0.integer(1), oldest: $0.optionalTime(2), isGone: $0.integer(3) != 0)
             }
             return census
         }

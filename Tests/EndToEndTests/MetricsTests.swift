@@ -2,6 +2,7 @@
 import APNsSimulator
 import CurlTransport
 import Foundation
+import HookReceiver
 import OwnThread
 import Signing
 import Testing
@@ -90,6 +91,70 @@ import Testing
         #expect(scrape["upgrade_relay_campaigns", "state", "suspended"] == 1)
         #expect(scrape["upgrade_relay_push_retries_total", "cause", "InvalidProviderToken"] ?? 0 >= 1)
         #expect(scrape["upgrade_relay_oldest_running_campaign_start_timestamp_seconds"] == nil)
+    }
+
+    @Test func whatIsNotSentAndWhoIsNotToldShows() throws {
+        let bench = try Workbench { $0.latency = .milliseconds(500) }
+        let well = try HookReceiver()
+        let gone = try HookReceiver { _, _ in HookReceiver.response("410 Gone") }
+        let failing = try HookReceiver { _, _ in HookReceiver.response("500 Internal Server Error") }
+        defer { for receiver in [well, gone, failing] { receiver.stop() } }
+        try Data(HookReceiver.secret.utf8).write(to: bench.folder.appending(path: "notify-secret"))
+        func notify(_ receivers: [HookReceiver]) -> String {
+            let secret = "secret: { file: \"\(bench.path("notify-secret"))\" }"
+            let entries = receivers.map { "{ url: \"\($0.url)\", \(secret) }" }
+            return "notify: [\(entries.joined(separator: ", "))], "
+        }
+        try bench.reconfigure("webhooks: {", notify([well, gone, failing]) + "webhooks: {")
+        try bench.start()
+        try bench.register(Fleet(count: 300))
+        let first = try bench.campaign(of: bench.bump("2.0.0"))
+        try bench.follow(first) { $0.isFinal }
+        // Held back, so that there is something not to send.
+        let second = try bench.campaign(of: bench.bump("3.0.0"))
+        _ = try bench.api("POST", "/v1/campaigns/\(second)/pause")
+        try bench.follow(second) { $0.state == "paused" && $0.counts["inFlight"] == 0 }
+        _ = try bench.bump("4.0.0")
+        let relay = try #require(bench.relay)
+        let line = try #require(
+            relay.waitForLine("a newer requirement superseded the campaign", within: .seconds(20)))
+        #expect(line.contains("campaign=\(second)") && line.contains("version 4.0.0 became required"), "\(line)")
+
+        func name(_ receiver: HookReceiver) -> String { "127.0.0.1:\(receiver.port)" }
+        let attempts = "upgrade_relay_notification_attempts_total"
+        // Of the first campaign two changes, of the second three, of the third one.
+        let scrape = try bench.scrape { scrape in
+            scrape["upgrade_relay_notification_receiver_gone", "receiver", name(gone)] == 1
+                && scrape["upgrade_relay_notifications_pending", "receiver", name(well)] == 0
+                && (scrape[attempts, "result", "delivered"] ?? 0) >= 6
+                && scrape["upgrade_relay_campaigns", "state", "superseded"] == 1
+        }
+        let record = try bench.api("GET", "/v1/campaigns/\(second)")
+        let counts = try #require(record.json["counts"] as? [String: Any])
+        let cancelled = try #require(counts["cancelled"] as? Double ?? (counts["cancelled"] as? Int).map(Double.init))
+        #expect(scrape["upgrade_relay_pushes_cancelled", "state", "superseded"] == cancelled)
+        #expect(scrape["upgrade_relay_pushes_cancelled", "state", "cancelled"] == 0)
+        #expect(scrape[attempts, "result", "gone"] == 1)
+        #expect(try #require(scrape[attempts, "result", "retried"]) >= 1)
+        #expect(try #require(scrape["upgrade_relay_notifications_pending", "receiver", name(failing)]) >= 1)
+        let oldest = "upgrade_relay_oldest_pending_notification_timestamp_seconds"
+        let since = try #require(scrape[oldest, "receiver", name(failing)])
+        #expect(abs(since - Date.now.timeIntervalSince1970) < 300)
+        #expect(scrape[oldest, "receiver", name(well)] == nil)
+        #expect(!scrape.text.contains("key=k") && !scrape.text.contains("/hook"), "a URL may hold a secret")
+        try scrape.expectPromtoolIsContent()
+
+        // Only the configuration switches a receiver on again: out, and in.
+        for (number, receivers) in [[well, gone, failing], [well, failing], [well, gone, failing]].enumerated() {
+            try bench.edit { text in
+                text.replacing(#/notify: .*\], /#) { _ in notify(receivers) }
+            }
+            #expect(gone.deliveries.count == 1)
+            relay.send(SIGHUP)
+            #expect(relay.waitForLine(" reloaded apps=1", times: number + 1, within: .seconds(20)))
+        }
+        _ = try bench.bump("5.0.0")
+        #expect(gone.wait { $0.count == 2 })
     }
 }
 

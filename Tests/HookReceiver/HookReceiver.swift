@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import RelayEngine
 import Synchronization
-import TestPeers
+package import TestPeers
 package import VersionSources
 
 /// A receiver of webhooks on loopback that verifies every request with the project's own `WebhookVerifier` before it answers
@@ -29,7 +29,8 @@ package final class HookReceiver: Sendable {
     package static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
     package let port: UInt16
-    package var url: String { "http://127.0.0.1:\(port)/hook?key=k" }
+    package var url: String { "\(isSecure ? "https" : "http")://127.0.0.1:\(port)/hook?key=k" }
+    private let isSecure: Bool
     private let listener: Int32
     private let thread: NativeThread
     private let inbox: Inbox
@@ -43,14 +44,17 @@ package final class HookReceiver: Sendable {
 
     /// - Parameters:
     ///   - port: 0: any that is free.
+    ///   - identity: what TLS is spoken with; nil: plain HTTP.
     ///   - answer: gets the delivery and how many came before it; nil says nothing at all and hangs up.
     package init(
-        port: UInt16 = 0,
+        port: UInt16 = 0, identity: TestIdentity? = nil,
         answer: @escaping @Sendable (Delivery, Int) -> String? = { _, _ in response("204 No Content") }
     ) throws {
         let verifier = WebhookVerifier(secrets: [try WebhookSecret(Self.secret)])
         let (listener, port) = try Loopback.listen(port: port)
         let inbox = Inbox()
+        let secure = try identity.map(ServerSocket.Identity.init)
+        isSecure = secure != nil
         self.inbox = inbox
         self.listener = listener
         self.port = port
@@ -58,20 +62,17 @@ package final class HookReceiver: Sendable {
             while true {
                 let socket = accept(listener, nil, nil)
                 if socket < 0 || inbox.isStopping.load(ordering: .sequentiallyConsistent) { return }
+                guard let socket = ServerSocket(socket, secure) else { continue }
                 if let delivery = Self.read(socket, verifier) {
                     let before = inbox.deliveries.withLock { deliveries in
                         deliveries.append(delivery)
                         return deliveries.count - 1
                     }
-                    if let text = answer(delivery, before) {
-                        let bytes = Array(text.utf8)
-                        _ = bytes.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-                    }
+                    if let text = answer(delivery, before) { socket.write(text) }
                     inbox.news.lock()
                     inbox.news.broadcast()
                     inbox.news.unlock()
                 }
-                close(socket)
             }
         }
     }
@@ -101,7 +102,7 @@ package final class HookReceiver: Sendable {
             + "\r\n\r\n"
     }
 
-    private static func read(_ socket: Int32, _ verifier: WebhookVerifier) -> Delivery? {
+    private static func read(_ socket: ServerSocket, _ verifier: WebhookVerifier) -> Delivery? {
         var seen: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
         let end = Array("\r\n\r\n".utf8)
@@ -120,7 +121,7 @@ package final class HookReceiver: Sendable {
                     return Delivery(headers: headers, body: body, verdict: verdict)
                 }
             }
-            let count = Glibc.read(socket, &buffer, buffer.count)
+            let count = socket.read(into: &buffer)
             guard count > 0 else { return nil }
             seen += buffer[0..<count]
         }

@@ -8,6 +8,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Synchronization
+import TestPeers
 import Testing
 import UpgradeRules
 import VersionSources
@@ -171,6 +172,50 @@ struct NotifierLiveTests {
         try bench.move(campaign, to: .running)
         #expect(dead.wait { $0.count == 2 })
         #expect(dead.deliveries.last?.data["state"] as? String == "running")
+    }
+
+    @Test("over https: a certificate of the owner's authority is believed, one that nobody signed for is not")
+    func secure() throws {
+        let bench = try Bench()
+        let identity = try TestIdentity()
+        let receiver = try HookReceiver(identity: identity)
+        let stranger = try HookReceiver(identity: try TestIdentity())
+        defer {
+            receiver.stop()
+            stranger.stop()
+        }
+        let notifier = bench.notifier()
+        defer { notifier.stop() }
+        let targets = try [receiver, stranger].map { peer in
+            var target = try bench.target(peer.url)
+            target.trustedCertificates = identity.authorityPath
+            return target
+        }
+        try notifier.start(targets)
+        _ = try bench.announce("2.0.0")
+        #expect(receiver.wait { $0.count == 1 })
+        #expect(receiver.deliveries.first?.isVerified == true)
+        let all = try bench.settled { $0.allSatisfy { !$0.attempts.isEmpty } && $0.count == 2 }
+        let refused = try #require(all.first { $0.url == stranger.url })
+        #expect(refused.state == .pending && refused.attempts.first?.status == nil)
+        #expect(refused.attempts.first?.error?.contains("certificate") == true, "\(refused.attempts)")
+        #expect(stranger.deliveries.isEmpty, "nothing is said to a stranger")
+        #expect(all.first { $0.url == receiver.url }?.state == .delivered)
+        let label = { NotifierFigures.label($0) }
+        #expect(notifier.figures.attempts[label(receiver.url)] == [.delivered: 1])
+        #expect(notifier.figures.attempts[label(stranger.url)] == [.retried: 1])
+    }
+
+    @Test(
+        "a receiver's label is its host and port",
+        arguments: [
+            ("https://Hooks.Example.com/services/T0/B0/secret", "hooks.example.com"),
+            ("https://ci.example.com:8443?key=secret", "ci.example.com:8443"),
+            ("http://127.0.0.1:80#x", "127.0.0.1:80"),
+            ("https://[::1]:9/x", "[::1]:9"),
+        ])
+    func label(url: String, label: String) {
+        #expect(NotifierFigures.label(url) == label)
     }
 
     @Test("429 holds all that goes to the receiver, for as long as it says")

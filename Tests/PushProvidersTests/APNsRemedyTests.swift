@@ -18,7 +18,7 @@ import Testing
         return provider.explain(fault, reason: reason, refused: refused.map { (pushes: $0.0, of: $0.1) }, remedy)
     }
 
-    private static let then = " Then: systemctl reload upgrade-relay && upgrade-relay campaigns resume 3f9c2ab81d04"
+    private static let then = " Then: systemctl restart upgrade-relay && upgrade-relay campaigns resume 3f9c2ab81d04"
 
     static let texts: [(SendingFault, reason: String, text: String)] = [
         (

@@ -90,7 +90,7 @@ import Testing
         #expect(Set(MetricCatalogue.all.map(\.name)).count == MetricCatalogue.all.count)
         let bounded: Set = [
             "app", "platform", "state", "reason", "cause", "outcome", "lane", "code", "environment", "source", "method",
-            "route", "status", "kind", "result", "version", "level",
+            "route", "status", "kind", "result", "version", "level", "receiver",
         ]
         for metric in MetricCatalogue.all {
             #expect(metric.name.wholeMatch(of: /(upgrade_relay|process)_[a-z0-9_]*[a-z0-9]/) != nil, "\(metric.name)")

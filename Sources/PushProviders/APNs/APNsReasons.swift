@@ -5,9 +5,12 @@ extension APNsProvider {
     /// The relay's own, beside those of APNs.
     private static let ownReasons: Set<String> = ["StreamRefused", "NotSent", "ConnectionLost", "MalformedDeviceToken"]
 
+    /// All that a push can have, but for an answer's bare status. The operator's guide explains each.
+    package static let reasons = APNsReaction.reasons.union(ownReasons)
+
     /// The reason, or "other" where neither APNs nor the relay has it.
     package static func knownReason(_ reason: String?) -> String {
-        guard let reason, APNsReaction.reasons.contains(reason) || ownReasons.contains(reason) else { return "other" }
+        guard let reason, reasons.contains(reason) else { return "other" }
         return reason
     }
 

@@ -39,7 +39,7 @@ package struct APNsRemedy: Sendable {
             return say(
                 reason, "APNs calls a fresh provider token of \(app) expired, so this machine's clock is wrong",
                 "the clock, which says \(now.internetTime) (timedatectl); no new token is signed before that",
-                reloads: false)
+                restarts: false)
         case .noCredential:
             return say(
                 reason, "APNs saw no provider token in the pushes of \(app), although each carries one",
@@ -102,8 +102,10 @@ package struct APNsRemedy: Sendable {
         }
     }
 
-    private func say(_ reason: String, _ what: String, _ check: String, reloads: Bool = true) -> String {
+    /// A restart, not a reload: systemd reads credentials when it starts a service (systemd.exec(5), LoadCredential=), and it
+    /// keeps the sockets open meanwhile.
+    private func say(_ reason: String, _ what: String, _ check: String, restarts: Bool = true) -> String {
         "\(reason): \(what). Check \(check). Then: "
-            + (reloads ? "systemctl reload upgrade-relay && " : "") + "upgrade-relay campaigns resume \(campaign)"
+            + (restarts ? "systemctl restart upgrade-relay && " : "") + "upgrade-relay campaigns resume \(campaign)"
     }
 }

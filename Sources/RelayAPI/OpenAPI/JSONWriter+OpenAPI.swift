@@ -33,6 +33,8 @@ extension JSONWriter {
             }
             writer.name("paths")
             writer.paths(resources)
+            writer.name("webhooks")
+            writer.object { $0.webhooks() }
             writer.name("components")
             writer.components(resources)
         }
@@ -106,7 +108,7 @@ extension JSONWriter {
         }
     }
 
-    private mutating func parameters(_ operation: Operation) {
+    mutating func parameters(_ operation: Operation) {
         let names = operation.pathNames
         guard !names.isEmpty || !operation.parameters.isEmpty else { return }
         name("parameters")
@@ -132,7 +134,7 @@ extension JSONWriter {
         }
     }
 
-    private mutating func content(_ content: Operation.Content) {
+    mutating func content(_ content: Operation.Content) {
         name("content")
         object { writer in
             writer.name(content.type)

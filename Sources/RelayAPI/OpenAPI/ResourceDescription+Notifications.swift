@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 
 extension ResourceDescription {
@@ -29,6 +30,16 @@ extension ResourceDescription {
                 ])
         ],
         schemas: [
+            (
+                "CampaignEvent",
+                .object(
+                    "A campaign's change of state, as a receiver gets it.",
+                    [
+                        .init("type", .choice(CampaignState.allCases.map(CampaignEvent.type))),
+                        .init("timestamp", .instant("When the state changed: events may come late, and out of order.")),
+                        .init("data", .named("Campaign")),
+                    ])
+            ),
             (
                 "Notification",
                 .object(

@@ -4,7 +4,7 @@
 /// all name metrics from here, and tests hold them to it.
 package enum MetricCatalogue {
     package static let all: [Metric] =
-        campaigns + pushes + connections + store + sources + requests + daemon
+        campaigns + pushes + connections + store + sources + requests + notifications + daemon
 
     // MARK: Campaigns
 
@@ -25,12 +25,16 @@ package enum MetricCatalogue {
     package static let credentialSuspended = Metric(
         .gauge, "upgrade_relay_credential_suspended", ["app", "platform"],
         "1 while a campaign is suspended because the push service refuses the credential or its environment, else 0.")
+    package static let pushesCancelled = Metric(
+        .gauge, "upgrade_relay_pushes_cancelled", ["app", "platform", "state"],
+        "Devices that cancelled and superseded campaigns of the store did not send to any more.")
     package static let watcherLook = Metric(
         .gauge, "upgrade_relay_watcher_last_look_timestamp_seconds",
         "When the watcher last compared the store's requirements with the campaigns.")
 
     static let campaigns = [
-        campaignsByState, devices, pending, retriesWaiting, oldestCampaign, credentialSuspended, watcherLook,
+        campaignsByState, devices, pending, retriesWaiting, oldestCampaign, credentialSuspended, pushesCancelled,
+        watcherLook,
     ]
 
     // MARK: Pushes
@@ -134,6 +138,24 @@ package enum MetricCatalogue {
         "Webhooks by what became of them: accepted, replayed, unauthorized, invalid, conflict, tooLarge or failed.")
 
     static let requests = [requestsAnswered, requestDuration, webhooks]
+
+    // MARK: Webhooks out
+
+    package static let notificationAttempts = Metric(
+        .counter, "upgrade_relay_notification_attempts_total", ["receiver", "result"],
+        "Attempts to notify, by the receiver's host and what came of it: delivered, retried, failed (for the last time) "
+            + "or gone (410).")
+    package static let notificationsPending = Metric(
+        .gauge, "upgrade_relay_notifications_pending", ["receiver"],
+        "Notifications that the receiver has not taken yet.")
+    package static let oldestNotification = Metric(
+        .gauge, "upgrade_relay_oldest_pending_notification_timestamp_seconds", ["receiver"],
+        "When the oldest pending notification was made; absent while none is pending.")
+    package static let receiverGone = Metric(
+        .gauge, "upgrade_relay_notification_receiver_gone", ["receiver"],
+        "1 while a receiver that answered 410 is told nothing any more, else 0.")
+
+    static let notifications = [notificationAttempts, notificationsPending, oldestNotification, receiverGone]
 
     // MARK: The daemon
 

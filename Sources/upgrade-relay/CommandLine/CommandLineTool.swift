@@ -4,6 +4,8 @@ import Foundation
 /// From the words of the command line to an exit code.
 struct CommandLineTool: Sendable {
     static let version = "0.1.0"
+    /// The day of that release, as the changelogs have it.
+    static let released = "2026-11-21"
 
     let tree: CommandTree
     let context: CommandContext

@@ -5,9 +5,11 @@
 ///
 /// `null` counts as absent, so that a sample can show a key without setting it.
 final class ConfigurationReader {
-    /// Faults of the whole document, in the order of reading.
+    /// What was found in the whole document, in the order of reading.
     final class Faults {
         var list: [ConfigurationFault] = []
+        /// Every key that was asked for, whether it stands there or not.
+        var keys: [ConfigurationKey] = []
     }
 
     let path: String
@@ -47,6 +49,15 @@ final class ConfigurationReader {
         }
     }
 
+    /// Notes a key with what it may hold: what the manual and the sample are held to.
+    private func note(_ key: String, _ values: ConfigurationKey.Values) {
+        note(at: path(of: key), values)
+    }
+
+    func note(at path: String, _ values: ConfigurationKey.Values) {
+        faults.keys.append(ConfigurationKey(path, values))
+    }
+
     // MARK: Values
 
     /// The value as it stands; nil where it is absent or null.
@@ -62,8 +73,14 @@ final class ConfigurationReader {
         return members[key]?.isNull == true
     }
 
-    func string(_ key: String, check: (String) -> String? = { _ in nil }) -> String? {
-        guard let value = raw(key) else { return nil }
+    /// nil after a fault, and where the key is absent and has no default.
+    func string(_ key: String, default fallback: String? = nil, check: (String) -> String? = { _ in nil }) -> String? {
+        note(key, .text(default: fallback))
+        return given(key, check: check) { fallback }
+    }
+
+    private func given(_ key: String, check: (String) -> String?, else fallback: () -> String?) -> String? {
+        guard let value = raw(key) else { return fallback() }
         guard case .string(let text) = value else {
             fault(key, "\(value.held) is not text")
             return nil
@@ -77,14 +94,15 @@ final class ConfigurationReader {
 
     /// A text that only the owner can know. "" after a fault.
     func requiredString(_ key: String, _ what: String, check: (String) -> String? = { _ in nil }) -> String {
-        guard raw(key) != nil else {
+        note(key, .requiredText)
+        return given(key, check: check) {
             fault(key, "missing; \(what)")
-            return ""
-        }
-        return string(key, check: check) ?? ""
+            return nil
+        } ?? ""
     }
 
     func flag(_ key: String, default value: Bool) -> Bool {
+        note(key, .flag(default: value))
         guard let held = raw(key) else { return value }
         if case .bool(let flag) = held { return flag }
         fault(key, "\(held.held) is not true or false")
@@ -92,31 +110,56 @@ final class ConfigurationReader {
     }
 
     func integer(_ key: String, default value: Int, in range: ClosedRange<Int>, _ what: String) -> Int {
-        guard let held = raw(key) else { return value }
+        note(key, .integer(range, default: value))
+        return number(key, in: range, what) ?? value
+    }
+
+    /// nil where it is absent, and after a fault.
+    func optionalInteger(_ key: String, in range: ClosedRange<Int>, _ what: String) -> Int? {
+        note(key, .integer(range, default: nil))
+        return number(key, in: range, what)
+    }
+
+    private func number(_ key: String, in range: ClosedRange<Int>, _ what: String) -> Int? {
+        guard let held = raw(key) else { return nil }
         guard let number = held.integer, let exact = Int(exactly: number), range.contains(exact) else {
             fault(key, "\(held.held) is not \(what); a whole number from \(range.lowerBound) to \(range.upperBound)")
-            return value
+            return nil
         }
         return exact
     }
 
     func duration(_ key: String, default text: String, in range: ClosedRange<Duration>) -> Duration {
-        let value = DurationText.parse(text) ?? .zero
-        guard let held = raw(key) else { return value }
+        note(key, .duration(range, default: text))
+        return span(key, in: range) ?? DurationText.parse(text) ?? .zero
+    }
+
+    /// nil where it is absent, and after a fault.
+    func optionalDuration(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
+        note(key, .duration(range, default: nil))
+        return span(key, in: range)
+    }
+
+    private func span(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
+        guard let held = raw(key) else { return nil }
         guard case .string(let given) = held, let duration = DurationText.parse(given) else {
             fault(key, "\(held.held) is not a duration; write it like \"7d\", \"12h\", \"30m\" or \"45s\"")
-            return value
+            return nil
         }
         guard range.contains(duration) else {
             let limits = "\(DurationText.exact(range.lowerBound)) to \(DurationText.exact(range.upperBound))"
             fault(key, "\(held.held) is out of range; from \(limits)")
-            return value
+            return nil
         }
         return duration
     }
 
     /// One of a few words.
-    func choice<Value>(_ key: String, default value: Value, among choices: [(String, Value)], _ what: String) -> Value {
+    func choice<Value: Equatable>(
+        _ key: String, default value: Value, among choices: [(String, Value)], _ what: String
+    ) -> Value {
+        let usual = choices.first { $0.1 == value }.map { "\"\($0.0)\"" }
+        note(key, .choice(choices.map { "\"\($0.0)\"" }, default: usual))
         guard let held = raw(key) else { return value }
         if case .string(let text) = held, let choice = choices.first(where: { $0.0 == text }) { return choice.1 }
         fault(key, "\(held.held) is not \(what); \(Self.alternatives(choices.map { "\"\($0.0)\"" }))")
@@ -125,6 +168,7 @@ final class ConfigurationReader {
 
     /// One of a few numbers.
     func choice(_ key: String, default value: Int, among choices: [Int], _ what: String) -> Int {
+        note(key, .choice(choices.map(String.init), default: String(value)))
         guard let held = raw(key) else { return value }
         if let number = held.integer, let choice = choices.first(where: { Int64($0) == number }) { return choice }
         fault(key, "\(held.held) is not \(what); \(Self.alternatives(choices.map(String.init)))")
@@ -132,6 +176,7 @@ final class ConfigurationReader {
     }
 
     func list(_ key: String) -> [(value: JSONValue, path: String)] {
+        note(key, .list)
         guard let value = raw(key) else { return [] }
         guard case .array(let elements) = value else {
             fault(key, "\(value.held) is not a list")
@@ -144,13 +189,15 @@ final class ConfigurationReader {
 
     /// A reader of the object at `key`; where it is absent, one of an empty object, so that defaults apply. nil after a fault.
     func object(_ key: String) -> ConfigurationReader? {
+        note(key, .object)
         guard let value = raw(key) else { return ConfigurationReader([:], path: path(of: key), faults: faults) }
         return reader(of: value, at: path(of: key))
     }
 
     /// nil where the object is absent, or after a fault.
     func optionalObject(_ key: String) -> ConfigurationReader? {
-        raw(key).flatMap { reader(of: $0, at: path(of: key)) }
+        note(key, .optionalObject)
+        return raw(key).flatMap { reader(of: $0, at: path(of: key)) }
     }
 
     /// The members of an object whose names are the owner's, by name.

@@ -4,14 +4,14 @@ import RelayAPI
 extension RelayConfiguration {
     static func readListen(_ reader: ConfigurationReader) -> ListenConfiguration {
         var listen = ListenConfiguration()
-        let address = reader.string("address") {
+        let address = reader.string("address", default: listen.address.description) {
             ListenAddress($0) == nil
                 ? "is not an address to listen on; an IP address and a port, such as \"127.0.0.1:8480\" or \"[::1]:8480\""
                 : nil
         }
         if let address, let parsed = ListenAddress(address) { listen.address = parsed }
         listen.controlSocket =
-            reader.string("controlSocket") { path in
+            reader.string("controlSocket", default: listen.controlSocket) { path in
                 if let problem = absolutePath(path) { return problem }
                 // sun_path holds 108 bytes with the NUL (unix(7)).
                 return path.utf8.count > 107 ? "has \(path.utf8.count) bytes; a socket's path has at most 107" : nil

@@ -10,9 +10,22 @@ extension RelayConfiguration {
     /// - Returns: the configuration and all that is wrong with it; it may be used only where nothing is.
     static func read(_ tree: JSONValue) -> (configuration: RelayConfiguration, faults: [ConfigurationFault]) {
         let faults = ConfigurationReader.Faults()
+        let configuration = read(tree, faults)
+        return (configuration, faults.list)
+    }
+
+    /// Every key that reading the document comes past.
+    static func keys(_ tree: JSONValue) -> [ConfigurationKey] {
+        let faults = ConfigurationReader.Faults()
+        _ = read(tree, faults)
+        return faults.keys
+    }
+
+    private static func read(_ tree: JSONValue, _ faults: ConfigurationReader.Faults) -> RelayConfiguration {
         var configuration = RelayConfiguration()
         guard case .object(let members) = tree else {
-            return (configuration, [ConfigurationFault("", "\(tree.held) is not a configuration; an object { … } is")])
+            faults.list.append(ConfigurationFault("", "\(tree.held) is not a configuration; an object { … } is"))
+            return configuration
         }
         let root = ConfigurationReader(members, faults: faults)
         if let reader = root.object("store") { configuration.store = readStore(reader) }
@@ -33,7 +46,7 @@ extension RelayConfiguration {
             for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app) }
         }
         root.finish()
-        return (configuration, faults.list)
+        return configuration
     }
 
     private static func readStore(_ reader: ConfigurationReader) -> StoreConfiguration {
@@ -42,12 +55,10 @@ extension RelayConfiguration {
             reader.fault("postgres", "not available yet in this release; use sqlite")
         }
         if let sqlite = reader.object("sqlite") {
-            store.sqlitePath = sqlite.string("path", check: absolutePath) ?? store.sqlitePath
+            store.sqlitePath = sqlite.string("path", default: store.sqlitePath, check: absolutePath) ?? store.sqlitePath
             sqlite.finish()
         }
-        if reader.raw("keep") != nil {
-            store.keep = reader.duration("keep", default: "90d", in: .seconds(3600)...(.seconds(3650 * 86_400)))
-        }
+        store.keep = reader.optionalDuration("keep", in: .seconds(3600)...(.seconds(3650 * 86_400)))
         reader.finish()
         return store
     }
@@ -113,8 +124,10 @@ extension RelayConfiguration {
 
     private static func readPush(_ reader: ConfigurationReader) -> PushConfiguration {
         var push = PushConfiguration()
-        push.type = reader.string("type", check: shortText) ?? push.type
-        push.alert = reader.string("alert") { $0.isEmpty ? "is empty; a sentence for the user" : nil } ?? push.alert
+        push.type = reader.string("type", default: push.type, check: shortText) ?? push.type
+        push.alert =
+            reader.string("alert", default: push.alert) { $0.isEmpty ? "is empty; a sentence for the user" : nil }
+            ?? push.alert
         push.priority = reader.choice("priority", default: push.priority, among: [1, 5, 10], "a priority")
         push.timeToLive = reader.duration("timeToLive", default: "7d", in: .seconds(60)...(.seconds(30 * 86_400)))
         push.sound = reader.string("sound", check: shortText)
@@ -190,6 +203,7 @@ private func downloadURL(_ text: String) -> String? {
 extension ConfigurationReader {
     /// `{ file: "…" }`, `{ credential: "…" }` or `{ environment: "…" }`, exactly one of them.
     func secret(_ value: JSONValue, at path: String) -> SecretSource? {
+        note(at: path, .secret)
         let right = "{ file: \"…\" }, { credential: \"…\" } or { environment: \"…\" }"
         // Not what it held: it may well be the secret.
         guard case .object(let members) = value else {

@@ -5,7 +5,7 @@ extension RelayConfiguration {
     /// Reads an app's own `webhooks`: what becomes of announced releases.
     static func readReleaseRules(_ reader: ConfigurationReader) -> ReleaseRules {
         var rules = ReleaseRules()
-        let pattern = reader.string("tagPattern") { text in
+        let pattern = reader.string("tagPattern", default: rules.tagPattern.text) { text in
             do throws(TagPatternError) {
                 _ = try TagPattern(text)
                 return nil

@@ -43,7 +43,7 @@ extension RelayConfiguration {
     }
 
     private static func readAppStore(_ reader: ConfigurationReader) -> AppStoreSource? {
-        let number = reader.raw("id") == nil ? 0 : reader.integer("id", default: 0, in: 1...Int.max, "an App Store id")
+        let number = reader.optionalInteger("id", in: 1...Int.max, "an App Store id")
         let bundleID = reader.string("bundleId") { text in
             let isRight =
                 (1...155).contains(text.utf8.count)
@@ -54,7 +54,7 @@ extension RelayConfiguration {
             text.utf8.count == 2 && text.allSatisfy { $0.isASCII && $0.isLetter }
                 ? nil : "is not a country; two letters, such as \"cn\""
         }
-        let server = reader.string("lookupServer") { text in
+        let server = reader.string("lookupServer", default: AppStoreSource.apple) { text in
             let isAddress = text.hasPrefix("https://") || isLoopback(text)
             return isAddress && !text.hasSuffix("/")
                 ? nil : "is not a server; an address such as \"https://itunes.apple.com\""
@@ -68,7 +68,7 @@ extension RelayConfiguration {
         }
         reader.finish()
         return AppStoreSource(
-            trackID: number > 0 ? Int64(number) : nil, bundleID: bundleID, country: country?.lowercased(), every: every,
+            trackID: number.map(Int64.init), bundleID: bundleID, country: country?.lowercased(), every: every,
             server: server ?? AppStoreSource.apple)
     }
 

@@ -70,8 +70,8 @@ struct Daemon {
         let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
         let housekeeping = Housekeeping(store: store, log: log, clock: clock)
         let desk = RelayDesk(
-            store: store, book: book, fanOut: fanOut, sources: sources, board: board, signings: signings,
-            log: log, clock: clock)
+            store: store, book: book, fanOut: fanOut, sources: sources, notifier: notifier, board: board,
+            signings: signings, log: log, clock: clock)
         var settings = apiSettings(configuration, limits, identity, book)
         settings.handed = sockets.handed
         let api = APIServer(store: store, control: desk, settings: settings, board: board)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FanOut
 import HTTP2
+import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -20,6 +21,7 @@ extension RelayDesk {
         writeConnections(to: &text)
         writeStore(to: &text)
         writeSources(to: &text)
+        writeNotifications(census?.store.receivers ?? [], to: &text)
         text.write(MetricCatalogue.buildInfo, [([CommandLineTool.version], 1)])
         let lines = log.lines
         text.write(
@@ -64,6 +66,16 @@ extension RelayDesk {
         let starts = Dictionary(running.map { ($0.app, $0.startedAt ?? $0.createdAt) }, uniquingKeysWith: min)
         text.write(
             MetricCatalogue.oldestCampaign, Self.sorted(starts).map { (Self.labels($0.key), Self.seconds($0.value)) })
+        text.write(
+            MetricCatalogue.pushesCancelled,
+            apps.flatMap { app in
+                [CampaignState.cancelled, .superseded].map { state in
+                    (
+                        Self.labels(app) + [state.rawValue],
+                        Double(census.store.cancelled[.init(app: app, state: state)] ?? 0)
+                    )
+                }
+            })
         let suspended = Set(
             census.open.filter { $0.state == .suspended && FanOut.isCredential($0.reason) }.map(\.app))
         text.write(
@@ -158,5 +170,24 @@ extension RelayDesk {
         text.write(
             MetricCatalogue.sourceSuccess,
             sources.compactMap { labels, figures in figures.lastSuccess.map { (labels, Self.seconds($0)) } })
+    }
+
+    // MARK: Webhooks out
+
+    private func writeNotifications(_ receivers: [StoreCensus.Receiver], to text: inout MetricsText) {
+        text.write(
+            MetricCatalogue.notificationAttempts,
+            notifier.figures.attempts.sorted { $0.key < $1.key }.flatMap { receiver, counts in
+                NotifierFigures.Result.allCases.map { ([receiver, $0.rawValue], Double(counts[$0] ?? 0)) }
+            })
+        let byHost = Dictionary(grouping: receivers) { NotifierFigures.label($0.url) }.sorted { $0.key < $1.key }
+        text.write(
+            MetricCatalogue.notificationsPending,
+            byHost.map { ([$0.key], Double($0.value.reduce(0) { $0 + $1.pending })) })
+        text.write(
+            MetricCatalogue.oldestNotification,
+            byHost.compactMap { host, some in some.compactMap(\.oldest).min().map { ([host], Self.seconds($0)) } })
+        text.write(
+            MetricCatalogue.receiverGone, byHost.map { ([$0.key], $0.value.contains(where: \.isGone) ? 1 : 0) })
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FanOut
+import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -15,6 +16,7 @@ final class RelayDesk: RelayControl {
     let book: DaemonBook.Shared
     let fanOut: FanOut
     let sources: SourceRunner
+    let notifier: Notifier
     private let board: VersionBoard
     let signings: SigningCount
     let log: Log
@@ -24,14 +26,15 @@ final class RelayDesk: RelayControl {
     private let oneByOne = Mutex(())
 
     init(
-        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, sources: SourceRunner, board: VersionBoard,
-        signings: SigningCount, log: Log,
+        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, sources: SourceRunner, notifier: Notifier,
+        board: VersionBoard, signings: SigningCount, log: Log,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
         self.book = book
         self.fanOut = fanOut
         self.sources = sources
+        self.notifier = notifier
         self.board = board
         self.signings = signings
         self.log = log

@@ -6,8 +6,8 @@ import RelayEngine
 struct GenerateCommand: Command {
     static let spec = CommandSpec(
         path: ["generate"],
-        purpose: "Prints a shell's completions, the manual page or the table of metrics",
-        positionals: [PositionalSpec("KIND", "bash, zsh, fish, man or metrics")],
+        purpose: "Prints a shell's completions, a manual page or the table of metrics",
+        positionals: [PositionalSpec("KIND", "bash, zsh, fish, man, configuration (its manual page) or metrics")],
         examples: ["upgrade-relay generate bash > /usr/share/bash-completion/completions/upgrade-relay"],
         exitCodes: [.done, .usage])
 
@@ -15,7 +15,10 @@ struct GenerateCommand: Command {
         case bash
         case zsh
         case fish
+        /// upgrade-relay(1)
         case man
+        /// upgrade-relay.json5(5)
+        case configuration
         case metrics
     }
 
@@ -41,6 +44,7 @@ struct GenerateCommand: Command {
         case .zsh: ZshCompletion(specs).text
         case .fish: FishCompletion(specs).text
         case .man: ManualPage(specs).text
+        case .configuration: ConfigurationManual.text
         case .metrics: MetricCatalogue.page
         }
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OwnThread
+import RelayEngine
 import RelayStore
 import Testing
+import UpgradeRules
 import VersionSources
 
 @testable import RelayAPI
@@ -110,6 +112,33 @@ struct OpenAPITests {
             entry.operation["security"]?.elements.contains { $0["gitLabToken"] != nil } == true
         }
         #expect(places.map(\.path) == ["/v1/webhooks/gitlab/{app}/{platform}"])
+    }
+
+    @Test("what receivers of notifications are sent is the document's, in every state")
+    func webhooksOut() throws {
+        let post = try #require(DocumentCheck.document["webhooks"]?["campaignChanged"]?["post"])
+        let schema = try #require(post["requestBody"]?["content"]?["application/json"]?["schema"])
+        let bench = try Bench()
+        let bump = VersionBump(app: AppKey(app: "com.example.app", platform: .ios), required: try Version("2.0.0"))
+        let now = Timestamp(seconds: 1_800_000_000)
+        let applied = try bench.store.apply(
+            bump, actor: "t", source: "test", at: now,
+            draft: CampaignDraft(downloadURL: "https://apps.example.com/app", timeToLive: .seconds(3600)), receipt: nil
+        ) { _ in StoredAnswer(status: 200, body: []) }
+        guard case .applied(let outcome, _) = applied, var campaign = outcome.campaign else {
+            Issue.record("no campaign: \(applied)")
+            return
+        }
+        for state in CampaignState.allCases {
+            campaign.state = state
+            let sent = NotificationDocument.json(of: CampaignEvent(id: "0f4ad1b2", at: now, campaign: campaign))
+            let faults = DocumentCheck.check.faults(try JSONReader.read(sent), schema)
+            #expect(faults.isEmpty, "\(state): \(faults)")
+        }
+        let headers = post["parameters"]?.elements.compactMap { $0["name"]?.text }
+        #expect(headers == ["webhook-id", "webhook-timestamp", "webhook-signature"])
+        let answers = try #require(post["responses"]).members.map(\.name)
+        #expect(answers == ["2XX", "410", "429", "default"])
     }
 
     // MARK: The document itself

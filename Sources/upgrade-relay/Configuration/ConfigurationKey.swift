@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A key that the configuration may hold, as its reader asks for it.
+struct ConfigurationKey: Sendable, Hashable {
+    enum Values: Sendable, Hashable {
+        case text(default: String?)
+        case requiredText
+        case flag(default: Bool)
+        case integer(ClosedRange<Int>, default: Int?)
+        case duration(ClosedRange<Duration>, default: String?)
+        /// As they are written, with quotes where they are words.
+        case choice([String], default: String?)
+        /// Where a secret is kept.
+        case secret
+        case list
+        /// Its members have defaults, so it may be left out.
+        case object
+        /// Left out, it means something else than an empty one.
+        case optionalObject
+    }
+
+    /// `apps.APP.PLATFORM.push.type`, `notify[].url`: what names are the owner's is in capitals.
+    let path: String
+    let values: Values
+
+    init(_ path: String, _ values: Values) {
+        self.path = Self.general(path)
+        self.values = values
+    }
+
+    /// `apps["com.example.app"].ios.sources[3].appStore.id` as `apps.APP.PLATFORM.sources[].appStore.id`.
+    private static func general(_ path: String) -> String {
+        let named = path.replacing(/^apps\["[^"]*"\]/) { _ in "apps.APP" }
+        let platform = named.replacing(/^apps\.APP\.(?:ios|android)(?=\.|$)/) { _ in "apps.APP.PLATFORM" }
+        return platform.replacing(/\[[0-9]+\]/) { _ in "[]" }
+    }
+
+    /// What it may hold and what holds where it is left out; nil where its members say that.
+    var facts: String? {
+        switch values {
+        case .text(let value): "Text." + Self.standard(value.map { "\"\($0)\"" })
+        case .requiredText: "Text, which must be given."
+        case .flag(let value): "true or false." + Self.standard("\(value)")
+        case .integer(let range, let value):
+            (range.upperBound == .max
+                ? "A whole number from \(range.lowerBound)."
+                : "A whole number from \(range.lowerBound) to \(range.upperBound).")
+                + Self.standard(value.map(String.init))
+        case .duration(let range, let value):
+            "A duration from \"\(DurationText.exact(range.lowerBound))\" to \"\(DurationText.exact(range.upperBound))\"."
+                + Self.standard(value.map { "\"\($0)\"" })
+        case .choice(let words, let value):
+            "\(ConfigurationReader.alternatives(words))." + Self.standard(value)
+        case .secret: "The place of a secret."
+        case .list: "A list."
+        case .object, .optionalObject: nil
+        }
+    }
+
+    private static func standard(_ value: String?) -> String {
+        value.map { " Default: \($0)." } ?? ""
+    }
+}

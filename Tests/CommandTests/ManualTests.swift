@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import upgrade_relay
+
+/// Manual pages and sample say what the reader of the configuration knows, no less and no more.
+@Suite struct ManualTests {
+    static func file(_ path: String) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    // MARK: upgrade-relay.json5(5)
+
+    @Test func `The page of the configuration has every key of its reader and no other`() {
+        let known = Set(ConfigurationManual.keys.filter { $0.facts != nil }.map(\.path))
+        let told = ConfigurationManual.sections.flatMap(\.keys).map(\.path)
+        #expect(known.subtracting(told) == [], "write what they are for")
+        #expect(Set(told).subtracting(known) == [], "the reader knows them no more")
+        #expect(Set(told).count == told.count)
+        #expect(told.count > 50)
+    }
+
+    @Test func `What leads the reader past every key enters every object`() {
+        let keys = ConfigurationManual.keys
+        for object in keys where object.facts == nil {
+            #expect(keys.contains { $0.path.hasPrefix("\(object.path).") }, "\(object.path)")
+        }
+    }
+
+    @Test func `The page says the reader's own limits and defaults`() {
+        let page = ConfigurationManual.text.replacing("\\-", with: "-").replacing("\\e", with: "\\")
+        #expect(page.contains("\n.B fanOut.lanes\nA whole number from 1 to 64. Default: 1.\n.br\n"))
+        #expect(page.contains("\n.B store.keep\nA duration from \"1h\" to \"3650d\".\n.br\n"))
+        #expect(page.contains("\n.B listen.limits.idleTime\nA duration from \"1s\" to \"1h\". Default: \"30s\".\n"))
+        #expect(page.contains("\n.B apps.APP.PLATFORM.push.priority\n1, 5 or 10. Default: 10.\n.br\n"))
+        #expect(page.contains("\n.B store.sqlite.path\nText. Default: \"/var/lib/upgrade-relay/relay.db\".\n.br\n"))
+        #expect(page.contains(#"Text. Default: "^v?(\d+(?:\.\d+)*)$"."#))
+        #expect(page.contains("\n.B apps.APP.PLATFORM.apns.key\nThe place of a secret.\n.br\n"))
+    }
+
+    @Test func `The example of the page is a configuration`() throws {
+        let configuration = try ConfigurationFile.parse(Array(ConfigurationManual.example.utf8), path: "example")
+        #expect(configuration.apps.count == 1)
+    }
+
+    // MARK: etc/config.json5
+
+    /// The sample with everything that it shows as a comment.
+    private static func uncommented(_ text: String) -> String {
+        let setting = #/^\s*//\s+((?:[a-zA-Z]+:\s.*|\{ (?:appStore|launchGate): .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.wholeMatch(of: setting).map { String($0.output.1) } ?? String(line)
+        }.joined(separator: "\n")
+    }
+
+    private static func paths(_ value: JSONValue, _ path: String = "") -> [String] {
+        switch value {
+        case .object(let members):
+            members.flatMap { name, value in
+                let inner = path == "apps" ? "apps[\"\(name)\"]" : path.isEmpty ? name : "\(path).\(name)"
+                return [inner] + paths(value, inner)
+            }
+        case .array(let elements): elements.flatMap { ["\(path)[0]"] + paths($0, "\(path)[0]") }
+        default: []
+        }
+    }
+
+    @Test func `The sample shows every key of the reader, and none that it refuses`() throws {
+        let sample = Self.uncommented(try Self.file("etc/config.json5"))
+        _ = try ConfigurationFile.parse(Array(sample.utf8), path: "etc/config.json5")
+        let tree = try ConfigurationFile.json5(Array(sample.utf8))
+        let shown = Set(Self.paths(tree).map { ConfigurationKey($0, .list).path })
+        #expect(Set(ConfigurationManual.keys.map(\.path)).subtracting(shown) == [])
+    }
+
+    @Test func `What the sample shows as a comment is the default`() throws {
+        let text = try Self.file("etc/config.json5")
+        let plain = try ConfigurationFile.parse(Array(text.utf8), path: "etc/config.json5")
+        var shown = try ConfigurationFile.parse(Array(Self.uncommented(text).utf8), path: "etc/config.json5")
+        // These two are examples.
+        #expect(shown.listen.tls != nil && shown.notify.count == 1)
+        (shown.listen.tls, shown.notify) = (nil, [])
+        #expect(shown.store == plain.store)
+        #expect(shown.listen == plain.listen)
+        #expect(shown.webhooks == plain.webhooks && shown.fanOut == plain.fanOut && shown.log == plain.log)
+        let app = try #require(plain.apps.first)
+        var same = try #require(shown.app(app.key))
+        #expect(same.sources.count == 3)
+        same.sources = []
+        #expect(same == app)
+    }
+
+    // MARK: All pages
+
+    private static func pages() throws -> [(name: String, text: String)] {
+        [
+            ("upgrade-relay.1", GenerateCommand.text(.man, of: .all)),
+            ("upgrade-relay.json5.5", GenerateCommand.text(.configuration, of: .all)),
+            ("upgrade-relay.service.8", try file("etc/man/upgrade-relay.service.8")),
+        ]
+    }
+
+    private static let judges: [(tool: String, arguments: [String])] = [
+        ("mandoc", ["-Tlint", "-Wstyle"]), ("groff", ["-man", "-ww", "-z", "-Kascii"]),
+    ]
+
+    @Test(arguments: judges) func `The pages please who reads them`(tool: String, arguments: [String]) throws {
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/\(tool)") else {
+            return print("not tested here: there is no \(tool)")
+        }
+        for (name, text) in try Self.pages() {
+            #expect(text.utf8.allSatisfy { $0 < 0x80 }, "\(name) is ASCII")
+            let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString)-\(name)")
+            try Data(text.utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/\(tool)")
+            process.arguments = arguments + [file.path]
+            let output = Pipe()
+            (process.standardOutput, process.standardError) = (output, output)
+            try process.run()
+            let said = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(said.isEmpty && process.terminationStatus == 0, "\(name): \(said)")
+        }
+    }
+
+    @Test func `Each page names its number, the release and its day`() throws {
+        for (name, text) in try Self.pages() {
+            let parts = name.split(separator: ".")
+            let title = parts.dropLast().joined(separator: ".").uppercased().replacing("-", with: "\\-")
+            let head =
+                ".TH \(title) \(parts.last ?? "") \(CommandLineTool.released) "
+                + "\"upgrade\\-relay \(CommandLineTool.version)\""
+            #expect(text.contains("\n\(head)"), "\(name)")
+        }
+        let day = try #require(CommandLineTool.released.wholeMatch(of: #/(\d{4})-(\d\d)-(\d\d)/#)?.output)
+        let changelog = try Self.file("etc/debian/changelog")
+        #expect(changelog.hasPrefix("upgrade-relay (\(CommandLineTool.version)-"))
+        let signed = try #require(changelog.firstMatch(of: #/ -- .*  \w+, (\d+) \w+ (\d{4}) /#)?.output)
+        #expect(Int(signed.1) == Int(day.3) && signed.2 == day.1)
+        #expect(
+            try Self.file("CHANGELOG.md").contains("## [\(CommandLineTool.version)] - \(CommandLineTool.released)\n"))
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+/// The map of rooms in CONTRIBUTING.md is that of Package.swift.
+@Suite struct ProjectMapTests {
+    private static func manifest() throws -> [String: Set<String>] {
+        let text = try ManualTests.file("Package.swift")
+        let declaration =
+            /(?:room|command|system|tests|\.target|\.testTarget|\.systemLibrary)\(\s*(?:name: )?"([A-Za-z0-9-]+)"(?:,\s*(?:dependencies: )?\[([^\]]*)\])?/
+        var targets: [String: Set<String>] = [:]
+        for match in text.matches(of: declaration) {
+            let names = match.output.2?.matches(of: /"([^"]+)"/).map { String($0.output.1) } ?? []
+            targets[String(match.output.1)] = Set(names)
+        }
+        // Only where the fuzzers are built.
+        targets["CFuzzer"] = nil
+        return targets
+    }
+
+    private static func rows() throws -> [(names: [String], cells: [String])] {
+        let text = try ManualTests.file("CONTRIBUTING.md")
+        return text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
+            let cells = row.split(separator: "|").map(String.init)
+            return (names(cells[0]), cells)
+        }
+    }
+
+    private static func names(_ cell: String) -> [String] {
+        cell.matches(of: /`([^`]+)`/).map { String($0.output.1) }
+    }
+
+    @Test func everyTargetIsOnTheMapOnce() throws {
+        let told = try Self.rows().flatMap(\.names)
+        let known = Set(try Self.manifest().keys)
+        #expect(known.count > 30)
+        #expect(Set(told) == known)
+        #expect(told.count == Set(told).count)
+    }
+
+    @Test func eachRoomKnowsWhatTheMapSays() throws {
+        let manifest = try Self.manifest()
+        var rooms = 0
+        // "" target, job, may know, ""
+        for row in try Self.rows() where row.cells.count >= 3 && !row.cells[2].allSatisfy(\.isWhitespace) {
+            let name = try #require(row.names.first)
+            #expect(Set(Self.names(row.cells[2])) == manifest[name], "\(name)")
+            rooms += 1
+        }
+        #expect(rooms > 20)
+    }
+}

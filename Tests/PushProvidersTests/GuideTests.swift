@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PushProviders
+import RelayEngine
+import Testing
+import UpgradeRules
+
+/// The operator's guide explains every reason that the relay can record or show, and none that there is not.
+@Suite struct GuideTests {
+    private static func file(_ path: String) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    private static func section(_ title: String) throws -> [Substring] {
+        let lines = try file("etc/GUIDE.md").split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex { $0 == "### \(title)" }, "etc/GUIDE.md has no part \(title)")
+        return Array(lines[(start + 1)...].prefix { !$0.hasPrefix("#") })
+    }
+
+    /// What stands between backquotes in one column of the table.
+    private static func names(_ title: String, column: Int) throws -> [String] {
+        try section(title).filter { $0.hasPrefix("| ") }.dropFirst().flatMap { row in
+            row.split(separator: "|")[column].matches(of: /`([^`]+)`/).map { String($0.output.1) }
+        }
+    }
+
+    @Test func everyReasonOfAPushIsExplained() throws {
+        let told = try Self.names("Of a push", column: 0)
+        let known = APNsProvider.reasons.union(FilterReason.allCases.map(\.rawValue))
+        // "HTTP 418" and its like: an answer without a known reason.
+        #expect(Set(told).subtracting(["HTTP"]) == known)
+        #expect(told.contains("HTTP"))
+        #expect(told.count == Set(told).count, "one row for each")
+    }
+
+    @Test func everyAlertHasAFirstLook() throws {
+        let rules = try Self.file("etc/prometheus/upgrade-relay.rules.yml")
+        let alerts = Set(rules.matches(of: /- alert: (\w+)/).map { String($0.output.1) })
+        let told = try Self.file("etc/GUIDE.md").matches(of: /\| `(UpgradeRelay\w+)` \|/).map { String($0.output.1) }
+        #expect(alerts.count > 10)
+        #expect(Set(told) == alerts)
+        #expect(told.count == alerts.count)
+    }
+
+    @Test func everyStateOfACampaignIsExplained() throws {
+        let told = try Self.names("Of a campaign", column: 0)
+        #expect(Set(told) == Set(CampaignState.allCases.map(\.rawValue)))
+    }
+
+    @Test func whatAWaitingCampaignSaysIsExplained() throws {
+        let told = try Self.names("Of a campaign", column: 1)
+        let required = try Version("2.0.0")
+        let gate = AvailabilityGate(required: required, hold: .seconds(3600))
+        let now = Timestamp(seconds: 1_800_000_000)
+        func evidence(_ version: Version?, ago: Duration) -> StoreEvidence {
+            StoreEvidence(askedAt: now, version: version, releasedAt: now - ago, firstShownAt: now - ago)
+        }
+        let cases = [
+            nil, evidence(nil, ago: .zero), evidence(required, ago: .seconds(60)),
+            evidence(required, ago: .seconds(7200)),
+        ]
+        for evidence in cases {
+            let reason = gate.reason(evidence, at: now) { "\($0.seconds)" }
+            let isTold = told.contains { pattern in
+                var rest = reason[...]
+                for part in pattern.split(separator: "…") {
+                    let words = part.trimmingCharacters(in: .whitespaces)
+                    guard let place = rest.firstRange(of: words) else { return false }
+                    rest = rest[place.upperBound...]
+                }
+                return true
+            }
+            #expect(isTold, "\(reason)")
+        }
+    }
+}
