@@ -74,6 +74,9 @@ let package = Package(
                 "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd",
                 "CLinux",
             ]),
+        command(
+            "relay-bench",
+            ["PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "CLinux"]),
         room(
             "RelayAPI",
             ["CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"],
