@@ -71,9 +71,11 @@ test-crash: packages ## kills at random moments: a campaign of 100,000 and 24 ki
 lint: ## formatting and style, as strict as they come
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
 
-bench: build ## rate, CPU per push and peak memory of the daemon at 100,000 and 1,000,000 devices
-	$(BINARY) demo --devices 100000
-	$(BINARY) demo --devices 1000000
+# What the figures are is said in Sources/relay-bench/BenchReport.swift; "relay-bench --help" lists the sizes.
+bench: PACKAGES += nghttp2-client
+bench: build ## transport beside h2load, whole way, late answers, imports, restart; BENCH="--devices 5000000" for other sizes
+	$(SWIFT) build $(RELEASE) --product relay-bench
+	.build/release/relay-bench --json $(or $(BENCH_JSON),.build/bench.json) $(BENCH)
 
 bench-api: build ## requests per second and CPU per request of what apps ask, at 1, 64 and 512 connections (needs wrk)
 	@command -v wrk > /dev/null || { echo 'wrk is missing: apt-get install wrk'; exit 1; }

@@ -74,6 +74,9 @@ let package = Package(
                 "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd",
                 "CLinux",
             ]),
+        command(
+            "relay-bench",
+            ["PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "CLinux"]),
         room(
             "RelayAPI",
             ["CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"],
@@ -111,6 +114,7 @@ let package = Package(
             name: "HookReceiver", dependencies: ["TestPeers", "CurlTransport", "VersionSources", "RelayEngine"],
             path: "Tests/HookReceiver", swiftSettings: strict),
         .target(name: "SeedApps", path: "Tests/SeedApps", swiftSettings: strict),
+        .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
         .target(
             name: "FaultInjection", dependencies: ["CFaultyVFS"], path: "Tests/FaultInjection",
@@ -125,7 +129,9 @@ let package = Package(
         .target(
             name: "TestPeers", dependencies: ["CurlTransport", "Signing", "CNGHTTP2", "COpenSSL", "CLinux"],
             path: "Tests/TestPeers", swiftSettings: strict),
-        tests("HTTP2Tests", ["HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing", "TestPeers"]),
+        tests(
+            "HTTP2Tests",
+            ["HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing", "TestPeers", "CAllocationCount"]),
         tests("PushProvidersTests", ["PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules", "SeedApps"]),
         tests(
             "FanOutTests",

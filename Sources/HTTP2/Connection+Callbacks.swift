@@ -112,7 +112,8 @@ extension Connection {
 
     private func answered(_ slot: RequestSlot) {
         let isSuccess = slot.status < 300
-        pool.book.figures.latency.add(from: slot.sentAt, to: pool.book.heardAt)
+        let (sent, heard) = (slot.sentAt.nanoseconds, pool.book.heardAt.nanoseconds)
+        pool.book.latency.add(nanoseconds: heard > sent ? heard - sent : 0)
         let wasProven = machine.isProven
         machine.requestEnded(.answered(isSuccess: isSuccess))
         if isSuccess {

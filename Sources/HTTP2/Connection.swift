@@ -33,6 +33,9 @@ final class Connection {
     /// The socket takes no more at present.
     private(set) var isBlocked = false
 
+    /// What epoll was told last: a note of the loop.
+    var isWatchedForWriting = false
+
     /// One TLS record. The bytes from `outSent` to `outCount` are on their way, and must stay where they are: see
     /// `DialedConnection.Sent.again`.
     private let out: UnsafeMutablePointer<UInt8>
@@ -66,7 +69,7 @@ final class Connection {
         unsafe out = .allocate(capacity: Self.outCapacity)
         unsafe session = nil
         // SAFETY: the session is deleted in `close` or deinit, before self goes.
-        unsafe session = Self.makeSession(for: Unmanaged.passUnretained(self).toOpaque())
+        unsafe session = Self.makeSession(for: Unmanaged.passUnretained(self).toOpaque(), pool.book.memory)
         guard unsafe session != nil else { throw LaneError("libnghttp2 cannot make a session") }
     }
 
@@ -75,13 +78,14 @@ final class Connection {
         unsafe out.deallocate()
     }
 
-    private static func makeSession(for owner: UnsafeMutableRawPointer) -> OpaquePointer? {
+    private static func makeSession(for owner: UnsafeMutableRawPointer, _ memory: SessionMemory) -> OpaquePointer? {
         var callbacks: OpaquePointer?
         guard unsafe nghttp2_session_callbacks_new(&callbacks) == 0 else { return nil }
         defer { unsafe nghttp2_session_callbacks_del(callbacks) }
         unsafe setCallbacks(callbacks)
         var session: OpaquePointer?
-        guard unsafe nghttp2_session_client_new(&session, callbacks, owner) == 0 else { return nil }
+        var allocator = unsafe memory.callbacks
+        guard unsafe nghttp2_session_client_new3(&session, callbacks, owner, nil, &allocator) == 0 else { return nil }
         let settings = [
             nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0),
             nghttp2_settings_entry(
@@ -104,17 +108,15 @@ final class Connection {
     /// - Returns: whether any was opened.
     func fill(atMost limit: Int, at now: MonotonicTime) -> Bool {
         guard failure == nil, !isBlocked else { return false }
-        var room = min(limit, machine.room)
-        var isAnyOpened = false
-        while room > 0, let (reference, prepared) = pool.take() {
-            guard open(reference, prepared, at: now) else { return isAnyOpened }
-            room -= 1
-            isAnyOpened = true
-        }
-        return isAnyOpened
+        let room = min(limit, machine.room)
+        var opened = 0
+        while opened < room, let (reference, prepared) = pool.take(), open(reference, prepared) { opened += 1 }
+        machine.requestsOpened(opened, at: now)
+        pool.book.figures.requestsSent += opened
+        return opened > 0
     }
 
-    private func open(_ reference: RequestReference, _ prepared: PreparedBatch, at now: MonotonicTime) -> Bool {
+    private func open(_ reference: RequestReference, _ prepared: PreparedBatch) -> Bool {
         guard let index = slots.take(reference, at: pool.book.sentAt) else {
             pool.streamEnded(reference, .notProcessed)
             return false
@@ -142,23 +144,28 @@ final class Connection {
             return false
         }
         unsafe slots.slots[Int(index)].streamID = stream
-        machine.requestOpened(at: now)
         let request = Int(reference.request)
-        let sends = prepared.batch.answers[request].sends
-        if sends < .max { prepared.batch.answers[request].sends = sends + 1 }
-        pool.book.figures.requestsSent += 1
+        let sends = unsafe prepared.answers[request].sends
+        if sends < .max { unsafe prepared.answers[request].sends = sends + 1 }
         return true
     }
 
     // MARK: Bytes
 
     /// Writes until the session has nothing more or the socket is full.
-    func flush() {
+    /// - Parameter holdsBack: what does not fill a record stays, because more is about to follow.
+    func flush(holdsBack: Bool = false) {
         guard failure == nil else { return }
         while true {
             if outSent == outCount {
-                guard refill(), outCount > 0 else { return }
+                outSent = 0
+                outCount = 0
             }
+            // What OpenSSL has begun to send must come again as it was.
+            if outSent == 0, !isBlocked {
+                guard refill() else { return }
+            }
+            if outCount == 0 || holdsBack && outCount < Self.outCapacity { return }
             switch unsafe dialed.send(UnsafeRawBufferPointer(start: out + outSent, count: outCount - outSent)) {
             case .wrote(let count):
                 outSent += count
@@ -175,8 +182,6 @@ final class Connection {
 
     /// Many frames into one buffer: one record, one system call.
     private func refill() -> Bool {
-        outSent = 0
-        outCount = 0
         while outCount < Self.outCapacity {
             if frameRestCount == 0 {
                 var frame: UnsafePointer<UInt8>?

@@ -90,9 +90,9 @@ package final class Lane: Sendable {
     }
 
     static func handBack(_ batch: RequestBatch, to receiver: any BatchReceiver) {
-        for index in batch.answers.indices where batch.answers[index].kind == .open {
-            batch.answers[index].kind = .unsent
-        }
+        var answer = Answer()
+        answer.kind = .unsent
+        batch.answers = Array(repeating: answer, count: batch.count)
         receiver.finished(batch)
     }
 }

@@ -4,6 +4,10 @@ import RelayEngine
 /// What one turn of the lane's loop gathers, to be told to others when the turn is over: never from inside a C callback.
 final class LaneBook {
     var figures = LaneFigures()
+    /// The figures' latency, added to with each answer: apart, and only changed by what is inlined, so that nobody checks
+    /// at run time whether others look at it.
+    var latency = LatencyHistogram()
+    let memory = SessionMemory()
     /// When what goes out in this turn goes out: later than the turn began, where much came in.
     var sentAt = MonotonicTime(nanoseconds: 0)
     /// When the bytes that are being taken apart came in.

@@ -174,10 +174,11 @@ final class LaneLoop {
                 let wasBlocked = connection.isBlocked
                 connection.flush()
                 connection.noticeEnd()
-                if connection.isBlocked != wasBlocked {
+                if connection.isBlocked != connection.isWatchedForWriting {
                     poller.watch(connection.socket, token: connection.token, forWriting: connection.isBlocked)
-                    if wasBlocked { isAgain = pool.queued > 0 }
+                    connection.isWatchedForWriting = connection.isBlocked
                 }
+                if wasBlocked, !connection.isBlocked { isAgain = pool.queued > 0 }
                 if settle(connection, at: now) { isAgain = pool.queued > 0 }
             }
         }
@@ -215,6 +216,7 @@ final class LaneLoop {
     // MARK: The turn's end
 
     private func tell() {
+        book.figures.latency = book.latency
         book.figures.connectionsOpen = connections.count
         book.figures.requestsInFlight = connections.values.reduce(0) { $0 + $1.machine.inFlight }
         if book.figures != shownFigures || !book.goAways.isEmpty {

@@ -122,27 +122,27 @@ final class Pool {
         body: [UInt8]? = nil
     ) {
         guard let prepared = prepared(reference) else { return }
-        let batch = prepared.batch
-        let index = Int(reference.request)
-        batch.answers[index].kind = kind
+        let answer = unsafe prepared.answers + Int(reference.request)
+        unsafe answer.pointee.kind = kind
         if kind == .answered {
-            batch.answers[index].status = status
-            batch.answers[index].retryAfter = retryAfter
+            unsafe answer.pointee.status = status
+            unsafe answer.pointee.retryAfter = retryAfter
             if let body, !body.isEmpty {
-                batch.answers[index].body = Int32(batch.bodies.count)
-                batch.bodies.append(body)
+                unsafe answer.pointee.body = Int32(prepared.batch.bodies.count)
+                prepared.batch.bodies.append(body)
             }
         }
         prepared.unanswered -= 1
         guard prepared.unanswered == 0 else { return }
-        book.finished.append((batch, receiver))
+        prepared.finish()
+        book.finished.append((prepared.batch, receiver))
         discardIfIdle(reference.batch, prepared)
     }
 
     /// A request's stream ended without an answer.
     func streamEnded(_ reference: RequestReference, _ end: PoolMachine.RequestEnd) {
         guard let prepared = prepared(reference) else { return }
-        let sends = Int(prepared.batch.answers[Int(reference.request)].sends)
+        let sends = Int(unsafe prepared.answers[Int(reference.request)].sends)
         switch machine.fate(after: end, isSecond: reference.isSecond, sends: sends) {
         case .sendAgain(let isSecond):
             var again = reference
@@ -195,7 +195,11 @@ final class Pool {
         var isMoving = true
         while isMoving, queued > 0 {
             isMoving = false
-            for connection in connections where connection.fill(atMost: 64, at: now) { isMoving = true }
+            for connection in connections where connection.fill(atMost: 64, at: now) {
+                isMoving = true
+                // While the CPU still has what belongs to them.
+                connection.flush(holdsBack: true)
+            }
         }
     }
 

@@ -11,6 +11,8 @@ final class PreparedBatch {
     let template: PreparedTemplate
     let count: Int
     let arena: UnsafeMutablePointer<UInt8>
+    /// The answers until `finish`: an array of the batch would be asked for its owner with each.
+    let answers: UnsafeMutablePointer<Answer>
     private let slots: UnsafeMutablePointer<ByteSlice>
     private let slotCount: Int
     /// The first request that has not been taken from the queue yet.
@@ -26,15 +28,23 @@ final class PreparedBatch {
         count = batch.count
         unanswered = batch.count
         slotCount = template.template.slotCount
-        unsafe arena = .allocate(capacity: max(batch.arena.count, 1))
-        unsafe arena.update(from: batch.arena, count: batch.arena.count)
-        unsafe slots = .allocate(capacity: max(batch.slots.count, 1))
-        unsafe slots.update(from: batch.slots, count: batch.slots.count)
+        unsafe arena = .allocate(capacity: max(batch.bytes.arena.count, 1))
+        unsafe arena.update(from: batch.bytes.arena, count: batch.bytes.arena.count)
+        unsafe slots = .allocate(capacity: max(batch.bytes.slots.count, 1))
+        unsafe slots.update(from: batch.bytes.slots, count: batch.bytes.slots.count)
+        unsafe answers = .allocate(capacity: max(batch.count, 1))
+        unsafe answers.initialize(repeating: Answer(), count: batch.count)
     }
 
     deinit {
         unsafe arena.deallocate()
         unsafe slots.deallocate()
+        unsafe answers.deallocate()
+    }
+
+    /// Every request has its answer: gives them to the batch.
+    func finish() {
+        batch.answers = unsafe Array(UnsafeBufferPointer(start: answers, count: count))
     }
 
     /// The slots of one request.

@@ -28,6 +28,28 @@ package struct Answer: Sendable, Hashable {
     package init() {}
 }
 
+/// The bytes of a batch's requests, one behind the other.
+package struct RequestBytes: Sendable {
+    /// All bytes of all slots of all requests.
+    package fileprivate(set) var arena: [UInt8] = []
+    /// `template.slotCount` slices for each request, request after request.
+    package fileprivate(set) var slots: [ByteSlice] = []
+    fileprivate var count = 0
+
+    /// Appends the request's next slot by letting `write` append to the arena.
+    package mutating func appendSlot(_ write: (inout [UInt8]) -> Void) {
+        let start = arena.count
+        write(&arena)
+        slots.append(ByteSlice(offset: UInt32(start), length: UInt32(arena.count - start)))
+    }
+
+    fileprivate mutating func append(slotCount: Int, _ write: (inout RequestBytes) -> Void) {
+        write(&self)
+        count += 1
+        precondition(slots.count == count * slotCount, "every slot of a request is filled once")
+    }
+}
+
 /// Requests that travel together: filled by the fan-out, sent by one lane, handed back when each has its answer.
 ///
 /// `@unchecked Sendable` because a batch has one owner at a time: the maker until `Lane.submit`, the lane's thread until
@@ -36,36 +58,25 @@ package final class RequestBatch: @unchecked Sendable {
     package let template: RequestTemplate
     /// The submitter's own mark, to know the batch again.
     package let tag: Int
-    /// All bytes of all slots of all requests.
-    package private(set) var arena: [UInt8]
-    /// `template.slotCount` slices for each request, request after request.
-    package private(set) var slots: [ByteSlice]
-    package var answers: [Answer]
+    package private(set) var bytes = RequestBytes()
+    /// One for each request, in their order; none until the batch comes back.
+    package internal(set) var answers: [Answer] = []
     /// Bodies of answers that were not 2xx; each at most 4 KiB.
     package var bodies: [[UInt8]] = []
 
     package init(template: RequestTemplate, tag: Int, capacity: Int, bytesPerRequest: Int) {
         self.template = template
         self.tag = tag
-        arena = []
-        arena.reserveCapacity(capacity * bytesPerRequest)
-        slots = []
-        slots.reserveCapacity(capacity * template.slotCount)
-        answers = []
-        answers.reserveCapacity(capacity)
+        bytes.arena.reserveCapacity(capacity * bytesPerRequest)
+        bytes.slots.reserveCapacity(capacity * template.slotCount)
     }
 
-    package var count: Int { answers.count }
+    package var count: Int { bytes.count }
 
-    /// Appends one slot's bytes by letting `write` append to the arena. Call once per slot, in slot order, then `endRequest`.
-    package func appendSlot(_ write: (inout [UInt8]) -> Void) {
-        let start = arena.count
-        write(&arena)
-        slots.append(ByteSlice(offset: UInt32(start), length: UInt32(arena.count - start)))
-    }
-
-    package func endRequest() {
-        precondition(slots.count == (answers.count + 1) * template.slotCount, "every slot of a request is filled once")
-        answers.append(Answer())
+    /// Appends a request. `write` fills its slots, each once and in their order.
+    ///
+    /// One closure for the whole request: each access to a class' property is checked for others at run time.
+    package func append(_ write: (inout RequestBytes) -> Void) {
+        bytes.append(slotCount: template.slotCount, write)
     }
 }

@@ -151,10 +151,10 @@ package struct ConnectionMachine: Sendable {
         zeroStreamsSince = peerLimit > 0 ? nil : zeroStreamsSince ?? now
     }
 
-    package mutating func requestOpened(at now: MonotonicTime) {
+    package mutating func requestsOpened(_ count: Int = 1, at now: MonotonicTime) {
         // Silence before the first request was not the peer's fault.
-        if inFlight == 0 { silentSince = now }
-        inFlight += 1
+        if inFlight == 0, count > 0 { silentSince = now }
+        inFlight += count
     }
 
     package mutating func requestEnded(_ end: StreamEnd) {

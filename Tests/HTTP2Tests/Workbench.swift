@@ -84,13 +84,14 @@ struct Workbench {
     static func batch(_ count: Int, from first: Int = 0, tag: Int = 0, body: Int = 0) -> RequestBatch {
         let batch = RequestBatch(template: template, tag: tag, capacity: count, bytesPerRequest: 64)
         for number in first..<first + count {
-            batch.appendSlot { $0 += Array("/3/device/\(number)".utf8) }
-            batch.appendSlot { $0 += Array("id-\(number)".utf8) }
-            batch.appendSlot {
-                $0 += Array("user \(number)".utf8)
-                $0 += [UInt8](repeating: 0x78, count: body)
+            batch.append { request in
+                request.appendSlot { $0 += Array("/3/device/\(number)".utf8) }
+                request.appendSlot { $0 += Array("id-\(number)".utf8) }
+                request.appendSlot {
+                    $0 += Array("user \(number)".utf8)
+                    $0 += [UInt8](repeating: 0x78, count: body)
+                }
             }
-            batch.endRequest()
         }
         return batch
     }

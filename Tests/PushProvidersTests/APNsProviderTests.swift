@@ -67,7 +67,7 @@ import UpgradeRules
         APNsProvider.append(
             token: 0..<4, telephone: 4..<arena.count, of: arena, campaign: Array("3f9c2ab81d04".utf8), device: 7,
             to: batch)
-        let slots = batch.slots.map { String(decoding: batch.arena[$0.range], as: UTF8.self) }
+        let slots = batch.bytes.slots.map { String(decoding: batch.bytes.arena[$0.range], as: UTF8.self) }
         #expect(slots == ["/3/device/00ff", "3f9c2ab8-1d04-8000-8000-000000000007", #"138\"00"#])
         // The body, put together as the connection does it, is what that user's phone takes and no other.
         let body = template.request.body.flatMap { piece in

@@ -16,7 +16,7 @@ struct ConnectionMachineTests {
     private func proven(_ change: (inout ConnectionMachine.Settings) -> Void = { _ in }) -> ConnectionMachine {
         var connection = machine(change)
         connection.settingsReceived(maximumStreams: 1000, at: at(0))
-        connection.requestOpened(at: at(1))
+        connection.requestsOpened(at: at(1))
         _ = connection.heard(bytes: 1, at: at(2))
         connection.requestEnded(.answered(isSuccess: true))
         return connection
@@ -29,11 +29,11 @@ struct ConnectionMachineTests {
         #expect(connection.room == 1)
         connection.settingsReceived(maximumStreams: 1000, at: at(0))
         #expect(connection.room == 1, "SETTINGS alone prove nothing")
-        connection.requestOpened(at: at(1))
+        connection.requestsOpened(at: at(1))
         #expect(connection.room == 0)
         connection.requestEnded(.answered(isSuccess: false))
         #expect(connection.room == 1 && !connection.isProven, "nor does a bad answer")
-        connection.requestOpened(at: at(2))
+        connection.requestsOpened(at: at(2))
         connection.requestEnded(.answered(isSuccess: true))
         #expect(connection.phase == .open && connection.isProven)
         #expect(connection.room == 100, "our own limit is the lower one")
@@ -43,7 +43,7 @@ struct ConnectionMachineTests {
         var connection = proven()
         connection.settingsReceived(maximumStreams: 10, at: at(0))
         #expect(connection.room == 10)
-        for _ in 0..<10 { connection.requestOpened(at: at(3)) }
+        for _ in 0..<10 { connection.requestsOpened(at: at(3)) }
         connection.settingsReceived(maximumStreams: 1, at: at(0))
         #expect(connection.room == 0)
         for _ in 0..<9 { connection.requestEnded(.answered(isSuccess: true)) }
@@ -62,7 +62,7 @@ struct ConnectionMachineTests {
 
     @Test func aServerThatAllowsNothingForLongIsLeft() {
         var connection = proven()
-        connection.requestOpened(at: at(10))
+        connection.requestsOpened(at: at(10))
         connection.settingsReceived(maximumStreams: 0, at: at(20))
         #expect(!connection.isFull(at: at(20_000)), "who wants a rest does not want more connections")
         #expect(connection.tick(at: at(9_000)) == .nothing)
@@ -80,7 +80,7 @@ struct ConnectionMachineTests {
 
     @Test func bytesWithoutAnAnswerAreAFlood() {
         var connection = proven()
-        connection.requestOpened(at: at(10))
+        connection.requestsOpened(at: at(10))
         let limit = ConnectionMachine.floodLimit
         #expect(connection.heard(bytes: limit, at: at(10)) == true)
         #expect(connection.heard(bytes: 1, at: at(10)) == false)
@@ -101,12 +101,12 @@ struct ConnectionMachineTests {
 
     @Test func fullMeansProvenSettledAndAtTheLimit() {
         var connection = machine()
-        connection.requestOpened(at: at(1))
+        connection.requestsOpened(at: at(1))
         #expect(!connection.isFull(at: at(5000)), "unproven")
         connection.settingsReceived(maximumStreams: 1, at: at(0))
         _ = connection.heard(bytes: 1, at: at(5000))
         connection.requestEnded(.answered(isSuccess: true))
-        connection.requestOpened(at: at(5000))
+        connection.requestsOpened(at: at(5000))
         #expect(connection.room == 0)
         #expect(!connection.isFull(at: at(5499)), "SETTINGS may follow")
         #expect(connection.isFull(at: at(5500)))
@@ -118,8 +118,8 @@ struct ConnectionMachineTests {
 
     @Test func goAwayLetsWhatIsInFlightEnd() {
         var connection = proven()
-        connection.requestOpened(at: at(3))
-        connection.requestOpened(at: at(3))
+        connection.requestsOpened(at: at(3))
+        connection.requestsOpened(at: at(3))
         connection.retire(.goAway(isCalm: false))
         #expect(connection.room == 0 && !connection.isUsable && !connection.isDone)
         connection.requestEnded(.refused)
@@ -137,12 +137,12 @@ struct ConnectionMachineTests {
 
     @Test func whatALoweredLimitRefusesIsNotCounted() {
         var connection = proven()
-        for _ in 0..<50 { connection.requestOpened(at: at(3)) }
+        for _ in 0..<50 { connection.requestsOpened(at: at(3)) }
         connection.settingsReceived(maximumStreams: 1, at: at(3))
         for _ in 0..<50 { connection.requestEnded(.refused) }
         #expect(connection.isUsable && connection.room == 1)
         for _ in 0..<8 {
-            connection.requestOpened(at: at(4))
+            connection.requestsOpened(at: at(4))
             connection.requestEnded(.refused)
         }
         #expect(connection.phase == .retired(.refuses), "what it allowed and refuses is")
@@ -151,15 +151,15 @@ struct ConnectionMachineTests {
     @Test func eightRefusalsInARowAreEnough() {
         var connection = proven()
         for _ in 0..<7 {
-            connection.requestOpened(at: at(3))
+            connection.requestsOpened(at: at(3))
             connection.requestEnded(.refused)
         }
         #expect(connection.isUsable)
-        connection.requestOpened(at: at(3))
+        connection.requestsOpened(at: at(3))
         connection.requestEnded(.answered(isSuccess: false))
         for count in 1...8 {
             #expect(connection.isUsable, "an answer began the count anew: \(count)")
-            connection.requestOpened(at: at(3))
+            connection.requestsOpened(at: at(3))
             connection.requestEnded(.refused)
         }
         #expect(connection.phase == .retired(.refuses))
@@ -170,7 +170,7 @@ struct ConnectionMachineTests {
     ])
     func anUnknownOutcomeRetires(end: ConnectionMachine.StreamEnd, reason: ConnectionMachine.Retirement) {
         var connection = proven()
-        connection.requestOpened(at: at(3))
+        connection.requestsOpened(at: at(3))
         connection.requestEnded(end)
         #expect(connection.phase == .retired(reason))
     }
@@ -178,7 +178,7 @@ struct ConnectionMachineTests {
     @Test func whatNeverLeftSaysNothingAboutThePeer() {
         var connection = proven()
         for _ in 0..<20 {
-            connection.requestOpened(at: at(3))
+            connection.requestsOpened(at: at(3))
             connection.requestEnded(.unsent)
         }
         #expect(connection.phase == .open && connection.inFlight == 0)
@@ -188,7 +188,7 @@ struct ConnectionMachineTests {
 
     @Test func silenceWithRequestsInFlightIsAskedAbout() {
         var connection = proven()
-        connection.requestOpened(at: at(60_000))
+        connection.requestsOpened(at: at(60_000))
         #expect(connection.tick(at: at(60_001)) == .nothing, "the silence before was nobody's fault")
         #expect(connection.tick(at: at(69_999)) == .nothing)
         #expect(connection.tick(at: at(70_000)) == .sendPing)
@@ -209,7 +209,7 @@ struct ConnectionMachineTests {
 
     @Test func aPeerThatTalksIsNotDead() {
         var connection = proven()
-        connection.requestOpened(at: at(0))
+        connection.requestsOpened(at: at(0))
         #expect(connection.tick(at: at(10_002)) == .sendPing)
         _ = connection.heard(bytes: 1, at: at(14_000))
         #expect(connection.tick(at: at(16_000)) == .nothing, "other bytes came after the PING")

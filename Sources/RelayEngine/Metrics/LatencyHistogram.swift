@@ -8,21 +8,24 @@ package struct LatencyHistogram: Sendable, Equatable {
     package static let bounds: [Double] = (0..<boundCount).map { Double(shortest << $0) / 1e9 }
 
     /// Nanoseconds: the first bucket's upper bound. Computed, so that it is a constant where it divides.
-    private static var shortest: UInt64 { 500_000 }
-    private static var boundCount: Int { 17 }
+    @inlinable static var shortest: UInt64 { 500_000 }
+    @inlinable static var boundCount: Int { 17 }
 
-    private var buckets = InlineArray<18, Int>(repeating: 0)
-    package private(set) var count = 0
+    @usableFromInline var buckets = InlineArray<18, Int>(repeating: 0)
+    @usableFromInline var total = 0
     /// Nanoseconds.
-    private var sum: UInt64 = 0
+    @usableFromInline var sum: UInt64 = 0
 
     package init() {}
 
+    package var count: Int { total }
+
+    @inlinable
     package mutating func add(nanoseconds: UInt64) {
         let units = (min(nanoseconds, .max - Self.shortest) + (Self.shortest - 1)) / Self.shortest
         let index = UInt64.bitWidth - (max(units, 1) &- 1).leadingZeroBitCount
         buckets[min(index, Self.boundCount)] &+= 1
-        count &+= 1
+        total &+= 1
         sum &+= nanoseconds
     }
 
@@ -48,6 +51,6 @@ package struct LatencyHistogram: Sendable, Equatable {
 
     /// Counts only grow, so the number of values tells two states of one histogram apart.
     package static func == (left: LatencyHistogram, right: LatencyHistogram) -> Bool {
-        left.count == right.count && left.sum == right.sum
+        left.total == right.total && left.sum == right.sum
     }
 }

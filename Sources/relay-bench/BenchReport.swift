@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// All figures of a run: the JSON file as it is written, and the tables.
+///
+/// CPU is user and system time of the process that is named, per push, in microseconds. Rates are per second of wall clock.
+struct BenchReport: Codable {
+    /// One connection, nothing recorded.
+    struct Transport: Codable {
+        var streams: Int
+        var pushes: Int
+        /// The sending process as a whole: start, dialling, building the requests, sending.
+        var cpuMicroseconds: Double
+        /// Of it, the lane's thread: frames, TLS, system calls, answers.
+        var laneCPUMicroseconds: Double
+        var pushesPerSecond: Double
+        /// What receives: the simulator in bare mode.
+        var simulatorCPUMicroseconds: Double
+        /// null where h2load is not installed.
+        var h2loadCPUMicroseconds: Double?
+        var h2loadRequestsPerSecond: Double?
+        /// Ours by h2load's; below 1 is cheaper.
+        var ratio: Double?
+    }
+
+    /// The daemon from the raised version to the campaign's end.
+    struct Whole: Codable {
+        var devices: Int
+        /// What the simulator waited before each answer.
+        var latencyMilliseconds: Int
+        var seconds: Double
+        var pushesPerSecond: Double
+        /// The daemon's.
+        var cpuMicroseconds: Double
+        var simulatorCPUMicroseconds: Double
+        /// Most that was resident at once since the daemon's start; the import is in it.
+        var peakMemoryBytes: Int
+        /// What the daemon sent to the storage layer.
+        var writtenBytesPerPush: Double
+        /// Opened in all.
+        var connections: Int
+    }
+
+    struct Import: Codable {
+        var format: Stage.Format
+        var rows: Int
+        /// Rows that were there before.
+        var registry: Int
+        var rowsPerSecond: Double
+    }
+
+    struct Restart: Codable {
+        var devices: Int
+        /// When the daemon was ready again.
+        var acceptedBefore: Int
+        /// From the process' start to `/readyz`, with a new store.
+        var readyEmptySeconds: Double
+        /// The same after the kill.
+        var readySeconds: Double
+        /// From the process' start to the first push that is in the ledger.
+        var resumedSeconds: Double
+    }
+
+    var version = 1
+    var processors = ProcessInfo.processInfo.activeProcessorCount
+    var transport: [Transport] = []
+    var whole: [Whole] = []
+    var latency: [Whole] = []
+    var imports: [Import] = []
+    var restart: Restart?
+
+    var json: Data {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+            return try encoder.encode(self)
+        }
+    }
+
+    // MARK: Tables
+
+    static func table(_ rows: [Transport]) -> String {
+        lines(
+            "Transport alone, one connection",
+            ["streams", "µs/push", "of it lane", "pushes/s", "simulator µs", "h2load µs", "h2load req/s", "ratio"],
+            rows.map { row in
+                [
+                    "\(row.streams)", text(row.cpuMicroseconds), text(row.laneCPUMicroseconds),
+                    whole(row.pushesPerSecond), text(row.simulatorCPUMicroseconds),
+                    row.h2loadCPUMicroseconds.map(text) ?? "-", row.h2loadRequestsPerSecond.map(whole) ?? "-",
+                    row.ratio.map(text) ?? "-",
+                ]
+            })
+    }
+
+    static func table(_ title: String, _ rows: [Whole]) -> String {
+        lines(
+            title,
+            [
+                "devices", "latency", "seconds", "pushes/s", "µs/push", "simulator µs", "peak MiB", "bytes written",
+                "connections",
+            ],
+            rows.map { row in
+                [
+                    "\(row.devices)", "\(row.latencyMilliseconds) ms", text(row.seconds), whole(row.pushesPerSecond),
+                    text(row.cpuMicroseconds), text(row.simulatorCPUMicroseconds), "\(row.peakMemoryBytes >> 20)",
+                    text(row.writtenBytesPerPush), "\(row.connections)",
+                ]
+            })
+    }
+
+    static func table(_ rows: [Import]) -> String {
+        lines(
+            "Imports", ["format", "rows", "registry before", "rows/s"],
+            rows.map { ["\($0.format)", "\($0.rows)", "\($0.registry)", whole($0.rowsPerSecond)] })
+    }
+
+    static func table(_ row: Restart) -> String {
+        lines(
+            "Killed in the middle of a campaign",
+            ["devices", "accepted before", "ready, empty", "ready again", "sends again"],
+            [
+                [
+                    "\(row.devices)", "\(row.acceptedBefore)", text(row.readyEmptySeconds) + " s",
+                    text(row.readySeconds) + " s", text(row.resumedSeconds) + " s",
+                ]
+            ])
+    }
+
+    private static func text(_ number: Double) -> String { String(format: "%.2f", number) }
+    private static func whole(_ number: Double) -> String { "\(Int(number))" }
+
+    private static func lines(_ title: String, _ head: [String], _ rows: [[String]]) -> String {
+        let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
+        let body = ([head] + rows).map { row in
+            zip(row, widths).map { String(repeating: " ", count: $1 - $0.count) + $0 }.joined(separator: "  ")
+        }
+        return "\n\(title)\n" + body.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The daemon's benchmarks, each on a stage of its own.
+struct DaemonBench {
+    let options: BenchOptions
+
+    // MARK: The whole way
+
+    /// Registry, filter, payload, push, durable ledger; and on the way there, imports.
+    func whole(devices: Int) throws -> (BenchReport.Whole, [BenchReport.Import]) {
+        let stage = try Stage(relay: options.relay)
+        defer { stage.tearDown() }
+        try stage.start()
+        var imports = [
+            BenchReport.Import(
+                format: .ndjson, rows: devices, registry: 0,
+                rowsPerSecond: try stage.importDevices(0..<devices, as: .ndjson))
+        ]
+        let result = try campaign(stage, devices: devices, latency: 0)
+        if devices == options.devices.max() {
+            for (index, format) in [Stage.Format.ndjson, .csv].enumerated() {
+                let first = devices + index * options.importRows
+                let speed = try stage.importDevices(first..<first + options.importRows, as: format)
+                imports.append(.init(format: format, rows: options.importRows, registry: first, rowsPerSecond: speed))
+            }
+        }
+        return (result, imports)
+    }
+
+    /// CSV into an empty registry; NDJSON into one is part of every campaign.
+    func importIntoEmpty() throws -> BenchReport.Import {
+        let stage = try Stage(relay: options.relay)
+        defer { stage.tearDown() }
+        try stage.start()
+        let speed = try stage.importDevices(0..<options.importRows, as: .csv)
+        return .init(format: .csv, rows: options.importRows, registry: 0, rowsPerSecond: speed)
+    }
+
+    // MARK: Latency
+
+    /// The service answers late: does the relay hide it, and with how many connections?
+    func late(milliseconds: Int) throws -> BenchReport.Whole {
+        let stage = try Stage(relay: options.relay, latency: milliseconds)
+        defer { stage.tearDown() }
+        try stage.start()
+        _ = try stage.importDevices(0..<options.lateDevices, as: .ndjson)
+        return try campaign(stage, devices: options.lateDevices, latency: milliseconds)
+    }
+
+    private func campaign(_ stage: Stage, devices: Int, latency: Int) throws -> BenchReport.Whole {
+        let sinkBefore = try ProcessFigures(of: stage.sink.identifier)
+        let before = try stage.figures()
+        let began = ContinuousClock.now
+        let id = try stage.raise(to: "2.0.0")
+        try stage.wait("the campaign is over") { try stage.campaign(id).state == "completed" }
+        let elapsed = (ContinuousClock.now - began) / .seconds(1)
+        let after = try stage.figures()
+        let sinkAfter = try ProcessFigures(of: stage.sink.identifier)
+        let accepted = try stage.campaign(id).accepted
+        let sink = try stage.stopSink()
+        guard accepted == devices, sink.accepted == devices else {
+            throw BenchError("of \(devices) the relay knows \(accepted) accepted, the simulator \(sink.accepted)")
+        }
+        func perPush(_ nanoseconds: UInt64) -> Double { Double(nanoseconds) / Double(devices) / 1000 }
+        return BenchReport.Whole(
+            devices: devices, latencyMilliseconds: latency, seconds: elapsed,
+            pushesPerSecond: Double(devices) / elapsed,
+            cpuMicroseconds: perPush(after.processorTime - before.processorTime),
+            simulatorCPUMicroseconds: perPush(sinkAfter.processorTime - sinkBefore.processorTime),
+            peakMemoryBytes: after.peakMemory,
+            writtenBytesPerPush: Double(after.written - before.written) / Double(devices),
+            connections: sink.connectionsOpened)
+    }
+
+    // MARK: Restart
+
+    /// Kills the daemon in the middle of a campaign and starts it again.
+    func restart() throws -> BenchReport.Restart {
+        let stage = try Stage(relay: options.relay)
+        defer { stage.tearDown() }
+        let empty = try stage.start()
+        _ = try stage.importDevices(0..<options.resumeDevices, as: .ndjson)
+        let id = try stage.raise(to: "2.0.0")
+        try stage.wait("half of the campaign is done", pause: 2000) {
+            try stage.campaign(id).accepted >= options.resumeDevices / 2
+        }
+        stage.kill()
+        let began = ContinuousClock.now
+        let ready = try stage.start()
+        let already = try stage.campaign(id).accepted
+        try stage.wait("the campaign goes on", pause: 1000) { try stage.campaign(id).accepted > already }
+        let resumed = (ContinuousClock.now - began) / .seconds(1)
+        try stage.wait("the campaign is over") { try stage.campaign(id).state == "completed" }
+        let accepted = try stage.campaign(id).accepted
+        guard accepted == options.resumeDevices else {
+            throw BenchError("\(accepted) of \(options.resumeDevices) were accepted after the restart")
+        }
+        return .init(
+            devices: options.resumeDevices, acceptedBefore: already, readyEmptySeconds: empty, readySeconds: ready,
+            resumedSeconds: resumed)
+    }
+}

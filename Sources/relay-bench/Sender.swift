@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HTTP2
+import PushProviders
+import RelayEngine
+import Signing
+import Synchronization
+import UpgradeRules
+
+/// The relay's transport and nothing else: batches are built as the fan-out builds them, with distinct tokens, ids and
+/// telephones, sent by one lane, and counted when they come back.
+///
+/// A process of its own (`relay-bench send`), so that its CPU is the sending side's alone.
+struct Sender {
+    var origin: Origin
+    var trustedCertificates: String
+    var key: ES256PrivateKey
+    var pushes: Int
+    var streams: Int
+
+    /// What a run took. Times are in nanoseconds.
+    struct Result: Codable {
+        var accepted = 0
+        var connections = 0
+        /// From handing over the first batch to the last answer, dialling included.
+        var elapsed: UInt64 = 0
+        /// The lane's thread: frames, TLS, system calls, answers.
+        var laneCPU: UInt64 = 0
+        /// The whole process with its start, the dialling and the building of the requests.
+        var processCPU: UInt64 = 0
+    }
+
+    static let topic = "com.example.taxi"
+    static let teamID = "BENCHTEAM1"
+    static let keyID = "BENCHKEY01"
+    static let payload = UpgradePayload(
+        type: "mddy_needUpgrade", alert: "A new version is ready. Please upgrade.",
+        downloadURL: "https://apps.apple.com/app/id1173193999")
+    private static let campaign = Array("0123456789ab".utf8)
+    private static let laneName = "lane 0"
+    private static let batchSize = 1000
+    /// As many as the fan-out has on their way for two shards.
+    private static let batchesOut = 8
+
+    func run() throws -> Result {
+        let inbox = Inbox()
+        let lane = try Lane(name: Self.laneName)
+        var configuration = PoolConfiguration(origin: origin)
+        configuration.trustedCertificates = trustedCertificates
+        configuration.maximumConnections = 1
+        configuration.maximumStreams = streams
+        let template = try Self.template(key: key, authority: origin.authority)
+        let pool = lane.addPool(configuration, judge: APNsJudge(), receiver: inbox)
+        let began = LaneClock.now()
+        var submitted = 0
+        var answered = 0
+        var result = Result()
+        while answered < pushes {
+            while submitted < pushes, submitted - answered < Self.batchSize * Self.batchesOut {
+                let count = min(Self.batchSize, pushes - submitted)
+                lane.submit(Self.batch(template, from: submitted, count: count), to: pool)
+                submitted += count
+            }
+            for batch in inbox.wait() {
+                answered += batch.count
+                result.accepted += batch.answers.count { $0.kind == .answered && $0.status == 200 }
+            }
+        }
+        result.elapsed = UInt64((LaneClock.now() - began).nanoseconds)
+        result.connections = lane.figures.connectionsOpened
+        result.laneCPU = ThreadFigures.processorTime(named: Self.laneName) ?? 0
+        lane.stop(deadline: .seconds(5))
+        result.processCPU = ProcessClock.now()
+        return result
+    }
+
+    private static func template(key: ES256PrivateKey, authority: String) throws -> RequestTemplate {
+        let tokens = APNsTokenSource(teamID: teamID, keyID: keyID, key: key, stored: nil, save: { _ in })
+        let now = Timestamp(seconds: Int64(Date.now.timeIntervalSince1970))
+        return try APNsProvider(settings: .init(topic: topic, priority: 10), tokens: tokens).template(
+            payload: payload, authority: authority, expiresAt: now + .seconds(86_400), at: now
+        ).request
+    }
+
+    private static func batch(_ template: RequestTemplate, from first: Int, count: Int) -> RequestBatch {
+        let batch = RequestBatch(
+            template: template, tag: 0, capacity: count, bytesPerRequest: APNsProvider.bytesPerPush)
+        var arena: [UInt8] = []
+        arena.reserveCapacity(tokenLength + telephoneLength)
+        for number in first..<first + count {
+            arena.removeAll(keepingCapacity: true)
+            appendDevice(number, to: &arena)
+            APNsProvider.append(
+                token: 0..<tokenLength, telephone: tokenLength..<arena.count, of: arena, campaign: campaign,
+                device: Int64(number), to: batch)
+        }
+        return batch
+    }
+
+    static let tokenLength = 64
+    private static let telephoneLength = 11
+
+    // MARK: For other senders
+
+    /// The header fields of one push, pseudo-fields left out.
+    static func sampleFields(key: ES256PrivateKey) throws -> [(name: String, value: String)] {
+        let template = try template(key: key, authority: "")
+        return template.fields.compactMap { field in
+            let name = String(decoding: field.name, as: UTF8.self)
+            guard !name.hasPrefix(":") else { return nil }
+            return switch field.value {
+            case .constant(let bytes): (name, String(decoding: bytes, as: UTF8.self))
+            // The path is a pseudo-field: what remains is the apns-id.
+            case .slot: (name, PushID.text(campaign: String(decoding: campaign, as: UTF8.self), device: 1))
+            }
+        }
+    }
+
+    static var sampleBody: [UInt8] {
+        var device: [UInt8] = []
+        appendDevice(1, to: &device)
+        return payload.beforeTelephone + device.dropFirst(tokenLength) + payload.afterTelephone
+    }
+
+    // MARK: Devices
+
+    /// A token as random as real ones, for HPACK's Huffman code, and a telephone.
+    static func appendDevice(_ number: Int, to bytes: inout [UInt8]) {
+        var state = UInt64(number)
+        for _ in 0..<4 {
+            // Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014).
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var mixed = state
+            mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+            mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+            mixed ^= mixed >> 31
+            for _ in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: mixed & 15)
+                bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+                mixed >>= 4
+            }
+        }
+        var telephone = 13_800_000_000 + number % 100_000_000
+        let start = bytes.count
+        for _ in 0..<telephoneLength {
+            bytes.append(0x30 + UInt8(telephone % 10))
+            telephone /= 10
+        }
+        bytes[start...].reverse()
+    }
+
+    /// Batches that are back, for the thread that builds new ones.
+    private final class Inbox: BatchReceiver {
+        private let batches = Mutex<[RequestBatch]>([])
+        private let arrival = DispatchSemaphore(value: 0)
+
+        func finished(_ batch: RequestBatch) {
+            let isFirst = batches.withLock { batches in
+                batches.append(batch)
+                return batches.count == 1
+            }
+            if isFirst { arrival.signal() }
+        }
+
+        func pool(_ pool: PoolID, is condition: PoolCondition) {
+            guard case .failing(let error, _) = condition else { return }
+            FileHandle.standardError.write(Data("relay-bench send: \(error)\n".utf8))
+            exit(1)
+        }
+
+        func wait() -> [RequestBatch] {
+            arrival.wait()
+            return batches.withLock { batches in
+                let all = batches
+                batches.removeAll()
+                return all
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HTTP2
+import Signing
+
+// Threads that dial are not waited for at the end.
+CryptoLibrary.keepUntilTheEnd()
+signal(SIGPIPE, SIG_IGN)
+
+/// `send PORT AUTHORITY KEY PUSHES STREAMS`: the part of the transport's benchmark whose CPU is counted.
+func send(_ words: [String]) throws {
+    guard words.count == 5, let port = UInt16(words[0]), let pushes = Int(words[3]), let streams = Int(words[4]) else {
+        throw BenchError("send wants: PORT AUTHORITY KEY PUSHES STREAMS")
+    }
+    let key = try ES256PrivateKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: words[2]))))
+    let sender = Sender(
+        origin: Origin(host: "127.0.0.1", port: port), trustedCertificates: words[1], key: key, pushes: pushes,
+        streams: streams)
+    FileHandle.standardOutput.write(try JSONEncoder().encode(sender.run()))
+}
+
+/// At once, also into a pipe: a run takes minutes.
+func tell(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+
+func bench(_ options: BenchOptions) throws {
+    var report = BenchReport()
+    if options.suites.contains(.transport) {
+        report.transport = try TransportBench(options: options).run()
+        tell(BenchReport.table(report.transport))
+    }
+    let daemon = DaemonBench(options: options)
+    if options.suites.contains(.whole) {
+        for devices in options.devices {
+            let (whole, imports) = try daemon.whole(devices: devices)
+            report.whole.append(whole)
+            report.imports += imports
+        }
+        tell(BenchReport.table("The whole way, by size of the audience", report.whole))
+    }
+    if options.suites.contains(.latency) {
+        report.latency = try options.latencies.map { try daemon.late(milliseconds: $0) }
+        tell(BenchReport.table("The service answers late", report.latency))
+    }
+    if options.suites.contains(.imports) { report.imports.append(try daemon.importIntoEmpty()) }
+    if !report.imports.isEmpty { tell(BenchReport.table(report.imports)) }
+    if options.suites.contains(.restart) {
+        let restart = try daemon.restart()
+        report.restart = restart
+        tell(BenchReport.table(restart))
+    }
+    if let path = options.json { try report.json.write(to: URL(fileURLWithPath: path)) }
+}
+
+do {
+    let words = Array(CommandLine.arguments.dropFirst())
+    if words.first == "send" {
+        try send(Array(words.dropFirst()))
+    } else if words.contains("--help") || words.contains("-h") {
+        tell(BenchOptions.help)
+    } else {
+        try bench(BenchOptions(words))
+    }
+} catch {
+    FileHandle.standardError.write(Data("relay-bench: \(error)\n".utf8))
+    exit(1)
+}

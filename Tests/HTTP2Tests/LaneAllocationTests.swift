@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import CAllocationCount
+import HTTP2
+import OwnThread
+import TestPeers
+import Testing
+
+/// How often the lane's own thread had asked for memory as each batch came back.
+private final class AllocationMeter: BatchReceiver {
+    let counts = Watched<[Int]>([])
+
+    func finished(_ batch: RequestBatch) {
+        let count = Int(allocation_count())
+        counts.change { $0.append(count) }
+    }
+
+    func pool(_ pool: PoolID, is condition: PoolCondition) {}
+
+    func count(after batches: Int) throws -> Int {
+        try #require(counts.wait { $0.count >= batches }, "batches did not come back")
+        return counts.now[batches - 1]
+    }
+}
+
+@Suite(.timeLimit(.minutes(10)), .ownThread)
+struct LaneAllocationTests {
+    /// Allocations of the lane's thread for each push. A batch and a turn of the loop cost some, nghttp2 alone would take six
+    /// for each request from malloc. Where nothing is optimised, our own code has a few for closures and iterators.
+    #if DEBUG
+        private static let bound = 4.0
+    #else
+        private static let bound = 0.2
+    #endif
+
+    @Test(.enabled(if: allocation_count() >= 0, "a sanitizer has malloc to itself"))
+    func aPushTakesNoMemoryOnceTheLaneIsWarm() throws {
+        let identity = try TestIdentity()
+        let peer = try ScriptedPeer(identity, PeerManner()) { _ in [.answer(200)] }
+        defer { peer.stop() }
+        let lane = try Lane(name: "test lane")
+        defer { lane.stop(deadline: .zero) }
+        var configuration = PoolConfiguration(origin: Origin(host: "localhost", port: peer.port))
+        configuration.trustedCertificates = identity.authorityPath
+        configuration.maximumConnections = 1
+        configuration.maximumStreams = 200
+        let meter = AllocationMeter()
+        let pool = lane.addPool(configuration, judge: FixedJudge(), receiver: meter)
+        let size = 1000
+        func send(_ batches: Range<Int>) {
+            for number in batches { lane.submit(Workbench.batch(size, from: number * size), to: pool) }
+        }
+        send(0..<4)
+        let warm = try meter.count(after: 4)
+        send(4..<12)
+        let perPush = Double(try meter.count(after: 12) - warm) / Double(8 * size)
+        #expect(perPush < Self.bound, "\(perPush) allocations per push")
+    }
+}
