@@ -120,7 +120,7 @@ let package = Package(
             name: "FaultInjection", dependencies: ["CFaultyVFS"], path: "Tests/FaultInjection",
             swiftSettings: strictWithC),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
-        tests("RelayEngineTests", ["RelayEngine", "UpgradeRules"]),
+        tests("RelayEngineTests", ["RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests(
             "RelayStoreSQLiteTests",
             ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance", "FaultInjection"]),

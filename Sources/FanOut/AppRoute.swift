@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP2
 package import PushProviders
-import RelayEngine
+package import RelayEngine
 package import RelayStore
 package import UpgradeRules
 
@@ -21,6 +21,12 @@ package struct AppRoute: Sendable {
     package var timeToLive: Duration
     /// Whether a token that its environment calls bad is tried once in the other one. Default no.
     package var triesOtherEnvironment = false
+    /// How fast its pushes may go out. Default as fast as they can.
+    package var pace: Pace?
+    /// The parts that a new campaign's audience goes out in. Default none: all at once.
+    package var waves: WavePlan?
+    /// What is between waves; nil where there are none.
+    package var waveRules: WaveRules?
     /// Why a new campaign first waits; nil: it begins at once.
     package var waitingReason: String?
 

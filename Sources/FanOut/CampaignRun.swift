@@ -21,8 +21,13 @@ final class CampaignRun {
     var reconnects = 0
     /// Flights before this one left before the last of these connections was made.
     var firstTagOnNewConnection = 0
-    var pushes = RateMeter()
+    var pushes: RateMeter
     var devices = RateMeter()
+    private(set) var waves: CampaignWaves
+    /// Which device is in which wave; nil where the campaign has none.
+    let draw: WaveDraw?
+    /// Devices that had to be read for each push of late: how far ahead to read for a few.
+    private(set) var devicesPerPush = 1.0
     /// Nothing is sent before this moment (TooManyProviderTokenUpdates).
     var pausedUntil: Timestamp?
     /// Why, as the status shows it.
@@ -37,7 +42,10 @@ final class CampaignRun {
         self.route = route
         filter = AudienceFilter(required: record.required, telephones: record.telephones)
         payload = route.payload(message: record.message, downloadURL: record.downloadURL)
-        machine = CampaignMachine(limits: limits, nextRetry: nextRetry)
+        waves = record.waves
+        draw = record.draw
+        pushes = RateMeter(pace: route.pace?.ratePerSecond)
+        machine = CampaignMachine(limits: limits, nextRetry: nextRetry, hasMoreWaves: record.waves.next != nil)
         breaker = CredentialBreaker(delivered: record.counts.accepted)
     }
 
@@ -64,6 +72,30 @@ final class CampaignRun {
         APNsRemedy(
             app: record.app.app, section: route.section, server: route.pool(for: environment).origin.description,
             campaign: record.id, now: now)
+    }
+
+    func take(_ waves: CampaignWaves) {
+        self.waves = waves
+    }
+
+    /// One wave's devices of a shard; nil: all.
+    func slice(_ shard: CampaignMachine.ShardRange) -> WaveSlice? {
+        draw.map { WaveSlice($0, number: shard.wave) }
+    }
+
+    // MARK: Reading ahead
+
+    /// How many devices to read for so many pushes, when some are filtered; at least 1, at most `limit`.
+    func devices(for pushes: Int, limit: Int) -> Int {
+        guard pushes < limit else { return limit }
+        return min(limit, max(1, Int((Double(pushes) * devicesPerPush * 1.25).rounded(.up))))
+    }
+
+    func noteRead(_ devices: Int, pushes: Int) {
+        guard devices > 0 else { return }
+        // Where all were filtered, twice as many are read next.
+        let share = pushes > 0 ? Double(devices) / Double(pushes) : max(Double(devices), devicesPerPush) * 2
+        devicesPerPush = pushes > 0 ? (devicesPerPush + share) / 2 : min(share, 10_000)
     }
 
     func add(requests: Int, source: Flight.Source) {

@@ -74,7 +74,12 @@ extension Conductor {
         let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
         for (key, run) in runs where !running.contains(key) { halt(run) }
         for (key, run) in runs where run.machine.isStopped { runs[key] = nil }
-        for record in open where record.state == .running && runs[record.key] == nil {
+        rerouted.formIntersection(running)
+        for record in open where record.state == .running {
+            if let run = runs[record.key] {
+                noteRelease(of: record, run)
+                continue
+            }
             guard let route = routes[record.app] else { continue }
             if now >= record.expiresAt {
                 try expire(record, at: now)
@@ -97,8 +102,16 @@ extension Conductor {
         if !record.isPlanned {
             // Small audiences get many small shards, so that batches of several are on their way at once.
             let size = Int(record.counts.audience) / (4 * configuration.limits.batchesAtOnce)
-            try store.planShards(record.key, shardSize: min(max(size, 500), configuration.largestShard), at: now)
+            // Paced batches are small, and it takes several on their way to hide what an answer takes.
+            let least = route.pace == nil ? 500 : 20
+            try store.planShards(
+                record.key, shardSize: min(max(size, least), configuration.largestShard), waves: route.waves, at: now)
         }
+        var record = record
+        if record.waves.isEmpty, route.waves != nil, let planned = try store.campaign(record.key) {
+            record.waves = planned.waves
+        }
+        if rerouted.remove(record.key) == nil { beginPace(of: record.app) }
         runs[record.key] = CampaignRun(
             record: record, route: route, limits: configuration.limits, nextRetry: try store.nextRetry(record.key))
         log(.info, "sending", [("campaign", record.id), ("app", record.app.app)])

@@ -42,19 +42,32 @@ extension Conductor {
         switch run.machine.next(at: now) {
         case .wait:
             return false
+        case .endWave:
+            try endWave(of: run, at: now)
+            return true
+        case .beginWave:
+            try beginWave(of: run, at: now)
+            return true
         case .leaseShards(let limit):
             let shards = try store.leaseShards(
                 run.record.key, owner: configuration.owner, until: now + .seconds(600), now: now, limit: limit)
             run.machine.leased(
-                shards.map { CampaignMachine.ShardRange(number: $0.number, cursor: $0.cursor, last: $0.last) })
+                shards.map {
+                    CampaignMachine.ShardRange(number: $0.number, wave: $0.wave, cursor: $0.cursor, last: $0.last)
+                })
             return true
-        case .readShard(let shard, let limit):
+        case .readShard(let shard, let most):
+            let allowed = allowance(run)
+            guard allowed > 0 else { return false }
+            let limit = run.devices(for: allowed, limit: most)
             let flight = hangar.popLast() ?? Flight()
             do {
                 try store.readDevices(
-                    run.record.app, after: shard.cursor, through: shard.last, limit: limit, into: &flight.devices)
+                    run.record.app, after: shard.cursor, through: shard.last, limit: limit, of: run.slice(shard),
+                    into: &flight.devices)
                 let isLast = flight.devices.count < limit
-                try flight.fill(for: run, source: .shard(shard, isLast: isLast), tag: nextTag, at: now)
+                try flight.fill(
+                    for: run, source: .shard(shard, isLast: isLast), atMost: allowed, tag: nextTag, at: now)
             } catch {
                 hangar.append(flight)
                 throw error
@@ -62,16 +75,19 @@ extension Conductor {
             run.machine.shardBatchLeft(shard.number)
             send(flight, of: run)
             return true
-        case .readRetries(let limit):
+        case .readRetries(let most):
+            let allowed = allowance(run)
+            guard allowed > 0 else { return false }
+            let limit = min(allowed, most)
             let flight = hangar.popLast() ?? Flight()
             do {
-                try store.readDueRetries(run.record.key, at: now, limit: limit, into: &flight.devices)
+                try store.readDueRetries(run.record.key, at: now, limit: limit, waves: run.draw, into: &flight.devices)
                 if flight.devices.isEmpty {
                     hangar.append(flight)
                     run.machine.retryBatchEnded(next: try store.nextRetry(run.record.key))
                     return true
                 }
-                try flight.fill(for: run, source: .retries, tag: nextTag, at: now)
+                try flight.fill(for: run, source: .retries, atMost: allowed, tag: nextTag, at: now)
             } catch {
                 hangar.append(flight)
                 throw error
@@ -93,6 +109,8 @@ extension Conductor {
     }
 
     private mutating func send(_ flight: Flight, of run: CampaignRun) {
+        took(flight.requestCount, by: run)
+        run.noteRead(flight.devices.count, pushes: flight.requestCount)
         guard flight.requestCount > 0 else {
             landed.append(flight)
             return
@@ -121,6 +139,8 @@ extension Conductor {
             return false
         }
         for (environment, batch) in batches {
+            // Nobody asked the bucket: later pushes make up for them.
+            took(batch.count, by: run)
             pools.submit(batch, of: run.route, to: environment, pin: flight.pin, isSecondTry: true)
         }
         return !batches.isEmpty
@@ -171,6 +191,7 @@ extension Conductor {
                 run.pushes.add(flight.requestCount, at: now)
                 run.devices.add(flight.devices.count, at: now)
                 flight.count(into: &tallies[run.record.app, default: PushTally()])
+                if run.route.pace != nil { took(flight.resends, by: run) }
             }
             switch flight.source {
             case .shard(let shard, let isLast):

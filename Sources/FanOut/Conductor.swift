@@ -32,6 +32,11 @@ struct Conductor {
     var faults = FaultLedger()
     /// What became of each app's pushes; grows with the apps that are configured.
     var tallies: [AppKey: PushTally] = [:]
+    /// One for each app with a pace.
+    var pacers: [AppKey: Pacer] = [:]
+    /// What a reload interrupted: it goes on where its ramp was.
+    var rerouted: Set<CampaignKey> = []
+    let startedAt = ContinuousClock.now
     /// When the store was last looked at with success.
     var lastLook: Timestamp?
     /// Apps that a version is stored for and no route leads to: each is told once.
@@ -68,6 +73,7 @@ struct Conductor {
         self.lanes = lanes
         self.mailbox = mailbox
         pools = PoolTable(lanes: lanes, mailbox: mailbox)
+        takePaces()
     }
 
     /// No campaign begins or goes on: the daemon stops, or new routes wait for their turn.
@@ -126,6 +132,8 @@ struct Conductor {
         unrouted.removeAll()
         secondTriesRest.removeAll()
         self.newRoutes = nil
+        takePaces()
+        rerouted = Set(runs.keys)
         runs.removeAll()
         pools.removeAll()
         for app in faults.texts.keys where app.hasPrefix("apns:") { _ = faults.clear(app) }
@@ -152,7 +160,7 @@ struct Conductor {
 
     /// How long the thread may sleep when no event comes. Ticks are counted on a clock that never goes back, so that a
     /// wall clock that is set right does not stop the watcher; only retries are due by the wall.
-    private func pause() -> Duration {
+    private mutating func pause() -> Duration {
         let tick = ContinuousClock.now
         // While closing nothing is looked at, so the next look stays in the past: what comes back is what wakes.
         var wake = isClosing ? tick + .seconds(1) : nextLook
@@ -161,7 +169,12 @@ struct Conductor {
         var pause = wake - tick
         let now = clock()
         for run in runs.values {
-            if case .wait(let until?) = run.machine.next(at: now) { pause = min(pause, until - now) }
+            switch run.machine.next(at: now) {
+            case .wait(let until?): pause = min(pause, until - now)
+            case .wait(nil): break
+            case .readShard, .readRetries, .leaseShards, .endWave, .beginWave, .complete:
+                if let wait = paceWait(run, at: now) { pause = min(pause, wait) }
+            }
         }
         return max(pause, .zero)
     }
@@ -173,6 +186,8 @@ struct Conductor {
         let figures = runs.mapValues { run in
             var figures = run.figures
             let app = run.record.app
+            figures.pacer = pacers[app]
+            figures.tick = tick
             figures.trouble =
                 run.pauseReason ?? faults.text(Self.part(app, .production)) ?? faults.text(Self.part(app, .sandbox))
                 ?? faults.text("store")
@@ -181,12 +196,15 @@ struct Conductor {
         let texts = faults.texts
         let (tallies, lastLook) = (tallies, lastLook)
         let apps = Array(routes.keys)
+        let now = tick
+        let limits = pacers.mapValues { $0.rate(at: now) }
         let requestsOut = Dictionary(
             runs.values.map { ($0.record.app, $0.shardRequestsOut + $0.retryRequestsOut) }, uniquingKeysWith: +)
         board.write {
             $0.figures = figures
             $0.faults = texts
-            $0.work = FanOutFigures(tallies: tallies, requestsOut: requestsOut, lastLook: lastLook, apps: apps)
+            $0.work = FanOutFigures(
+                tallies: tallies, requestsOut: requestsOut, lastLook: lastLook, apps: apps, rateLimits: limits)
         }
     }
 

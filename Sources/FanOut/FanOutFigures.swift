@@ -12,6 +12,8 @@ package struct FanOutFigures: Sendable {
     package var lastLook: Timestamp?
     /// The apps that have a push service.
     package var apps: [AppKey] = []
+    /// Pushes a second that each app with a pace may send at this moment.
+    package var rateLimits: [AppKey: Double] = [:]
 }
 
 extension FanOut {

@@ -65,8 +65,12 @@ final class Flight {
 
     /// Filters the devices that were read and builds the requests for the rest.
     ///
-    /// - Parameter tag: the flight's own number; the batches carry it, one for each environment.
-    func fill(for run: CampaignRun, source: Source, tag: Int, at now: Timestamp) throws {
+    /// - Parameters:
+    ///   - most: requests; the devices from the first that would be one more on are left for a later batch.
+    ///   - tag: the flight's own number; the batches carry it, one for each environment.
+    func fill(
+        for run: CampaignRun, source: Source, atMost most: Int = .max, tag: Int, at now: Timestamp
+    ) throws {
         self.run = run
         self.source = source
         self.tag = tag
@@ -81,6 +85,7 @@ final class Flight {
             let row = devices.rows[index]
             var ledgerRow = LedgerRow(
                 device: row.id, state: .filtered, attempts: row.attempts, telephone: row.telephone)
+            ledgerRow.wave = row.wave
             if let reason = filter.reason(against: row, in: devices) {
                 ledgerRow.reason = reason.rawValue
             } else if isTooLarge(row.telephone.range, payload) {
@@ -89,6 +94,10 @@ final class Flight {
             } else if !APNsProvider.isSendable(token: row.token.range, of: devices.bytes) {
                 ledgerRow.state = .rejected
                 ledgerRow.reason = "MalformedDeviceToken"
+            } else if requestCount >= most {
+                devices.cut(to: index)
+                if case .shard(let shard, _) = source { self.source = .shard(shard, isLast: false) }
+                break
             } else {
                 let templates = try made ?? run.templates(at: now)
                 made = templates
@@ -243,7 +252,13 @@ final class Flight {
                     devices: devices, retirements: settlement.retirements)
             }
         commit.corrections = settlement.corrections
+        if run?.draw != nil { commit.waves = WaveTally.tallies(of: rows, areRetries: source == .retries) }
         return commit
+    }
+
+    /// How often its requests were sent beyond the first time.
+    var resends: Int {
+        parts.reduce(0) { sum, part in part.batch.answers.reduce(sum) { $0 + max(0, Int($1.sends) - 1) } }
     }
 
     func count(into tally: inout PushTally) { tally.add(rows) }

@@ -7,6 +7,9 @@ package struct RunFigures: Sendable, Equatable {
     package var retryRequestsOut = 0
     var pushes = RateMeter()
     var devices = RateMeter()
+    /// The app's bucket as it was at `tick`; nil where nothing holds the pace.
+    var pacer: Pacer?
+    var tick = MonotonicTime(nanoseconds: 0)
     /// Why nothing moves although the campaign runs: the server cannot be reached, say.
     package var trouble: String?
 
@@ -38,10 +41,6 @@ package struct RunFigures: Sendable, Equatable {
     /// Pushes per second.
     package func rate(at now: Timestamp) -> Double { pushes.perSecond(at: now) }
 
-    /// Seconds until all that is pending is sent, at the present rate; nil while nothing moves.
-    package func secondsLeft(_ counts: CampaignCounts, at now: Timestamp) -> Int64? {
-        let rate = devices.perSecond(at: now)
-        guard rate > 0 else { return nil }
-        return Int64((Double(counts.pending + counts.inFlight) / rate).rounded(.up))
-    }
+    /// Pushes a second that the app may send at this moment; nil: as many as go.
+    package var rateLimit: Double? { pacer?.rate(at: tick) }
 }

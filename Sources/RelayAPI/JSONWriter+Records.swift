@@ -74,6 +74,28 @@ extension JSONWriter {
             writer.name("ratePerSecond")
             writer.decimal(status.ratePerSecond)
             writer.member("secondsLeft", status.secondsLeft)
+            writer.name("rateLimit")
+            if let limit = status.rateLimit { writer.precise(limit) } else { writer.null() }
+            writer.name("wave")
+            writer.wave(of: record.waves, nextAt: status.nextWaveAt)
+        }
+    }
+
+    /// The wave that has begun last.
+    private mutating func wave(of waves: CampaignWaves, nextAt: Timestamp?) {
+        guard let wave = waves.current else { return null() }
+        object { writer in
+            writer.member("number", Int64(wave.number + 1))
+            writer.member("of", Int64(waves.list.count))
+            writer.name("percent")
+            writer.precise(wave.percent)
+            writer.member("devices", wave.devices)
+            writer.member("pending", wave.pending)
+            writer.member("accepted", wave.accepted)
+            writer.member("failed", wave.failed)
+            writer.member("begunAt", wave.begunAt)
+            writer.member("endedAt", wave.endedAt)
+            writer.member("nextAt", nextAt)
         }
     }
 

@@ -76,6 +76,17 @@ struct JSONWriter {
         if tenths % 10 != 0 { bytes.append(contentsOf: ".\(tenths.magnitude % 10)".utf8) }
     }
 
+    /// With at most two decimals; 0 for what JSON cannot say.
+    mutating func precise(_ value: Double) {
+        let hundredths = value.isFinite && abs(value) < 1e15 ? Int64((value * 100).rounded()) : 0
+        guard hundredths % 10 != 0 else { return decimal(value) }
+        separate()
+        let digits = hundredths.magnitude % 100
+        bytes.append(
+            contentsOf: "\(hundredths < 0 ? "-" : "")\(hundredths.magnitude / 100).\(digits < 10 ? "0" : "")\(digits)"
+                .utf8)
+    }
+
     /// JSON that is written already.
     mutating func raw(_ json: [UInt8]) {
         separate()

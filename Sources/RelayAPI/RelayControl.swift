@@ -36,7 +36,7 @@ package protocol RelayControl: Sendable {
     func pause(campaign id: String) throws -> CampaignStatus
     func resume(campaign id: String) throws -> CampaignStatus
     func cancel(campaign id: String) throws -> CampaignStatus
-    /// Lets a waiting campaign begin, whatever the store offers.
+    /// Lets a waiting campaign begin, whatever the store offers, or the next wave of a running one.
     func release(campaign id: String) throws -> CampaignStatus
 
     /// Empty when the daemon can do its work.
@@ -72,6 +72,10 @@ package struct CampaignStatus: Sendable {
     package var secondsLeft: Int64?
     /// When a waiting campaign is expected to begin; nil where nobody knows yet.
     package var waitingUntil: Timestamp?
+    /// Pushes a second that the app's pace allows at this moment; nil: as many as go.
+    package var rateLimit: Double?
+    /// When the next wave begins by itself; nil where none waits for its time.
+    package var nextWaveAt: Timestamp?
 
     package init(
         record: CampaignRecord, counts: CampaignCounts, ratePerSecond: Double, secondsLeft: Int64?,

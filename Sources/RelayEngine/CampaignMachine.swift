@@ -22,11 +22,13 @@ package struct CampaignMachine: Sendable {
     /// A leased shard as the machine needs to know it.
     package struct ShardRange: Sendable, Equatable {
         package var number: Int
+        package var wave: Int
         package var cursor: Int64
         package var last: Int64
 
-        package init(number: Int, cursor: Int64, last: Int64) {
+        package init(number: Int, wave: Int = 0, cursor: Int64, last: Int64) {
             self.number = number
+            self.wave = wave
             self.cursor = cursor
             self.last = last
         }
@@ -39,9 +41,13 @@ package struct CampaignMachine: Sendable {
         case readShard(ShardRange, limit: Int)
         /// Read a batch of due retries and report with `readRetries`.
         case readRetries(limit: Int)
+        /// Every device of the current wave has an outcome and there are more waves: note it and report with `waveEnded`.
+        case endWave
+        /// The next wave's time has come: begin it and report with `waveBegan`, or suspend the campaign and halt.
+        case beginWave
         /// Every shard is done, no retry is scheduled and nothing is on its way: complete the campaign.
         case complete
-        /// Nothing to do before an event, or before `until` where a retry is scheduled.
+        /// Nothing to do before an event, or before `until` where a retry or a wave is scheduled.
         case wait(until: Timestamp?)
     }
 
@@ -57,18 +63,31 @@ package struct CampaignMachine: Sendable {
         case out
     }
 
+    private enum Wave: Sendable, Equatable {
+        /// The last one, or the only one.
+        case last
+        /// Others are to come.
+        case more
+        /// The current one is over; the next may begin at this moment.
+        case ended(next: Timestamp)
+    }
+
     private let limits: Limits
     private var probe = Probe.due
     private var idle: [ShardRange] = []
     private var out: [Int: ShardRange] = [:]
     private var allLeased = false
     private var retries: Retries
+    private var wave: Wave
     /// Nothing new is begun.
     package private(set) var isHalted = false
 
-    /// - Parameter nextRetry: what the ledger says is scheduled.
-    package init(limits: Limits, nextRetry: Timestamp?) {
+    /// - Parameters:
+    ///   - nextRetry: what the ledger says is scheduled.
+    ///   - hasMoreWaves: the current wave is not the last. Default: there is but one.
+    package init(limits: Limits, nextRetry: Timestamp?, hasMoreWaves: Bool = false) {
         self.limits = limits
+        wave = hasMoreWaves ? .more : .last
         retries = .next(nextRetry)
     }
 
@@ -90,8 +109,16 @@ package struct CampaignMachine: Sendable {
         }
         if let shard = idle.last { return .readShard(shard, limit: size) }
         if !allLeased { return .leaseShards(limit: limits.batchesAtOnce) }
-        if out.isEmpty, case .next(nil) = retries { return .complete }
-        return .wait(until: due)
+        guard out.isEmpty else { return .wait(until: due) }
+        switch wave {
+        case .last:
+            if case .next(nil) = retries { return .complete }
+            return .wait(until: due)
+        case .more:
+            return .endWave
+        case .ended(let next):
+            return next <= now ? .beginWave : .wait(until: due.map { min($0, next) } ?? next)
+        }
     }
 
     // MARK: What happened
@@ -141,6 +168,18 @@ package struct CampaignMachine: Sendable {
     package mutating func retryScheduled(at time: Timestamp) {
         guard case .next(let known) = retries else { return }
         retries = .next(known.map { min($0, time) } ?? time)
+    }
+
+    /// The current wave is over and noted as such; `next` is when the next may begin. Told again when that changes.
+    package mutating func waveEnded(next: Timestamp) {
+        guard wave != .last else { return }
+        wave = .ended(next: next)
+    }
+
+    /// The next wave has begun: it has shards to take.
+    package mutating func waveBegan(hasMore: Bool) {
+        wave = hasMore ? .more : .last
+        allLeased = false
     }
 
     /// The campaign was paused, suspended or ended, or the daemon stops.

@@ -58,6 +58,8 @@ package struct CampaignRecord: Hashable, Sendable {
     package var filteredBy: [FilterReason: Int64]
     package var rejectedBy: [String: Int64]
     package var upgraded: Int64
+    /// Empty before the audience is cut into shards, and where it goes out as a whole.
+    package var waves = CampaignWaves()
 
     package init(
         key: CampaignKey, id: String, app: AppKey, required: Version, latest: Version?, downloadURL: String,
@@ -90,17 +92,20 @@ package struct CampaignRecord: Hashable, Sendable {
 /// A range of device ids of one campaign, worked through in order by one owner at a time.
 package struct Shard: Hashable, Sendable {
     package var campaign: CampaignKey
-    /// From 0, in ascending device ids.
+    /// From 0: wave by wave, in ascending device ids.
     package var number: Int
+    /// Whose devices it has; the ranges of different waves overlap.
+    package var wave: Int
     /// Every device up to and including this id has its outcome in the ledger.
     package var cursor: Int64
     /// The last device id of the shard.
     package var last: Int64
     package var isDone: Bool
 
-    package init(campaign: CampaignKey, number: Int, cursor: Int64, last: Int64, isDone: Bool) {
+    package init(campaign: CampaignKey, number: Int, wave: Int = 0, cursor: Int64, last: Int64, isDone: Bool) {
         self.campaign = campaign
         self.number = number
+        self.wave = wave
         self.cursor = cursor
         self.last = last
         self.isDone = isDone
@@ -122,10 +127,13 @@ package protocol CampaignStore: Sendable {
     ///
     /// The audience is every device registered at this moment for the campaign's app, dead ones included (they are
     /// `filtered` with a reason), removed ones not.
-    func planShards(_ campaign: CampaignKey, shardSize: Int, at now: Timestamp) throws
+    ///
+    /// - Parameter waves: the parts that it goes out in, one after the other; the first begins now. nil: as a whole. The
+    ///   shards of a small wave are smaller by as much.
+    func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws
 
-    /// Takes the lease of up to `limit` shards that are not done and that nobody else holds, lowest numbers first.
-    /// Leases of `owner` itself are taken over and prolonged.
+    /// Takes the lease of up to `limit` shards that are not done and that nobody else holds, lowest numbers first,
+    /// of waves that have begun. Leases of `owner` itself are taken over and prolonged.
     func leaseShards(
         _ campaign: CampaignKey, owner: String, until: Timestamp, now: Timestamp, limit: Int
     ) throws -> [Shard]
@@ -135,7 +143,8 @@ package protocol CampaignStore: Sendable {
 
     /// Moves a campaign from one of `from` to `to`, in one conditional statement; false when it was in none of them.
     ///
-    /// To `.running`: sets `startedAt` the first time, and puts `expiresAt` off by as long as the campaign had to wait. To `.cancelled` or `.superseded`: counts what is pending or
+    /// To `.running`: sets `startedAt` the first time, puts `expiresAt` off by as long as the campaign had to wait, and
+    /// lets the next wave begin where the campaign was held before it. To `.cancelled` or `.superseded`: counts what is pending or
     /// retrying as cancelled. To any final state: sets `finishedAt`.
     func moveCampaign(
         _ campaign: CampaignKey, from: Set<CampaignState>, to: CampaignState, reason: String?, at now: Timestamp
@@ -146,4 +155,16 @@ package protocol CampaignStore: Sendable {
 
     /// Moves a running campaign with every shard done and nothing retrying to `.completed`; false otherwise.
     func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool
+
+    /// Notes that each device of the current wave has an outcome. Does nothing the second time.
+    func endWave(_ campaign: CampaignKey, at now: Timestamp) throws
+
+    /// Begins the wave after the current one, which must be over; else does nothing.
+    func beginNextWave(_ campaign: CampaignKey, at now: Timestamp) throws
+
+    /// Moves a running campaign to `.suspended` until an operator lets its next wave begin; false where it is not running.
+    func holdWave(_ campaign: CampaignKey, reason: String, at now: Timestamp) throws -> Bool
+
+    /// Lets the next wave of a running campaign begin without a pause; false where none waits for its time.
+    func releaseWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool
 }

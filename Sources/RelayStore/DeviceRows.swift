@@ -19,6 +19,11 @@ package struct DeviceRows: Sendable {
         rows.removeAll(keepingCapacity: true)
     }
 
+    /// Forgets all rows but the first `count`, and keeps their bytes.
+    package mutating func cut(to count: Int) {
+        rows.removeLast(max(rows.count - count, 0))
+    }
+
     /// Copies text into the arena. A driver calls this for each column, then `append(_:)` with the slices.
     package mutating func store(_ text: UnsafeRawBufferPointer) -> ByteSlice {
         let start = bytes.count
@@ -48,10 +53,12 @@ package struct DeviceRow: Hashable, Sendable {
     package var registeredAt: Int64
     /// Attempts so far in this campaign: 0 unless the row was read as a due retry.
     package var attempts: UInt16
+    /// Of its campaign's waves; 0 where there are none.
+    package var wave: UInt8
 
     package init(
         id: Int64, token: ByteSlice, telephone: ByteSlice, version: ByteSlice, environment: PushEnvironment,
-        isDead: Bool, registeredAt: Int64, attempts: UInt16 = 0
+        isDead: Bool, registeredAt: Int64, attempts: UInt16 = 0, wave: UInt8 = 0
     ) {
         self.id = id
         self.token = token
@@ -61,5 +68,6 @@ package struct DeviceRow: Hashable, Sendable {
         self.isDead = isDead
         self.registeredAt = registeredAt
         self.attempts = attempts
+        self.wave = wave
     }
 }

@@ -13,6 +13,8 @@ package struct LedgerRow: Sendable {
     package var nextAttemptAt: Timestamp?
     /// The telephone that the push carried, as it was at that moment.
     package var telephone: ByteSlice
+    /// Of its campaign's waves.
+    package var wave: UInt8 = 0
 
     package init(
         device: Int64, state: DeliveryState, attempts: UInt16, reason: String? = nil, nextAttemptAt: Timestamp? = nil,
@@ -73,6 +75,8 @@ package struct LedgerCommit: Sendable {
     package var devices: DeviceRows
     package var retirements: [TokenRetirement]
     package var corrections: [EnvironmentCorrection] = []
+    /// What it adds to its campaign's waves; empty where there are none.
+    package var waves: [WaveTally] = []
 
     package init(
         campaign: CampaignKey, shard: Int?, cursor: Int64, shardDone: Bool, rows: [LedgerRow], devices: DeviceRows,
@@ -141,11 +145,19 @@ package protocol Ledger: Sendable {
     ///
     /// Reads by the rowid range and by nothing else: an index on (app, token) tempts SQLite's planner (issue: 70 µs a
     /// row instead of 0.14).
-    func readDevices(_ app: AppKey, after: Int64, through last: Int64, limit: Int, into rows: inout DeviceRows) throws
+    ///
+    /// - Parameter slice: only devices of one wave; nil: all.
+    func readDevices(
+        _ app: AppKey, after: Int64, through last: Int64, limit: Int, of slice: WaveSlice?, into rows: inout DeviceRows
+    ) throws
 
     /// Reads up to `limit` devices whose retry is due at `now` into `rows` (emptied first), ascending by device id, each
     /// with its attempts. A due retry whose device was removed since is read too, with no telephone.
-    func readDueRetries(_ campaign: CampaignKey, at now: Timestamp, limit: Int, into rows: inout DeviceRows) throws
+    ///
+    /// - Parameter waves: says which wave each is of; nil: all are of the first.
+    func readDueRetries(
+        _ campaign: CampaignKey, at now: Timestamp, limit: Int, waves: WaveDraw?, into rows: inout DeviceRows
+    ) throws
 
     /// When the next retry of the campaign is due; nil when none is scheduled.
     func nextRetry(_ campaign: CampaignKey) throws -> Timestamp?

@@ -32,6 +32,7 @@ enum CampaignTable {
                 .integer(record.key.row)
             ) { ($0.text(0), $0.text(1), $0.integer(2)) }
             for (kind, reason, devices) in reasons { record.note(kind, reason, devices) }
+            record.waves = try WaveTable.waves(of: record.key, connection)
             return record
         }
     }

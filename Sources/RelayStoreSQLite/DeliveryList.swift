@@ -14,6 +14,8 @@ struct DeliveryList {
     private let rest: DeliveryState
     private let restSince: Timestamp
     private let isPlanned: Bool
+    /// nil where the campaign has no waves.
+    private let draw: WaveDraw?
     private let connection: Connection
 
     /// A device that a question is about.
@@ -44,6 +46,7 @@ struct DeliveryList {
         self.connection = connection
         (app, id, appKey, isPlanned) = (row.app, row.id, row.key, row.isPlanned)
         restSince = row.finishedAt ?? row.createdAt
+        draw = try WaveTable.draw(of: campaign, connection)
         switch row.state {
         case .waiting, .running, .paused, .suspended: rest = .pending
         case .completed: rest = .expired
@@ -114,6 +117,7 @@ struct DeliveryList {
 
     /// Devices of the audience without an outcome: behind no cursor, where no batch is.
     private func unreached(after: Int64, limit: Int) throws -> [Delivery] {
+        if let draw { return try unreached(after: after, limit: limit, in: draw) }
         var ranges: [(after: Int64, last: Int64)] = [(0, .max)]
         if isPlanned {
             ranges = try connection.all(
@@ -136,6 +140,38 @@ struct DeliveryList {
         return found
     }
 
+    /// The same where each wave has cursors of its own: a device is of the range that its wave has around it.
+    private func unreached(after: Int64, limit: Int, in draw: WaveDraw) throws -> [Delivery] {
+        let ranges = try connection.all(
+            "SELECT cursor, last, wave FROM shard WHERE campaign_id = ? AND cursor < last AND last > ?",
+            .integer(campaign.row), .integer(after)
+        ) { (after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2))) }
+        guard let first = ranges.map(\.after).min(), let last = ranges.map(\.last).max() else { return [] }
+        let byWave = Dictionary(grouping: ranges, by: \.wave)
+        var found: [Delivery] = []
+        var position = max(first, after)
+        let step = max(limit, 500)
+        while found.count < limit {
+            let devices = try connection.all(
+                """
+                SELECT v.id, v.token, v.telephone, v.token_hash FROM device AS v NOT INDEXED
+                WHERE v.id > ? AND v.id <= ? AND v.app_id = ? AND v.removed_at IS NULL
+                    AND NOT EXISTS (SELECT 1 FROM delivery AS d WHERE d.campaign_id = ? AND d.device_id = v.id)
+                ORDER BY v.id LIMIT ?
+                """, .integer(position), .integer(last), .integer(app), .integer(campaign.row), .integer(step)
+            ) { (unreached($0.integer(0), $0.text(1), $0.optionalText(2)), UInt64(bitPattern: $0.integer(3))) }
+            for (delivery, hash) in devices where found.count < limit {
+                let own = byWave[draw.wave(of: hash)] ?? []
+                if own.contains(where: { $0.after < delivery.device && delivery.device <= $0.last }) {
+                    found.append(delivery)
+                }
+            }
+            guard devices.count == step, let end = devices.last?.0.device else { break }
+            position = end
+        }
+        return found
+    }
+
     // MARK: One device
 
     /// What became of the push to one device; with a telephone, only if it was that user's.
@@ -149,8 +185,9 @@ struct DeliveryList {
         guard !device.isRemoved, telephone.map({ Self.same(device.telephone, $0) }) ?? true else { return nil }
         if isPlanned {
             let isListed = try connection.first(
-                "SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2", .integer(campaign.row),
-                .integer(device.id)
+                "SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave = ?3",
+                .integer(campaign.row), .integer(device.id),
+                .integer(draw?.wave(of: UInt64(bitPattern: DeviceTable.hash(device.token))) ?? 0)
             ) { _ in true }
             guard isListed != nil else { return nil }
         }

@@ -17,6 +17,7 @@ struct Migration {
         Migration(name: "version codes, alerts, versions seen", toVersion: 2, sql: SecondSchema.sql),
         Migration(name: "pruned campaigns, the outbox of notifications", toVersion: 3, sql: ThirdSchema.sql),
         Migration(name: "a compact ledger", toVersion: 4, sql: FourthSchema.sql),
+        Migration(name: "campaigns in waves", toVersion: 5, sql: WaveSchema.sql),
     ]
 
     static let newest = newest(of: chain)

@@ -63,6 +63,7 @@ struct OutcomeRecorder {
         let inserted = try write(batch, into: &tally)
         if let number = batch.shard { try advance(number, batch, inserted: inserted, tally: &tally) }
         tallies[batch.campaign] = tally
+        try WaveTable.add(batch.waves, to: batch.campaign, connection)
         for retirement in batch.retirements {
             try connection.run(
                 """
@@ -111,10 +112,11 @@ struct OutcomeRecorder {
         let isRetry = batch.shard == nil
         var older: [Int64: OldRow] = [:]
         if !isRetry {
-            // A shard's rows are new, but after a crash between two owners. One look at the range tells.
+            // A shard's rows are new, but after a crash between two owners. One look at the range tells; of a wave, rows of
+            // the waves before lie in it.
             try DeliveryBatchTable.unpack(from: first.device, through: last.device, of: batch.campaign, connection)
             older = try oldRows(from: first.device, through: last.device, of: batch.campaign)
-            if older.isEmpty {
+            if older.isEmpty || !batch.rows.contains(where: { older[$0.device] != nil }) {
                 try insertAll(batch, into: &tally)
                 return Int64(batch.rows.count)
             }
@@ -144,7 +146,9 @@ struct OutcomeRecorder {
 
     private mutating func insertAll(_ batch: LedgerCommit, into tally: inout Tally) throws {
         // Whoever lists what has no outcome yet looks behind the cursors, and into rows alone there.
-        let packs = batch.shardDone || batch.rows.last.map { $0.device <= batch.cursor } ?? false
+        // Batches of different waves lie in each other; the table's do not.
+        let isBehind = batch.shardDone || batch.rows.last.map { $0.device <= batch.cursor } ?? false
+        let packs = isBehind && batch.waves.isEmpty
         var others: [LedgerRow] = []
         var before = Int64.min
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in

@@ -50,7 +50,10 @@ extension SQLiteStore {
                     finished_at = CASE WHEN ?1 IN \(CampaignTable.finalStates) THEN ?3 END
                 WHERE id = ?4 AND state IN (SELECT value FROM json_each(?5))
                 """, .text(to.rawValue), .text(reason), .time(now), .integer(campaign.row), .text(states))
-            if moved > 0, to == .running { try CampaignTable.release(campaign, at: now, connection) }
+            if moved > 0, to == .running {
+                try CampaignTable.release(campaign, at: now, connection)
+                _ = try WaveTable.release(campaign, onlyHeld: true, at: now, connection)
+            }
             return moved > 0
         }
     }

@@ -4,7 +4,7 @@ package import RelayStore
 
 extension SQLiteStore {
     package func readDevices(
-        _ app: AppKey, after: Int64, through last: Int64, limit: Int, into rows: inout DeviceRows
+        _ app: AppKey, after: Int64, through last: Int64, limit: Int, of slice: WaveSlice?, into rows: inout DeviceRows
     ) throws {
         rows.removeAll()
         try readOnce("reading a batch of devices") { connection in
@@ -14,13 +14,21 @@ extension SQLiteStore {
             statement.bind(1, after)
             statement.bind(2, last)
             statement.bind(3, app)
-            statement.bind(4, Int64(max(limit, 0)))
-            while try statement.step() { statement.readDevice(into: &rows, attempts: 0) }
+            // Of one wave, the range is read until enough of its devices were met.
+            statement.bind(4, slice == nil ? Int64(max(limit, 0)) : -1)
+            guard let slice else {
+                while try statement.step() { statement.readDevice(into: &rows, attempts: 0) }
+                return
+            }
+            while try rows.count < limit && statement.step() {
+                guard slice.draw.wave(of: UInt64(bitPattern: statement.integer(7))) == slice.number else { continue }
+                statement.readDevice(into: &rows, attempts: 0, wave: slice.number)
+            }
         }
     }
 
     package func readDueRetries(
-        _ campaign: CampaignKey, at now: Timestamp, limit: Int, into rows: inout DeviceRows
+        _ campaign: CampaignKey, at now: Timestamp, limit: Int, waves: WaveDraw?, into rows: inout DeviceRows
     ) throws {
         rows.removeAll()
         try readOnce("reading due retries") { connection in
@@ -30,7 +38,8 @@ extension SQLiteStore {
             statement.bind(2, now.milliseconds)
             statement.bind(3, Int64(max(limit, 0)))
             while try statement.step() {
-                statement.readDevice(into: &rows, attempts: UInt16(clamping: statement.integer(7)))
+                let wave = waves?.wave(of: UInt64(bitPattern: statement.integer(8))) ?? 0
+                statement.readDevice(into: &rows, attempts: UInt16(clamping: statement.integer(7)), wave: wave)
             }
         }
     }
@@ -58,14 +67,16 @@ package enum LedgerSQL {
     /// "NOT INDEXED … the INTEGER PRIMARY KEY can still be used to look up entries" (sqlite.org/lang_indexedby.html):
     /// the rowid range alone, which reads the table's pages in order.
     package static let readDevices: SQL = """
-        SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at
+        SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at,
+            token_hash
         FROM device NOT INDEXED
         WHERE id > ? AND id <= ? AND app_id = ? AND removed_at IS NULL ORDER BY id LIMIT ?
         """
 
     /// Takes the longest due first, from the index; sorting only what was taken.
     package static let readDueRetries: SQL = """
-        SELECT d.id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at, r.attempts
+        SELECT d.id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
+            r.attempts, d.token_hash
         FROM (SELECT device_id, attempts FROM delivery INDEXED BY delivery_retry
               WHERE campaign_id = ? AND state = 3 AND next_attempt_at <= ? ORDER BY next_attempt_at LIMIT ?) AS r
             CROSS JOIN device AS d ON d.id = r.device_id
@@ -76,7 +87,7 @@ package enum LedgerSQL {
 extension Statement {
     /// Appends the device that the statement stands on: id, token, telephone, version, environment, dead, registered.
     @inline(__always)
-    fileprivate func readDevice(into rows: inout DeviceRows, attempts: UInt16) {
+    fileprivate func readDevice(into rows: inout DeviceRows, attempts: UInt16, wave: Int = 0) {
         let token = slice(1, into: &rows)
         let telephone = slice(2, into: &rows)
         let version = slice(3, into: &rows)
@@ -84,7 +95,7 @@ extension Statement {
             DeviceRow(
                 id: integer(0), token: token, telephone: telephone, version: version,
                 environment: integer(4) == 0 ? .production : .sandbox, isDead: integer(5) != 0,
-                registeredAt: integer(6), attempts: attempts))
+                registeredAt: integer(6), attempts: attempts, wave: UInt8(truncatingIfNeeded: wave)))
     }
 
     @inline(__always)

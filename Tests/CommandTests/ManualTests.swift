@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RelayEngine
 import Testing
 
 @testable import upgrade_relay
@@ -90,6 +91,11 @@ import Testing
         var same = try #require(shown.app(app.key))
         #expect(same.sources.count == 3)
         same.sources = []
+        // An example too: without a rate there is no ramp, without waves nothing between them.
+        #expect(same.pace.pace?.rampUp != nil && same.pace.waves?.count == 3)
+        #expect(same.pace.waveRules?.failedShare == 0.05)
+        #expect(same.pace.waveRules?.pause == .seconds(600) && same.pace.waveRules?.needsApproval == false)
+        same.pace = PaceConfiguration()
         #expect(same == app)
     }
 

@@ -198,7 +198,8 @@ struct DeliveryBatchTests {
         try fixture.store.administer(
             """
             UPDATE delivery SET attempts = 1; DROP TABLE delivery_batch; DROP TABLE delivery_upgrade;
-            DELETE FROM migration WHERE version = 4; PRAGMA user_version = 3;
+            DROP TABLE campaign_wave; ALTER TABLE shard DROP COLUMN wave;
+            DELETE FROM migration WHERE version >= 4; PRAGMA user_version = 3;
             """)
         fixture.store.close()
 

@@ -39,8 +39,9 @@ struct StoreFileTests {
             migrations == [
                 ["1", "the first schema"], ["2", "version codes, alerts, versions seen"],
                 ["3", "pruned campaigns, the outbox of notifications"], ["4", "a compact ledger"],
+                ["5", "campaigns in waves"],
             ])
-        #expect(try again.inspect("PRAGMA user_version") == [["4"]])
+        #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])
     }
 
@@ -58,7 +59,7 @@ struct StoreFileTests {
             }
             let store = try SQLiteStore(path: path)
             defer { withExtendedLifetime(directory) { store.close() } }
-            #expect(try store.inspect("SELECT count(*) FROM migration") == [["4"]])
+            #expect(try store.inspect("SELECT count(*) FROM migration") == [["\(try store.status().chain.count)"]])
         }
     }
 

@@ -25,12 +25,17 @@ extension ResourceDescription {
                             example: "event: campaign\ndata: \(campaignExample)\n\n"))
                 ]),
             move("pause", "pauseCampaign", "Stops a campaign until it is resumed"),
-            move("release", "releaseCampaign", "Lets a waiting campaign begin, whatever the store offers"),
-            move("resume", "resumeCampaign", "Goes on with a paused or suspended campaign"),
+            move(
+                "release", "releaseCampaign",
+                "Lets a waiting campaign begin, whatever the store offers, or the next wave of a running one"),
+            move(
+                "resume", "resumeCampaign",
+                "Goes on with a paused or suspended campaign; one that was held before a wave begins that wave"),
             move("cancel", "cancelCampaign", "Ends a campaign; what is pending is not sent"),
         ],
         schemas: [
             ("Campaign", .object("A rise of a required version and its pushes.", properties)),
+            ("Wave", .object("A part of a campaign's audience, drawn by token.", waveProperties)),
             (
                 "CampaignCounts",
                 .object(
@@ -55,7 +60,9 @@ extension ResourceDescription {
         + #""counts":{"audience":10000,"pending":0,"inFlight":0,"accepted":9000,"retrying":0,"rejected":10,"#
         + #""unregistered":90,"expired":0,"filtered":900,"cancelled":0},"filteredBy":{"noTelephone":500,"#
         + #""alreadyCurrent":400,"notInAudience":0,"knownDead":0},"rejectedBy":{"BadDeviceToken":10},"#
-        + #""upgraded":1200,"ratePerSecond":812.5,"secondsLeft":0}"#
+        + #""upgraded":1200,"ratePerSecond":812.5,"secondsLeft":0,"rateLimit":1000,"#
+        + #""wave":{"number":3,"of":3,"percent":100,"devices":9010,"pending":0,"accepted":8108,"failed":90,"#
+        + #""begunAt":"2026-01-31T09:25:09.100Z","endedAt":null,"nextAt":null}}"#
 
     private static let properties: [Schema.Property] =
         [.init("id", .string("Twelve hex digits; the beginning of each of its apns-ids."))] + appProperties + [
@@ -72,8 +79,23 @@ extension ResourceDescription {
             .init("rejectedBy", .map(of: .integer(), "By the push service's reason.")),
             .init(
                 "upgraded", .integer("Devices of the audience since seen with a version that meets the requirement.")),
-            .init("ratePerSecond", .number()), .init("secondsLeft", .integer().orNull),
+            .init("ratePerSecond", .number("Pushes a second of late.")),
+            .init(
+                "secondsLeft",
+                .integer("Until all is sent and every pause between waves is over, or until the next approval.").orNull),
+            .init("rateLimit", .number("Pushes a second that the app's pace allows now; null: as many as go.").orNull),
+            .init("wave", Schema.named("Wave").orNull),
         ]
+
+    private static let waveProperties: [Schema.Property] = [
+        .init("number", .integer("The wave that has begun last, from 1.")), .init("of", .integer("All waves.")),
+        .init("percent", .number("Of the audience, in this wave and those before it.")),
+        .init("devices", .integer("Of this wave.")), .init("pending", .integer("Without an outcome yet.")),
+        .init("accepted", .integer("Pushes that the service took.")),
+        .init("failed", .integer("Pushes that it did not take, those to be tried again included.")),
+        .init("begunAt", .instant()), .init("endedAt", .instant("When all had an outcome.").orNull),
+        .init("nextAt", .instant("When the next wave begins by itself.").orNull),
+    ]
 
     private static func campaignAnswer(_ description: String) -> Operation.Answer {
         Answer(200, description, .json(.named("Campaign"), example: campaignExample))

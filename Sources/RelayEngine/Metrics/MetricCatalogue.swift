@@ -15,7 +15,7 @@ package enum MetricCatalogue {
         .gauge, "upgrade_relay_devices", ["app", "platform"], "Registered devices.")
     package static let pending = Metric(
         .gauge, "upgrade_relay_pushes_pending", ["app", "platform"],
-        "Devices of running campaigns that wait for their first try, those in flight left out.")
+        "Devices of running campaigns that wait for their first try, but for those in flight and of later waves.")
     package static let retriesWaiting = Metric(
         .gauge, "upgrade_relay_retries_waiting", ["app", "platform"],
         "Pushes of running campaigns that wait to be tried again.")
@@ -57,10 +57,13 @@ package enum MetricCatalogue {
     package static let reachable = Metric(
         .gauge, "upgrade_relay_push_service_reachable", ["app", "platform", "environment"],
         "1 while the push service takes connections and answers, as far as it was tried, else 0.")
+    package static let rateLimit = Metric(
+        .gauge, "upgrade_relay_push_rate_limit_per_second", ["app", "platform"],
+        "Pushes a second that the app's pace allows at this moment of its ramp; absent without a pace.")
     package static let tokensSigned = Metric(
         .counter, "upgrade_relay_provider_tokens_signed_total", "Provider tokens that were signed.")
 
-    static let pushes = [outcomes, rejections, retries, filtered, inFlight, reachable, tokensSigned]
+    static let pushes = [outcomes, rejections, retries, filtered, inFlight, reachable, rateLimit, tokensSigned]
 
     // MARK: Connections
 

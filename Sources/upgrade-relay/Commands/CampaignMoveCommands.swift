@@ -47,7 +47,8 @@ struct CampaignsPauseCommand: Command {
 }
 
 struct CampaignsResumeCommand: Command {
-    static let spec = CampaignMove.spec("resume", purpose: "Lets a paused or suspended campaign go on")
+    static let spec = CampaignMove.spec(
+        "resume", purpose: "Lets a paused or suspended campaign go on, or the next wave begin that was held")
     private let arguments: CampaignArguments
 
     init(_ arguments: ParsedArguments) throws { self.arguments = try CampaignArguments(arguments) }
@@ -59,7 +60,7 @@ struct CampaignsResumeCommand: Command {
 
 struct CampaignsReleaseCommand: Command {
     static let spec = CampaignMove.spec(
-        "release", purpose: "Lets a waiting campaign begin now, whatever the App Store offers")
+        "release", purpose: "Lets a waiting campaign, or the next wave of a running one, begin now")
     private let arguments: CampaignArguments
 
     init(_ arguments: ParsedArguments) throws { self.arguments = try CampaignArguments(arguments) }

@@ -28,13 +28,23 @@ struct CampaignText: Sendable {
     /// The identity that always holds (CONTRACT, "Campaign").
     var addsUp: Bool { Self.countNames.reduce(0) { $0 + counts.count($1) } == audience }
 
+    /// "wave 1 of 3 (1%)"; nil where there are none.
+    var wave: String? {
+        guard let wave = tree["wave"], !wave.isNull else { return nil }
+        return "wave \(wave.shown("number")) of \(wave.shown("of")) (\(wave.shown("percent"))%)"
+    }
+
     /// What is in the way or on its way, for the end of a progress line.
     var note: String {
         var parts: [String] = []
+        let reason = tree.shown("reason")
         if state != CampaignState.running.rawValue {
-            let reason = tree.shown("reason")
             parts.append(reason.isEmpty ? state : "\(state): \(reason)")
+        } else if let wave {
+            let next = tree["wave"]?.shown("nextAt") ?? ""
+            parts.append(next.isEmpty ? wave : "\(wave) done, next at \(next)")
         }
+        if let limit = tree["rateLimit"]?.number { parts.append("at most \(Quantity.rate(limit))") }
         for name in ["accepted", "retrying", "rejected", "unregistered", "filtered"] where counts.count(name) > 0 {
             parts.append("\(name) \(Quantity.count(counts.count(name)))")
         }
@@ -55,11 +65,21 @@ struct CampaignText: Sendable {
             ("download URL", tree.shownOrDash("downloadUrl")), ("state", state),
         ]
         if !tree.shown("reason").isEmpty { fields.append(("reason", tree.shown("reason"))) }
+        if let wave { fields.append(("wave", waveDetails(wave))) }
+        if let limit = tree["rateLimit"]?.number { fields.append(("pace", "at most \(Quantity.rate(limit))")) }
         if !tree.shown("waitingUntil").isEmpty { fields.append(("waiting until", tree.shown("waitingUntil"))) }
         for (title, name) in [("created", "createdAt"), ("started", "startedAt"), ("finished", "finishedAt")] {
             fields.append((title, tree.shownOrDash(name)))
         }
         return TextTable.fields(fields) + "\n" + countsTable
+    }
+
+    private func waveDetails(_ wave: String) -> String {
+        let tree = tree["wave"] ?? .null
+        var text = "\(wave): \(Quantity.count(tree.count("devices"))) devices"
+        for name in ["pending", "accepted", "failed"] { text += ", \(name) \(Quantity.count(tree.count(name)))" }
+        if !tree.shown("nextAt").isEmpty { text += "; next at \(tree.shown("nextAt"))" }
+        return text
     }
 
     var countsTable: String {

@@ -15,6 +15,8 @@ struct AppConfiguration: Sendable, Equatable {
     /// With an App Store source: from the release in the store until users are told. Default 24 hours.
     var hold = SourceRunner.usualHold
     var push = PushConfiguration()
+    /// How fast pushes go out, and to whom first.
+    var pace = PaceConfiguration()
     /// What becomes of releases that GitHub, GitLab or App Store Connect announce.
     var webhooks = ReleaseRules()
     /// nil where nothing can be pushed: only the version store and the login check work.

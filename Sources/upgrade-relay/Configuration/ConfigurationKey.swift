@@ -7,6 +7,7 @@ struct ConfigurationKey: Sendable, Hashable {
         case requiredText
         case flag(default: Bool)
         case integer(ClosedRange<Int>, default: Int?)
+        case number(ClosedRange<Double>, default: String?)
         case duration(ClosedRange<Duration>, default: String?)
         /// As they are written, with quotes where they are words.
         case choice([String], default: String?)
@@ -46,6 +47,8 @@ struct ConfigurationKey: Sendable, Hashable {
                 ? "A whole number from \(range.lowerBound)."
                 : "A whole number from \(range.lowerBound) to \(range.upperBound).")
                 + Self.standard(value.map(String.init))
+        case .number(let range, let value):
+            "A number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))." + Self.standard(value)
         case .duration(let range, let value):
             "A duration from \"\(DurationText.exact(range.lowerBound))\" to \"\(DurationText.exact(range.upperBound))\"."
                 + Self.standard(value.map { "\"\($0)\"" })
@@ -56,6 +59,9 @@ struct ConfigurationKey: Sendable, Hashable {
         case .object, .optionalObject: nil
         }
     }
+
+    /// Without a decimal where there is none to tell.
+    static func text(_ number: Double) -> String { Int64(exactly: number).map(String.init) ?? String(number) }
 
     private static func standard(_ value: String?) -> String {
         value.map { " Default: \($0)." } ?? ""

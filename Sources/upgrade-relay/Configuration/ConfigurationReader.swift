@@ -129,6 +129,20 @@ final class ConfigurationReader {
         return exact
     }
 
+    /// nil where it is absent, and after a fault.
+    ///
+    /// - Parameter usual: what holds where it is absent, for the manual.
+    func number(_ key: String, usual: String? = nil, in range: ClosedRange<Double>, _ what: String) -> Double? {
+        note(key, .number(range, default: usual))
+        guard let held = raw(key) else { return nil }
+        guard let number = held.number, range.contains(number) else {
+            let limits = [range.lowerBound, range.upperBound].map(ConfigurationKey.text)
+            fault(key, "\(held.held) is not \(what); a number from \(limits[0]) to \(limits[1])")
+            return nil
+        }
+        return number
+    }
+
     func duration(_ key: String, default text: String, in range: ClosedRange<Duration>) -> Duration {
         note(key, .duration(range, default: text))
         return span(key, in: range) ?? DurationText.parse(text) ?? .zero

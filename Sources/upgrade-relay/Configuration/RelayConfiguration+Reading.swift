@@ -103,6 +103,9 @@ extension RelayConfiguration {
             "forcePolicy", default: .manual, among: ForcePolicy.allCases.map { ($0.rawValue, $0) }, "a force policy"
         )
         if let push = reader.object("push") { app.push = readPush(push) }
+        if let pace = reader.object("pace") {
+            app.pace = PaceConfiguration(reading: pace, timeToLive: app.push.timeToLive)
+        }
         if let webhooks = reader.object("webhooks") { app.webhooks = readReleaseRules(webhooks) }
         switch key.platform {
         case .ios:

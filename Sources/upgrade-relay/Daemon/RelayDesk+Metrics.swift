@@ -55,7 +55,12 @@ extension RelayDesk {
         text.write(
             MetricCatalogue.devices, apps.map { (Self.labels($0), Double(census.store.devices[$0] ?? 0)) })
         let running = census.open.filter { $0.state == .running }
-        let counts = running.map { ($0.app, fanOut.figures(of: $0.key).counts($0.counts)) }
+        let counts = running.map { record in
+            var counts = fanOut.figures(of: record.key).counts(record.counts)
+            // Nobody waits for them yet: a pause between waves is no standstill.
+            counts.pending -= min(record.notYetBegun, counts.pending)
+            return (record.app, counts)
+        }
         func sum(_ count: (CampaignCounts) -> Int64) -> [([String], Double)] {
             apps.map { app in
                 (Self.labels(app), counts.reduce(0) { $1.0 == app ? $0 + Double(count($1.1)) : $0 })
@@ -114,6 +119,8 @@ extension RelayDesk {
             apps.flatMap { app in
                 fanOut.environments(of: app).map { (Self.labels(app) + [$0.name], $0.isReachable ? 1 : 0) }
             })
+        text.write(
+            MetricCatalogue.rateLimit, Self.sorted(work.rateLimits).map { (Self.labels($0.key), $0.value) })
         text.write(MetricCatalogue.tokensSigned, Double(signings.value))
     }
 

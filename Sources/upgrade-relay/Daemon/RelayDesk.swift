@@ -176,16 +176,27 @@ final class RelayDesk: RelayControl {
         if record.state.isFinal, let newer = try? store.campaign(record.key) { record = newer }
         let counts = figures.counts(record.counts)
         if record.state == .running, record.reason == nil { record.reason = figures.trouble }
+        let route = record.state == .running ? book.current.routes[record.app] : nil
+        let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }
+        if record.state == .running, record.reason == nil, let wave = record.waves.current, let nextWaveAt {
+            record.reason =
+                "wave \(wave.number + 1) of \(record.waves.list.count) is done; "
+                + "the next begins at \(nextWaveAt.internetTime)"
+        }
         var waitingUntil: Timestamp?
         if record.state == .waiting,
             let wait = sources.wait(for: record.required, of: record.app, write: \.internetTime)
         {
             (record.reason, waitingUntil) = (wait.reason, wait.until)
         }
-        return CampaignStatus(
+        var status = CampaignStatus(
             record: record, counts: counts, ratePerSecond: record.state == .running ? figures.rate(at: now) : 0,
-            secondsLeft: record.state == .running ? figures.secondsLeft(counts, at: now) : nil,
+            secondsLeft: record.state == .running
+                ? figures.secondsLeft(counts, waves: record.waves, rules: route?.waveRules, at: now) : nil,
             waitingUntil: waitingUntil)
+        status.rateLimit = record.state == .running ? figures.rateLimit : nil
+        status.nextWaveAt = nextWaveAt
+        return status
     }
 
     func pause(campaign id: String) throws -> CampaignStatus {
@@ -201,7 +212,13 @@ final class RelayDesk: RelayControl {
     }
 
     func release(campaign id: String) throws -> CampaignStatus {
-        try move(id, from: [.waiting], to: .running, verb: "released")
+        // Of a running campaign it is the next wave that waits.
+        if let campaign = try store.campaign(id: id), try store.releaseWave(campaign.key, at: clock()) {
+            log(.notice, "the next wave was released by hand", [("campaign", id)])
+            fanOut.poke()
+            return status(try store.campaign(campaign.key) ?? campaign)
+        }
+        return try move(id, from: [.waiting], to: .running, verb: "released")
     }
 
     func cancel(campaign id: String) throws -> CampaignStatus {

@@ -70,6 +70,9 @@ struct RouteBuilder {
             production: pool(apns.server, apns), sandbox: pool(apns.sandboxServer, apns),
             pushType: app.push.type, alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL,
             timeToLive: app.push.timeToLive)
+        route.pace = app.pace.pace
+        route.waves = app.pace.waves
+        route.waveRules = app.pace.waveRules
         route.triesOtherEnvironment = apns.triesOtherEnvironment
         if app.hasAppStoreSource { route.waitingReason = "waiting until the App Store offers the required version" }
         return route

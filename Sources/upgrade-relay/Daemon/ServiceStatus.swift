@@ -48,8 +48,12 @@ struct ServiceStatus: Sendable {
         let record = campaign.record
         let counts = campaign.counts
         let done = counts.audience - counts.pending - counts.inFlight - counts.retrying
+        var pace = Quantity.rate(campaign.ratePerSecond)
+        if let limit = campaign.rateLimit { pace += " of at most \(Quantity.rate(limit))" }
+        if let wave = record.waves.current { pace += ", wave \(wave.number + 1) of \(record.waves.list.count)" }
+        if let next = campaign.nextWaveAt { pace += " done, next at \(next.internetTime)" }
         return "\(record.app.app) \(record.app.platform.rawValue) \(record.required.text): "
             + "\(Quantity.count(done)) of \(Quantity.count(counts.audience)) "
-            + "(\(Quantity.percent(done, of: counts.audience))), \(Quantity.rate(campaign.ratePerSecond))"
+            + "(\(Quantity.percent(done, of: counts.audience))), \(pace)"
     }
 }

@@ -165,6 +165,35 @@ extension ConfigurationManual {
                 "The name of a sound in the app's bundle, or \"default\". None by default."
             ),
             (
+                "apps.APP.PLATFORM.pace.ratePerSecond",
+                "Pushes a second at most, retries included, evenly spread: in no second more than this, a tenth of it and one "
+                    + "push. As fast as they go by default. A reload takes it at once."
+            ),
+            (
+                "apps.APP.PLATFORM.pace.rampUp.from",
+                "The percentage of the rate to begin with, each time that a campaign or a wave begins and a campaign goes on."
+            ),
+            ("apps.APP.PLATFORM.pace.rampUp.over", "How long until the whole rate is reached, evenly."),
+            (
+                "apps.APP.PLATFORM.pace.waves",
+                "Percentages of the audience that get the push one after the other, each with those before it, the last 100. "
+                    + "Who comes when is drawn by token, anew in each campaign. The whole audience at once by default."
+            ),
+            (
+                "apps.APP.PLATFORM.pace.betweenWaves.pause",
+                "From the last push of a wave to the first of the next; \"0\" by default where approval is asked for. A part "
+                    + "of push.timeToLive."
+            ),
+            (
+                "apps.APP.PLATFORM.pace.betweenWaves.approval",
+                "Whether the campaign is suspended after each wave but the last, until it is resumed."
+            ),
+            (
+                "apps.APP.PLATFORM.pace.betweenWaves.maxFailedPercent",
+                "The campaign is suspended where more of a wave's pushes were not taken at the end of the pause: rejected, "
+                    + "unregistered, expired, or still to be tried again. Not looked at by default."
+            ),
+            (
                 "apps.APP.PLATFORM.webhooks.tagPattern",
                 "A regular expression for the tag of a release that GitHub or GitLab announces; its one capture group is the "
                     + "version. Other tags are ignored."

@@ -76,6 +76,7 @@ enum ConfigurationManual {
             "com.example.app": {
               ios: {
                 apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k" } },
+                pace: { ratePerSecond: 1, rampUp: {} },
                 sources: [{ appStore: { id: 1 } }, { launchGate: { url: "https://example.com" } }],
               },
               android: {},

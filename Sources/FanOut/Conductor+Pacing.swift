@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// How fast, and to whom first: each app's bucket and each campaign's waves.
+extension Conductor {
+    /// The bucket's clock.
+    var tick: MonotonicTime { MonotonicTime(nanoseconds: UInt64((ContinuousClock.now - startedAt).nanoseconds)) }
+
+    // MARK: The pace
+
+    /// Brings the buckets in line with the routes; what is in one stays there, for whoever reloads often.
+    mutating func takePaces() {
+        let now = tick
+        pacers = routes.compactMapValues { route in
+            guard let pace = route.pace else { return nil }
+            guard var pacer = pacers[route.app] else { return Pacer(pace, at: now) }
+            if pacer.pace != pace { pacer.change(to: pace, at: now) }
+            return pacer
+        }
+    }
+
+    /// A campaign or a wave begins, or a campaign goes on.
+    mutating func beginPace(of app: AppKey) {
+        let now = tick
+        pacers[app]?.begin(at: now)
+    }
+
+    /// Pushes that the campaign may send now.
+    mutating func allowance(_ run: CampaignRun) -> Int {
+        guard run.route.pace != nil else { return .max }
+        let now = tick
+        return pacers[run.record.app]?.allowance(at: now) ?? .max
+    }
+
+    mutating func took(_ pushes: Int, by run: CampaignRun) {
+        guard run.route.pace != nil else { return }
+        pacers[run.record.app]?.took(pushes)
+    }
+
+    /// How long until the campaign may send; nil where nothing but the pace would have to come.
+    mutating func paceWait(_ run: CampaignRun, at now: Timestamp) -> Duration? {
+        guard run.route.pace != nil, !storeRests, !isClosing, run.pausedUntil.map({ now >= $0 }) ?? true else {
+            return nil
+        }
+        let tick = tick
+        guard let wait = pacers[run.record.app]?.wait(at: tick) else { return nil }
+        // poll(2) counts whole milliseconds: what is less would not be waited for.
+        return wait > .zero ? .milliseconds(wait.milliseconds + 1) : .zero
+    }
+
+    // MARK: Waves
+
+    /// Notes that the wave is over and sets the time of the next.
+    mutating func endWave(of run: CampaignRun, at now: Timestamp) throws {
+        try store.endWave(run.record.key, at: now)
+        guard let record = try store.campaign(run.record.key), let wave = record.waves.current else { return halt(run) }
+        run.take(record.waves)
+        let next = record.waves.nextAt(run.route.waveRules) ?? now
+        run.machine.waveEnded(next: next)
+        log(
+            .notice, "a wave is done",
+            [
+                ("campaign", record.id), ("wave", "\(wave.number + 1) of \(record.waves.list.count)"),
+                ("accepted", String(wave.accepted)), ("failed", String(wave.failed)), ("next", next.internetTime),
+            ])
+    }
+
+    /// Begins the next wave, unless an operator has to say so.
+    mutating func beginWave(of run: CampaignRun, at now: Timestamp) throws {
+        guard let record = try store.campaign(run.record.key) else { return halt(run) }
+        switch record.waves.verdict(run.route.waveRules) {
+        case .hold(let reason):
+            if try store.holdWave(record.key, reason: reason, at: now) {
+                log(.warning, "the next wave is held", [("campaign", record.id), ("reason", reason)])
+            }
+            halt(run)
+            seenMark = nil
+        case .begin:
+            try store.beginNextWave(record.key, at: now)
+            guard let begun = try store.campaign(record.key), let wave = begun.waves.current else { return halt(run) }
+            run.take(begun.waves)
+            run.machine.waveBegan(hasMore: begun.waves.next != nil)
+            beginPace(of: record.app)
+            log(
+                .notice, "a wave begins",
+                [
+                    ("campaign", record.id), ("wave", "\(wave.number + 1) of \(begun.waves.list.count)"),
+                    ("devices", String(wave.devices)), ("percent", wave.percentText),
+                ])
+        }
+    }
+
+    /// Takes note of an operator who does not want to wait for the next wave.
+    func noteRelease(of record: CampaignRecord, _ run: CampaignRun) {
+        guard record.waves.areBetween, record.waves != run.waves, let next = record.waves.nextAt(run.route.waveRules)
+        else { return }
+        run.take(record.waves)
+        run.machine.waveEnded(next: next)
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Says how many pushes of one app may be handed out now. Pure: time is passed in.
+///
+/// A token bucket that is refilled without steps and hardly holds anything: a push and a tenth of a second's worth, so that
+/// what a late thread missed is made good and nothing more. In any stretch of `t` seconds at most `rate × (t + 0.1) + 1`
+/// pushes are handed out, however long nothing was sent before. What was sent beyond what was asked for (another try on
+/// another connection) is a debt that later pushes wait for.
+///
+/// | rate | handed out at a time | wakes per second |
+/// |---|---|---|
+/// | 0.5/s | 1 | 0.5 |
+/// | 10/s | 1 | 10 |
+/// | 1,000/s | 20 | 50 |
+/// | 100,000/s | 2,000 | 50 |
+package struct Pacer: Sendable, Equatable {
+    /// Seconds' worth that the bucket holds beside one push.
+    private static let depth = 0.1
+    /// Seconds' worth that is worth a batch of its own.
+    private static let quantum = 0.02
+    /// Seconds over which `usage` is taken.
+    private static let memory = 10.0
+
+    package private(set) var pace: Pace
+    /// When the ramp began.
+    private var beganAt: MonotonicTime
+    private var refilledAt: MonotonicTime
+    private var tokens = 1.0
+    /// What the bucket was given of late, and what of it ran over because nobody took it.
+    private var given = 0.0
+    private var spilt = 0.0
+
+    /// The ramp begins, and one push may leave at once.
+    package init(_ pace: Pace, at now: MonotonicTime) {
+        self.pace = pace
+        beganAt = now
+        refilledAt = now
+    }
+
+    // MARK: Handing out
+
+    /// Pushes that may leave now; 0 before they are worth a batch.
+    package mutating func allowance(at now: MonotonicTime) -> Int {
+        refill(at: now)
+        return tokens + Self.rounding >= quantum(at: now) ? Int(tokens + Self.rounding) : 0
+    }
+
+    /// These have left, or will without being asked for.
+    package mutating func took(_ pushes: Int) {
+        tokens -= Double(pushes)
+    }
+
+    /// How long until `allowance` gives something.
+    package mutating func wait(at now: MonotonicTime) -> Duration {
+        refill(at: now)
+        let missing = quantum(at: now) - tokens
+        guard missing > Self.rounding else { return .zero }
+        return .nanoseconds(Int64(min(time(for: missing, at: now) * 1e9 + 1000, 9e18)))
+    }
+
+    // MARK: What happened
+
+    /// Sending begins, or goes on after it stood still: the ramp begins, and nothing was saved up.
+    package mutating func begin(at now: MonotonicTime) {
+        refill(at: now)
+        tokens = min(tokens, 1)
+        beganAt = now
+        (given, spilt) = (0, 0)
+    }
+
+    /// Another pace holds from now on; a ramp goes on from where it was in time.
+    package mutating func change(to pace: Pace, at now: MonotonicTime) {
+        refill(at: now)
+        self.pace = pace
+        tokens = min(tokens, capacity(at: now))
+        (given, spilt) = (0, 0)
+    }
+
+    // MARK: What to expect
+
+    /// Pushes a second at this moment of the ramp.
+    package func rate(at now: MonotonicTime) -> Double {
+        guard let ramp = pace.rampUp else { return pace.ratePerSecond }
+        let over = ramp.over.seconds
+        let share = over > 0 ? min((now - beganAt).seconds / over, 1) : 1
+        return pace.ratePerSecond * (ramp.from + (1 - ramp.from) * share)
+    }
+
+    /// The share of what might have been sent in the last ten seconds that was: below 1 something else is slower.
+    package var usage: Double { given > 0 ? max(0, 1 - spilt / given) : 1 }
+
+    /// Seconds until so many more have left, as things go; nil where nothing goes.
+    package func seconds(for pushes: Double, at now: MonotonicTime) -> Double? {
+        guard pushes > 0 else { return 0 }
+        // A hundredth is as good as nothing: what the bucket gets from a service that stands still.
+        guard usage > 0.01 else { return nil }
+        return time(for: pushes, at: now) / usage
+    }
+
+    // MARK: Arithmetic
+
+    /// Tokens are sums of many small parts.
+    private static let rounding = 1e-6
+
+    private func capacity(at now: MonotonicTime) -> Double { 1 + rate(at: now) * Self.depth }
+
+    private func quantum(at now: MonotonicTime) -> Double { max(1, rate(at: now) * Self.quantum) }
+
+    private mutating func refill(at now: MonotonicTime) {
+        guard now > refilledAt else { return }
+        let seconds = (now - refilledAt).seconds
+        let gain = amount((now - beganAt).seconds) - amount((refilledAt - beganAt).seconds)
+        refilledAt = now
+        let full = tokens + gain
+        tokens = min(full, max(capacity(at: now), tokens))
+        let fading = 1 / (1 + seconds / Self.memory)
+        given = given * fading + gain
+        spilt = spilt * fading + (full - tokens)
+    }
+
+    /// What the bucket gets in the first `seconds` of the ramp.
+    private func amount(_ seconds: Double) -> Double {
+        let rate = pace.ratePerSecond
+        guard let ramp = pace.rampUp, ramp.over > .zero else { return rate * seconds }
+        let (first, over) = (rate * ramp.from, ramp.over.seconds)
+        let inRamp = min(seconds, over)
+        return first * inRamp + (rate - first) * inRamp * inRamp / (2 * over) + rate * max(seconds - over, 0)
+    }
+
+    /// Seconds until the bucket has got so much more: the other way round.
+    private func time(for tokens: Double, at now: MonotonicTime) -> Double {
+        let (rate, since) = (pace.ratePerSecond, (now - beganAt).seconds)
+        guard let ramp = pace.rampUp, ramp.over > .zero, since < ramp.over.seconds else { return tokens / rate }
+        let over = ramp.over.seconds
+        let inRamp = amount(over) - amount(since)
+        guard tokens < inRamp else { return over - since + (tokens - inRamp) / rate }
+        let (speed, growth) = (self.rate(at: now), rate * (1 - ramp.from) / over)
+        guard growth > 0 else { return tokens / speed }
+        return ((speed * speed + 2 * growth * tokens).squareRoot() - speed) / growth
+    }
+}
+
+extension Duration {
+    /// In seconds, as near as a `Double` comes.
+    package var seconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
+}

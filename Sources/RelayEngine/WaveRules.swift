@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is between two waves of a campaign.
+package struct WaveRules: Sendable, Hashable {
+    /// From a wave's last push to the next wave's first.
+    package var pause: Duration
+    /// Whether each wave but the first waits for an operator. Default no.
+    package var needsApproval: Bool
+    /// The share of a wave's pushes that may have failed for the next to begin by itself; nil: any. Default nil.
+    package var failedShare: Double?
+
+    package init(pause: Duration, needsApproval: Bool = false, failedShare: Double? = nil) {
+        self.pause = pause
+        self.needsApproval = needsApproval
+        self.failedShare = failedShare
+    }
+}
+
+/// One wave of a campaign, as far as it has come.
+package struct CampaignWave: Sendable, Hashable {
+    /// From 0.
+    package var number: Int
+    /// Ten-thousandths of the audience that this wave and those before it are.
+    package var end: Int
+    /// Of the audience.
+    package var devices: Int64
+    /// Devices without an outcome.
+    package var pending: Int64
+    /// Pushes that the service took.
+    package var accepted: Int64
+    /// Pushes that it did not take, those that will be tried again included.
+    package var failed: Int64
+    package var begunAt: Timestamp?
+    /// When the last of its devices had its first outcome.
+    package var endedAt: Timestamp?
+    /// When the campaign was suspended because the next wave must not begin by itself.
+    package var heldAt: Timestamp?
+    /// When an operator let the next wave begin.
+    package var releasedAt: Timestamp?
+
+    package init(
+        number: Int, end: Int, devices: Int64, pending: Int64, accepted: Int64 = 0, failed: Int64 = 0,
+        begunAt: Timestamp? = nil, endedAt: Timestamp? = nil, heldAt: Timestamp? = nil, releasedAt: Timestamp? = nil
+    ) {
+        self.number = number
+        self.end = end
+        self.devices = devices
+        self.pending = pending
+        self.accepted = accepted
+        self.failed = failed
+        self.begunAt = begunAt
+        self.endedAt = endedAt
+        self.heldAt = heldAt
+        self.releasedAt = releasedAt
+    }
+
+    package var percent: Double { Double(end) * 100 / Double(WavePlan.parts) }
+
+    /// "1", "0.5": for a text.
+    package var percentText: String {
+        end % 100 == 0 ? String(end / 100) : "\(percent)"
+    }
+}
+
+/// The waves of one campaign.
+package struct CampaignWaves: Sendable, Hashable {
+    package enum Verdict: Sendable, Equatable {
+        case begin
+        /// The campaign is suspended, and says why.
+        case hold(reason: String)
+    }
+
+    /// In their order; empty where the campaign has none.
+    package var list: [CampaignWave]
+
+    package init(_ list: [CampaignWave] = []) {
+        self.list = list
+    }
+
+    package var isEmpty: Bool { list.isEmpty }
+
+    /// The last one that has begun.
+    package var current: CampaignWave? { list.last { $0.begunAt != nil } }
+
+    package var next: CampaignWave? { current.flatMap { current in list.first { $0.number > current.number } } }
+
+    /// Whether the current wave is over and another is to come.
+    package var areBetween: Bool { next != nil && current?.endedAt != nil }
+
+    /// When the next wave may begin, once the current one is over; nil before that, and where none is left. Nobody waits
+    /// for what a wave without a push may have done.
+    ///
+    /// - Parameter rules: nil: the configuration has no waves any more, so nothing is between those that there are.
+    package func nextAt(_ rules: WaveRules?) -> Timestamp? {
+        guard next != nil, let current, let ended = current.endedAt else { return nil }
+        guard let rules, current.releasedAt == nil, current.accepted + current.failed > 0 else { return ended }
+        return ended + rules.pause
+    }
+
+    /// Whether the next wave may begin by itself, asked when the pause is over.
+    package func verdict(_ rules: WaveRules?) -> Verdict {
+        guard let next, let current, let rules, current.releasedAt == nil else { return .begin }
+        let pushes = current.accepted + current.failed
+        guard pushes > 0 else { return .begin }
+        let wave = "wave \(current.number + 1) of \(list.count)"
+        let onwards =
+            "resume begins wave \(next.number + 1), which takes it to \(next.percentText) percent of the audience"
+        if let most = rules.failedShare, Double(current.failed) > most * Double(pushes) {
+            return .hold(
+                reason: "WaveFailed: \(current.failed) of \(pushes) pushes of \(wave) failed, more than "
+                    + "\(Self.percent(most)) percent; \(onwards)")
+        }
+        guard rules.needsApproval else { return .begin }
+        return .hold(reason: "WaveDone: \(wave) is done and the next waits for approval; \(onwards)")
+    }
+
+    private static func percent(_ share: Double) -> String {
+        let hundredths = Int((share * 10_000).rounded())
+        return hundredths % 100 == 0 ? String(hundredths / 100) : "\(Double(hundredths) / 100)"
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// One wave's devices among those of a range.
+package struct WaveSlice: Hashable, Sendable {
+    package var draw: WaveDraw
+    package var number: Int
+
+    package init(_ draw: WaveDraw, number: Int) {
+        self.draw = draw
+        self.number = number
+    }
+}
+
+/// What one batch adds to the counts of one wave; a retry moves a push from one to the other.
+package struct WaveTally: Hashable, Sendable {
+    package var wave: Int
+    package var accepted: Int64 = 0
+    package var failed: Int64 = 0
+
+    package init(wave: Int) {
+        self.wave = wave
+    }
+}
+
+extension CampaignRecord {
+    /// Which device is in which wave; nil where the campaign has none.
+    package var draw: WaveDraw? {
+        WavePlan(ends: waves.list.map(\.end)).map { WaveDraw($0, campaign: id) }
+    }
+
+    /// Pending devices whose wave has not begun.
+    package var notYetBegun: Int64 {
+        waves.list.reduce(0) { $1.begunAt == nil ? $0 + $1.pending : $0 }
+    }
+}
+
+extension CampaignStore {
+    /// Cuts an audience without waves.
+    package func planShards(_ campaign: CampaignKey, shardSize: Int, at now: Timestamp) throws {
+        try planShards(campaign, shardSize: shardSize, waves: nil, at: now)
+    }
+}
+
+extension Ledger {
+    /// Reads all devices of a range.
+    package func readDevices(
+        _ app: AppKey, after: Int64, through last: Int64, limit: Int, into rows: inout DeviceRows
+    ) throws {
+        try readDevices(app, after: after, through: last, limit: limit, of: nil, into: &rows)
+    }
+
+    /// Reads due retries of a campaign without waves.
+    package func readDueRetries(
+        _ campaign: CampaignKey, at now: Timestamp, limit: Int, into rows: inout DeviceRows
+    ) throws {
+        try readDueRetries(campaign, at: now, limit: limit, waves: nil, into: &rows)
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import RelayStore
+
+/// The table `campaign_wave`.
+enum WaveTable {
+    static func waves(of campaign: CampaignKey, _ connection: Connection) throws -> CampaignWaves {
+        CampaignWaves(
+            try connection.all(
+                """
+                SELECT w.number, w.part_end, w.devices, w.accepted, w.failed, w.begun_at, w.ended_at, w.held_at,
+                    w.released_at, (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s
+                                    WHERE s.campaign_id = w.campaign_id AND s.wave = w.number AND s.done = 0)
+                FROM campaign_wave AS w WHERE w.campaign_id = ? ORDER BY w.number
+                """, .integer(campaign.row)
+            ) { row in
+                CampaignWave(
+                    number: Int(row.integer(0)), end: Int(row.integer(1)), devices: row.integer(2),
+                    pending: row.integer(9), accepted: row.integer(3), failed: row.integer(4),
+                    begunAt: row.optionalTime(5), endedAt: row.optionalTime(6), heldAt: row.optionalTime(7),
+                    releasedAt: row.optionalTime(8))
+            })
+    }
+
+    /// nil where the campaign has no waves.
+    static func draw(of campaign: CampaignKey, _ connection: Connection) throws -> WaveDraw? {
+        let ends = try connection.all(
+            "SELECT part_end FROM campaign_wave WHERE campaign_id = ? ORDER BY number", .integer(campaign.row)
+        ) { Int($0.integer(0)) }
+        guard let plan = WavePlan(ends: ends) else { return nil }
+        return try connection.first("SELECT public_id FROM campaign WHERE id = ?", .integer(campaign.row)) {
+            WaveDraw(plan, campaign: $0.text(0))
+        }
+    }
+
+    /// The first wave begins as it is planned.
+    static func insert(
+        _ campaign: CampaignKey, plan: WavePlan, devices: [Int64], at now: Timestamp, _ connection: Connection
+    ) throws {
+        for (number, end) in plan.ends.enumerated() {
+            try connection.run(
+                """
+                INSERT INTO campaign_wave (campaign_id, number, part_end, devices, begun_at) VALUES (?, ?, ?, ?, ?)
+                """, .integer(campaign.row), .integer(number), .integer(end), .integer(devices[number]),
+                number == 0 ? .time(now) : .null)
+        }
+    }
+
+    static func add(_ tallies: [WaveTally], to campaign: CampaignKey, _ connection: Connection) throws {
+        for tally in tallies {
+            try connection.run(
+                """
+                UPDATE campaign_wave SET accepted = accepted + ?, failed = failed + ? WHERE campaign_id = ? AND number = ?
+                """, .integer(tally.accepted), .integer(tally.failed), .integer(campaign.row), .integer(tally.wave))
+        }
+    }
+
+    /// The condition of the wave that has begun last.
+    private static let isCurrent: SQL = """
+        campaign_id = ?1 AND number = (SELECT max(number) FROM campaign_wave WHERE campaign_id = ?1 AND begun_at IS NOT NULL)
+        """
+
+    static func end(_ campaign: CampaignKey, at now: Timestamp, _ connection: Connection) throws {
+        try connection.run(
+            "UPDATE campaign_wave SET ended_at = ?2 WHERE \(isCurrent) AND ended_at IS NULL", .integer(campaign.row),
+            .time(now))
+    }
+
+    static func beginNext(_ campaign: CampaignKey, at now: Timestamp, _ connection: Connection) throws {
+        try connection.run(
+            """
+            UPDATE campaign_wave SET begun_at = ?2 WHERE campaign_id = ?1
+                AND number = (SELECT max(number) + 1 FROM campaign_wave
+                              WHERE campaign_id = ?1 AND begun_at IS NOT NULL AND ended_at IS NOT NULL)
+            """, .integer(campaign.row), .time(now))
+    }
+
+    static func hold(_ campaign: CampaignKey, at now: Timestamp, _ connection: Connection) throws {
+        try connection.run(
+            "UPDATE campaign_wave SET held_at = ?2 WHERE \(isCurrent)", .integer(campaign.row), .time(now))
+    }
+
+    /// The next wave may begin at once; returns whether one was waiting.
+    static func release(
+        _ campaign: CampaignKey, onlyHeld: Bool, at now: Timestamp, _ connection: Connection
+    ) throws -> Bool {
+        try connection.run(
+            """
+            UPDATE campaign_wave SET released_at = ?2 WHERE \(isCurrent) AND ended_at IS NOT NULL AND released_at IS NULL
+                AND (held_at IS NOT NULL OR NOT ?3)
+                AND number < (SELECT max(number) FROM campaign_wave WHERE campaign_id = ?1)
+            """, .integer(campaign.row), .time(now), .integer(onlyHeld ? 1 : 0)) > 0
+    }
+}
+
+extension SQLiteStore {
+    package func endWave(_ campaign: CampaignKey, at now: Timestamp) throws {
+        try write("ending a wave") { try WaveTable.end(campaign, at: now, $0) }
+    }
+
+    package func beginNextWave(_ campaign: CampaignKey, at now: Timestamp) throws {
+        try write("beginning a wave") { try WaveTable.beginNext(campaign, at: now, $0) }
+    }
+
+    package func holdWave(_ campaign: CampaignKey, reason: String, at now: Timestamp) throws -> Bool {
+        try write("holding a wave") { connection in
+            let moved = try connection.run(
+                "UPDATE campaign SET state = 'suspended', reason = ?2 WHERE id = ?1 AND state = 'running'",
+                .integer(campaign.row), .text(reason))
+            if moved > 0 { try WaveTable.hold(campaign, at: now, connection) }
+            return moved > 0
+        }
+    }
+
+    package func releaseWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool {
+        try write("releasing a wave") { connection in
+            guard try CampaignTable.state(of: campaign, connection) == .running else { return false }
+            return try WaveTable.release(campaign, onlyHeld: false, at: now, connection)
+        }
+    }
+}

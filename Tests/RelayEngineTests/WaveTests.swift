@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Testing
+
+@Suite struct WaveTests {
+    // MARK: The plan and the draw
+
+    @Test(arguments: [[], [100], [0, 10_000], [100, 100, 10_000], [500, 100, 10_000], [100, 9_999], [100, 10_001]])
+    func endsThatDoNotRiseToTheWholeAreNoPlan(ends: [Int]) {
+        #expect(WavePlan(ends: ends) == nil)
+    }
+
+    @Test func theDrawGivesEachWaveItsShareHoweverTokensAreNumbered() throws {
+        let plan = try #require(WavePlan(ends: [10, 100, 1_000, 10_000]))
+        for campaign in ["000000000000", "0123456789ab", "ffffffffffff"] {
+            let draw = WaveDraw(plan, campaign: campaign)
+            var counts = [Int](repeating: 0, count: plan.count)
+            // Consecutive numbers: the poorest hashes that there are.
+            for hash in 0..<UInt64(200_000) { counts[draw.wave(of: hash)] += 1 }
+            for wave in 0..<plan.count {
+                let expected = plan.share(of: wave) * 200_000
+                // Five deviations of a binomial distribution: less than one in a million runs is outside.
+                #expect(abs(Double(counts[wave]) - expected) < 5 * expected.squareRoot(), "\(campaign) \(wave)")
+            }
+        }
+    }
+
+    @Test func theDrawStaysForACampaignAndIsAnotherForTheNext() throws {
+        let plan = try #require(WavePlan(ends: [1_000, 10_000]))
+        func first(_ campaign: String) -> Set<UInt64> {
+            let draw = WaveDraw(plan, campaign: campaign)
+            return Set((0..<UInt64(20_000)).map { $0 &* 0x9E37_79B9 }.filter { draw.wave(of: $0) == 0 })
+        }
+        let (one, other) = (first("0123456789ab"), first("0123456789ac"))
+        #expect(one == first("0123456789ab"))
+        // A tenth of a tenth by chance.
+        #expect((120...280).contains(one.intersection(other).count))
+    }
+
+    @Test func theDrawDoesNotFollowTheOrderOfNumbers() throws {
+        let plan = try #require(WavePlan(ends: [1_000, 10_000]))
+        let draw = WaveDraw(plan, campaign: "0123456789ab")
+        for tenth in 0..<10 {
+            let count = (tenth * 10_000..<(tenth + 1) * 10_000).count { draw.wave(of: UInt64($0)) == 0 }
+            #expect((850...1_150).contains(count))
+        }
+    }
+
+    // MARK: What is between waves
+
+    private static let end = Timestamp(seconds: 5_000)
+
+    private func waves(
+        accepted: Int64 = 95, failed: Int64 = 5, ended: Timestamp? = end, released: Timestamp? = nil
+    ) -> CampaignWaves {
+        CampaignWaves([
+            CampaignWave(
+                number: 0, end: 100, devices: 120, pending: ended == nil ? 20 : 0, accepted: accepted, failed: failed,
+                begunAt: Timestamp(seconds: 1), endedAt: ended, releasedAt: released),
+            CampaignWave(number: 1, end: 10_000, devices: 9_880, pending: 9_880),
+        ])
+    }
+
+    @Test func theNextWaveWaitsForThePauseFromTheEndOfTheOneBefore() {
+        let rules = WaveRules(pause: .seconds(600))
+        #expect(waves(ended: nil).nextAt(rules) == nil)
+        #expect(waves().nextAt(rules) == Self.end + .seconds(600))
+        #expect(waves(released: Self.end).nextAt(rules) == Self.end)
+        #expect(waves().nextAt(nil) == Self.end, "the configuration has no waves any more")
+        #expect(waves(accepted: 0, failed: 0).nextAt(rules) == Self.end, "nobody was pushed to")
+        #expect(CampaignWaves().nextAt(rules) == nil)
+    }
+
+    @Test func tooManyFailuresHoldTheNextWaveAndSayWhy() {
+        let rules = WaveRules(pause: .zero, failedShare: 0.05)
+        #expect(waves().verdict(rules) == .begin, "as many as are allowed")
+        #expect(
+            waves(accepted: 94, failed: 6).verdict(rules)
+                == .hold(
+                    reason:
+                        "WaveFailed: 6 of 100 pushes of wave 1 of 2 failed, more than 5 percent; resume begins wave "
+                        + "2, which takes it to 100 percent of the audience"))
+        #expect(waves(accepted: 0, failed: 100, released: Self.end).verdict(rules) == .begin)
+        #expect(waves(accepted: 0, failed: 0).verdict(rules) == .begin)
+    }
+
+    @Test func approvalIsAskedForOnce() {
+        let rules = WaveRules(pause: .zero, needsApproval: true)
+        guard case .hold(let reason) = waves().verdict(rules) else {
+            Issue.record("not held")
+            return
+        }
+        #expect(reason.hasPrefix("WaveDone: wave 1 of 2 is done and the next waits for approval"))
+        #expect(waves(released: Self.end).verdict(rules) == .begin)
+    }
+
+    // MARK: The campaign's machine
+
+    private static let now = Timestamp(seconds: 100)
+
+    private func machine(nextRetry: Timestamp? = nil) -> CampaignMachine {
+        CampaignMachine(limits: .init(), nextRetry: nextRetry, hasMoreWaves: true)
+    }
+
+    @Test func aWaveEndsWhenNothingOfItIsOnItsWayAndTheNextHasShardsOfItsOwn() {
+        var machine = machine()
+        let shard = CampaignMachine.ShardRange(number: 0, cursor: 0, last: 9)
+        machine.leased([shard])
+        machine.shardBatchLeft(0)
+        machine.shardBatchRecorded(0, cursor: 9, isDone: true)
+        #expect(machine.next(at: Self.now) == .leaseShards(limit: 16))
+        machine.leased([])
+        #expect(machine.next(at: Self.now) == .endWave)
+        machine.waveEnded(next: Self.now + .seconds(60))
+        #expect(machine.next(at: Self.now) == .wait(until: Self.now + .seconds(60)))
+        #expect(machine.next(at: Self.now + .seconds(60)) == .beginWave)
+        machine.waveBegan(hasMore: false)
+        #expect(machine.next(at: Self.now) == .leaseShards(limit: 16))
+        machine.leased([])
+        #expect(machine.next(at: Self.now) == .complete)
+    }
+
+    @Test func retriesGoOnBetweenWavesAndDoNotHoldTheNextUp() {
+        var machine = machine(nextRetry: Self.now + .seconds(10))
+        machine.leased([])
+        #expect(machine.next(at: Self.now) == .endWave)
+        machine.waveEnded(next: Self.now + .seconds(60))
+        #expect(machine.next(at: Self.now) == .wait(until: Self.now + .seconds(10)))
+        #expect(machine.next(at: Self.now + .seconds(10)) == .readRetries(limit: 64))
+        machine.retryBatchLeft()
+        machine.retryBatchEnded(next: Self.now + .seconds(900))
+        #expect(machine.next(at: Self.now + .seconds(60)) == .beginWave)
+    }
+
+    @Test func anOperatorMayShortenThePause() {
+        var machine = machine()
+        machine.leased([])
+        machine.waveEnded(next: Self.now + .seconds(3_600))
+        machine.waveEnded(next: Self.now)
+        #expect(machine.next(at: Self.now) == .beginWave)
+    }
+
+    @Test func aWaveWithABatchOnItsWayIsNotOver() {
+        var machine = machine()
+        machine.leased([.init(number: 3, wave: 1, cursor: 0, last: 9)])
+        machine.shardBatchLeft(3)
+        #expect(machine.next(at: Self.now) == .wait(until: nil))
+    }
+}
