@@ -29,6 +29,7 @@ struct Conductor {
     var secondTriesRest: [PoolTable.Owner: ContinuousClock.Instant] = [:]
     /// Answered and not yet recorded.
     var landed: [Flight] = []
+    private var gate = CommitGate()
     var faults = FaultLedger()
     /// What became of each app's pushes; grows with the apps that are configured.
     var tallies: [AppKey: PushTally] = [:]
@@ -94,7 +95,8 @@ struct Conductor {
             takeNewRoutes()
             lookAround()
             pulse.beat()
-            record()
+            let waiting = landed.reduce(0) { $0 + $1.devices.count }
+            if gate.isOpen(devices: waiting, isMoreOut: !flights.isEmpty && stopBy == nil, at: tick) { record() }
             pulse.beat()
             proceed()
             lookForEndOfStoreFault()
@@ -167,6 +169,8 @@ struct Conductor {
         if let storeRestsUntil, storeRestsUntil > tick { wake = min(wake, storeRestsUntil) }
         if let stopBy { wake = min(wake, stopBy) }
         var pause = wake - tick
+        // poll(2) counts whole milliseconds.
+        if let wait = gate.wait(at: self.tick) { pause = min(pause, wait + .milliseconds(1)) }
         let now = clock()
         for run in runs.values {
             switch run.machine.next(at: now) {

@@ -19,6 +19,10 @@ struct Settlement {
         var environment: PushEnvironment
     }
 
+    /// Retries are due at whole tenths of a second: those of a busy service go and are recorded together, not in a batch and a
+    /// transaction each.
+    private static let retryGrain = Duration.milliseconds(100)
+
     private let provider: APNsProvider
     private let schedule = RetrySchedule()
     private let expiresAt: Timestamp
@@ -130,7 +134,7 @@ struct Settlement {
     private mutating func retry(_ row: inout LedgerRow, _ cause: RetrySchedule.Cause, _ reason: String) {
         let delay = schedule.delay(
             after: cause, attempt: Int(max(1, row.attempts)), random: Double.random(in: 0..<1))
-        hold(&row, reason, until: now + delay)
+        hold(&row, reason, until: (now + delay).roundedUp(to: Self.retryGrain))
     }
 
     private func hold(_ row: inout LedgerRow, _ reason: String, until time: Timestamp) {

@@ -28,6 +28,12 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         Timestamp(milliseconds: left.milliseconds - right.milliseconds)
     }
 
+    /// The next multiple of `grain` since 1970, or itself; never earlier.
+    package func roundedUp(to grain: Duration) -> Timestamp {
+        let past = milliseconds % grain.milliseconds
+        return past == 0 ? self : Timestamp(milliseconds: milliseconds - past + grain.milliseconds)
+    }
+
     /// The time from `right` to `left`.
     package static func - (left: Timestamp, right: Timestamp) -> Duration {
         .milliseconds(left.milliseconds - right.milliseconds)

@@ -90,14 +90,16 @@ package struct APNsProvider: Sendable {
     /// malformed (RFC 9113, 8.2.1): a strict server may close the connection, with everybody else's pushes on it.
     package static func isSendable(token: Range<Int>, of arena: [UInt8]) -> Bool {
         guard !token.isEmpty, token.count <= longestToken else { return false }
-        let bytes = arena.span.extracting(token)
-        // No way out before the end, so that the compiler takes many bytes at once.
-        var wrong: UInt8 = 0
-        for place in bytes.indices {
-            let byte = bytes[place]
-            wrong |= byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 6 ? 0 : 1
+        precondition(token.lowerBound >= 0 && token.upperBound <= arena.count)
+        return unsafe arena.withUnsafeBufferPointer { bytes in
+            // No way out before the end and no check of the place, so that the compiler takes many bytes at once.
+            var wrong: UInt8 = 0
+            for place in token {
+                let byte = unsafe bytes[place]
+                wrong |= byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 6 ? 0 : 1
+            }
+            return wrong == 0
         }
-        return wrong == 0
     }
 
     /// Bytes. Apple: do not hard-code a length. This only keeps out what is no token.
