@@ -127,7 +127,9 @@ import Testing
         #expect(proxy.state.now.requests.isEmpty)
 
         try bench.edit { $0.replacing("\(server)\",", with: "\(server)\", proxy: \"http://127.0.0.1:\(proxy.port)\",") }
-        try #require(bench.relay).send(SIGHUP)
+        let relay = try #require(bench.relay)
+        relay.send(SIGHUP)
+        #expect(relay.waitForLine(" reloaded", within: .seconds(20)) != nil)
         let tunnelled = try bench.follow(bench.campaign(of: bench.bump("2.1.0"))) { $0.isFinal }
         #expect(tunnelled.counts["accepted"] == 100)
         #expect(proxy.state.now.requests.first == "CONNECT [::1]:\(bench.simulator.port) HTTP/1.1")

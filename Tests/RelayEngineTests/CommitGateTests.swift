@@ -3,36 +3,47 @@ import RelayEngine
 import Testing
 
 @Suite struct CommitGateTests {
-    private func at(_ milliseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
+    /// A gate that is asked at `milliseconds`, as often as the test likes.
+    private final class Gate {
+        private var gate = CommitGate()
+
+        private func at(_ milliseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
+
+        func isOpen(_ devices: Int, isMoreOut: Bool = true, at milliseconds: UInt64) -> Bool {
+            gate.isOpen(devices: devices, isMoreOut: isMoreOut, at: at(milliseconds))
+        }
+
+        func wait(at milliseconds: UInt64) -> Duration? { gate.wait(at: at(milliseconds)) }
+    }
 
     @Test func waitsForOthersAndNotForLong() {
-        var gate = CommitGate()
-        #expect(gate.wait(at: at(0)) == nil)
-        #expect(!gate.isOpen(devices: 500, isMoreOut: true, at: at(0)))
-        #expect(gate.wait(at: at(5)) == .milliseconds(15))
-        #expect(!gate.isOpen(devices: 1_000, isMoreOut: true, at: at(19)))
-        #expect(gate.isOpen(devices: 1_000, isMoreOut: true, at: at(20)))
-        #expect(gate.wait(at: at(20)) == nil, "those are recorded")
-        #expect(!gate.isOpen(devices: 500, isMoreOut: true, at: at(21)), "the next wait anew")
+        let gate = Gate()
+        #expect(gate.wait(at: 0) == nil)
+        #expect(!gate.isOpen(500, at: 0))
+        #expect(gate.wait(at: 5) == .milliseconds(15))
+        #expect(!gate.isOpen(1_000, at: 19))
+        #expect(gate.isOpen(1_000, at: 20))
+        #expect(gate.wait(at: 20) == nil, "those are recorded")
+        #expect(!gate.isOpen(500, at: 21), "the next wait anew")
     }
 
     @Test func enoughIsRecordedAtOnce() {
-        var gate = CommitGate()
-        #expect(!gate.isOpen(devices: 1_999, isMoreOut: true, at: at(0)))
-        #expect(gate.isOpen(devices: 2_000, isMoreOut: true, at: at(0)))
+        let gate = Gate()
+        #expect(!gate.isOpen(1_999, at: 0))
+        #expect(gate.isOpen(2_000, at: 0))
     }
 
     @Test func theLastOnesWaitForNobody() {
-        var gate = CommitGate()
-        #expect(gate.isOpen(devices: 1, isMoreOut: false, at: at(0)))
-        #expect(!gate.isOpen(devices: 1, isMoreOut: true, at: at(1)))
-        #expect(gate.isOpen(devices: 1, isMoreOut: false, at: at(2)))
-        #expect(gate.wait(at: at(2)) == nil)
+        let gate = Gate()
+        #expect(gate.isOpen(1, isMoreOut: false, at: 0))
+        #expect(!gate.isOpen(1, at: 1))
+        #expect(gate.isOpen(1, isMoreOut: false, at: 2))
+        #expect(gate.wait(at: 2) == nil)
     }
 
     @Test func nothingNeedsNoWait() {
-        var gate = CommitGate()
-        #expect(gate.isOpen(devices: 0, isMoreOut: true, at: at(0)))
-        #expect(gate.wait(at: at(0)) == nil)
+        let gate = Gate()
+        #expect(gate.isOpen(0, at: 0))
+        #expect(gate.wait(at: 0) == nil)
     }
 }
