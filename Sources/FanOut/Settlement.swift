@@ -134,7 +134,8 @@ struct Settlement {
     private mutating func retry(_ row: inout LedgerRow, _ cause: RetrySchedule.Cause, _ reason: String) {
         let delay = schedule.delay(
             after: cause, attempt: Int(max(1, row.attempts)), random: Double.random(in: 0..<1))
-        hold(&row, reason, until: (now + delay).roundedUp(to: Self.retryGrain))
+        // What nothing is wrong with goes at once.
+        hold(&row, reason, until: delay > .zero ? (now + delay).roundedUp(to: Self.retryGrain) : now)
     }
 
     private func hold(_ row: inout LedgerRow, _ reason: String, until time: Timestamp) {

@@ -11,7 +11,8 @@ import UpgradeRules
 
 /// What an answer makes of a ledger row, and of the campaign.
 @Suite struct SettlementTests {
-    private let now = Timestamp(seconds: 1_800_000_000)
+    /// No whole tenth of a second, so that rounding shows.
+    private let now = Timestamp(milliseconds: 1_800_000_000_037)
     private let provider: APNsProvider
     private let batch: RequestBatch
 
