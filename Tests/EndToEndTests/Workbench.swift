@@ -2,6 +2,7 @@
 import APNsSimulator
 import CurlTransport
 import Foundation
+import OwnThread
 import SeedApps
 import Signing
 import Testing
@@ -224,7 +225,7 @@ final class Workbench {
         throws -> CampaignView
     {
         var request = HTTPRequest("GET", "http://localhost/v1/campaigns/\(campaign)/events")
-        request.timeout = deadline
+        request.timeout = deadline * Patience.factor
         var last: CampaignView?
         var found: CampaignView?
         do {

@@ -11,7 +11,7 @@ import UpgradeRules
 @testable import FanOut
 
 /// The pace and the waves between a real store and a real push service.
-@Suite(.serialized, .ownThread) struct PacingLiveTests {
+@Suite(.serialized, .ownMachine) struct PacingLiveTests {
     private static func waves(_ ends: Int...) -> WavePlan? { WavePlan(ends: ends) }
 
     // MARK: The pace

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 package import Testing
 
 extension Trait where Self == OwnThread {
@@ -7,7 +6,10 @@ extension Trait where Self == OwnThread {
     ///
     /// For tests that wait for real processes, sockets and clocks. Swift's cooperative pool has a thread for each core and
     /// expects that nobody waits on one: on two cores two such tests hold up all the others.
-    package static var ownThread: OwnThread { OwnThread() }
+    package static var ownThread: OwnThread { OwnThread(places: 1) }
+
+    /// The same, and no other test that waits runs meanwhile: for those that measure time.
+    package static var ownMachine: OwnThread { OwnThread(places: OwnThread.atOnce) }
 }
 
 /// See `Trait.ownThread`.
@@ -15,48 +17,15 @@ package struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     /// How many tests wait at the same time. They wait more than they work: more of them than cores.
     package static let atOnce = 6
 
+    let places: Int
+
     package var isRecursive: Bool { true }
 
     package func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        await Places.shared.take()
-        defer { Places.shared.giveBack() }
+        await Places.shared.take(places)
+        defer { Places.shared.giveBack(places) }
         try await withTaskExecutorPreference(Threads.shared) { try await function() }
-    }
-}
-
-/// So many tests at once, first come, first served.
-private final class Places: Sendable {
-    static let shared = Places()
-
-    private struct State {
-        var free = OwnThread.atOnce
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
-
-    func take() async {
-        await withCheckedContinuation { continuation in
-            let mayGoOn = state.withLock { state in
-                guard state.free == 0 else {
-                    state.free -= 1
-                    return true
-                }
-                state.waiting.append(continuation)
-                return false
-            }
-            if mayGoOn { continuation.resume() }
-        }
-    }
-
-    func giveBack() {
-        let next: CheckedContinuation<Void, Never>? = state.withLock { state in
-            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-            state.free += 1
-            return nil
-        }
-        next?.resume()
     }
 }

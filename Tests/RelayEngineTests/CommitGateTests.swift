@@ -7,7 +7,9 @@ import Testing
     private final class Gate {
         private var gate = CommitGate()
 
-        private func at(_ milliseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
+        private func at(_ milliseconds: UInt64) -> MonotonicTime {
+            MonotonicTime(nanoseconds: milliseconds * 1_000_000)
+        }
 
         func isOpen(_ devices: Int, isMoreOut: Bool = true, at milliseconds: UInt64) -> Bool {
             gate.isOpen(devices: devices, isMoreOut: isMoreOut, at: at(milliseconds))

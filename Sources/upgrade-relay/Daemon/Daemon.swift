@@ -38,7 +38,8 @@ struct Daemon {
     ///
     /// - Parameter stopsWithInput: whether the end of standard input is one more reason to stop.
     func run(stopsWithInput: Bool = false) throws {
-        // First: this changes the environment, which threads read.
+        Heap.shareArenas()
+        // Before any thread: this changes the environment, which threads read.
         let inherited = InheritedSocket.takeAll()
         let signals = DaemonSignals(stopsWithInput: stopsWithInput)
         let report = ServiceReport(log: log)
