@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import OwnThread
 import Synchronization
 
 /// The real binary, running `serve`.
@@ -27,7 +28,7 @@ final class RelayProcess {
     }
 
     func waitUntilReady() throws {
-        guard let line = output.line(containing: " ready ", within: .seconds(30)) else {
+        guard let line = output.line(containing: " ready ", within: .seconds(30) * Patience.factor) else {
             process.terminate()
             throw Unexpected("the daemon did not become ready:\n\(output.text)")
         }
@@ -43,12 +44,12 @@ final class RelayProcess {
 
     /// The first log line with `text` in it, as soon as it is written.
     func waitForLine(_ text: String, within deadline: Duration) -> String? {
-        output.line(containing: text, within: deadline)
+        output.line(containing: text, within: deadline * Patience.factor)
     }
 
     /// Whether so many log lines with `text` in them were written in time.
     func waitForLine(_ text: String, times: Int, within deadline: Duration) -> Bool {
-        output.line(containing: text, times: times, within: deadline) != nil
+        output.line(containing: text, times: times, within: deadline * Patience.factor) != nil
     }
 
     /// SIGKILL: nothing is flushed, nothing is closed.

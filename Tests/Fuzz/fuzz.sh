@@ -27,7 +27,7 @@ if [ "$what" = keep ]; then
     for target; do
         mkdir -p "$work/corpus/$target" "$work/kept/$target"
         rm -f "$work/kept/$target"/*
-        # Edges alone (-use_counters=0): tens of inputs, not thousands. What once broke something is kept by its name.
+        # Edges alone (-use_counters=0): a hundred inputs, not thousands. What once broke something is kept by its name.
         "$binary" "$target" -merge=1 -use_counters=0 -max_len=4096 -rss_limit_mb=2048 "$work/kept/$target" \
             "$kept/$target" "$work/corpus/$target" > "$work/log/$target.merge" 2>&1 || { tail -3 "$work/log/$target.merge"; exit 1; }
         # Nothing kept is a merge that did not run: the repository's inputs stay as they are.

@@ -7,12 +7,12 @@
 ///
 /// | what | criterion |
 /// |---|---|
-/// | memory | least squares over the second half: at most 16 MiB in a million pushes. The C library's smallest block takes 32 bytes, so that one lost with every other push is more. A run of less than 400,000 pushes is too short for a slope and may grow by 24 MiB from the second quarter to the last. Never 40 MiB above the median of the second quarter |
+/// | memory | least squares over the second half: at most 8 MiB in a million pushes: a quarter of what the C library's smallest block, 32 bytes, lost with every push would make. A run of less than 400,000 pushes is too short for a slope and may grow by 24 MiB from the second quarter to the last. Never 40 MiB above the median of the second quarter |
 /// | descriptors | the median of the last quarter at most 12 above that of the second: connections come and go |
 /// | threads | the same |
 /// | log | never above 128 MiB |
 struct Flatness {
-    static let slopeLimit = 16.0
+    static let slopeLimit = 8.0
     static let shortestForSlope = 400_000
     static let stepLimit: Int64 = 24 << 20
     static let peakLimit: Int64 = 40 << 20
