@@ -44,9 +44,7 @@ extension Conductor {
             return nil
         }
         let tick = tick
-        guard let wait = pacers[run.record.app]?.wait(at: tick) else { return nil }
-        // poll(2) counts whole milliseconds: what is less would not be waited for.
-        return wait > .zero ? .milliseconds(wait.milliseconds + 1) : .zero
+        return pacers[run.record.app]?.wait(at: tick)
     }
 
     // MARK: Waves

@@ -169,8 +169,7 @@ struct Conductor {
         if let storeRestsUntil, storeRestsUntil > tick { wake = min(wake, storeRestsUntil) }
         if let stopBy { wake = min(wake, stopBy) }
         var pause = wake - tick
-        // poll(2) counts whole milliseconds.
-        if let wait = gate.wait(at: self.tick) { pause = min(pause, wait + .milliseconds(1)) }
+        if let wait = gate.wait(at: self.tick) { pause = min(pause, wait) }
         let now = clock()
         for run in runs.values {
             switch run.machine.next(at: now) {

@@ -28,12 +28,13 @@ final class Mailbox<Event: Sendable>: Sendable {
         if wasEmpty { eventfd_write(descriptor, 1) }
     }
 
-    /// All events posted since the last call, at once if there are any, else when the first comes or `timeout` is over.
+    /// All events posted since the last call, at once if there are any, else when the first comes or `timeout` is over:
+    /// never before, for poll(2) counts whole milliseconds, and who wakes too early for what is due would only ask again.
     func take(timeout: Duration) -> [Event] {
         let waiting = drain()
         if !waiting.isEmpty { return waiting }
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&request, 1, Int32(clamping: max(0, timeout.milliseconds)))
+        _ = unsafe poll(&request, 1, Int32(clamping: max(0, (timeout + .nanoseconds(999_999)).milliseconds)))
         return drain()
     }
 
