@@ -144,8 +144,8 @@ package protocol CampaignStore: Sendable {
     /// Moves a campaign from one of `from` to `to`, in one conditional statement; false when it was in none of them.
     ///
     /// To `.running`: sets `startedAt` the first time, puts `expiresAt` off by as long as the campaign had to wait, and
-    /// lets the next wave begin where the campaign was held before it. To `.cancelled` or `.superseded`: counts what is pending or
-    /// retrying as cancelled. To any final state: sets `finishedAt`.
+    /// lets the next wave begin where the campaign was held before it. To `.cancelled` or `.superseded`: counts what is
+    /// pending or retrying as cancelled. To any final state: sets `finishedAt`.
     func moveCampaign(
         _ campaign: CampaignKey, from: Set<CampaignState>, to: CampaignState, reason: String?, at now: Timestamp
     ) throws -> Bool

@@ -8,9 +8,10 @@ enum DeliveryBatchTable {
     // MARK: Reading
 
     /// The batch whose range a device is in.
-    static let find: SQL = """
-        SELECT \(DeliveryBatch.columns) FROM delivery_batch
-        WHERE campaign_id = ?1 AND first <= ?2 AND last =
+    static let find: SQL = "SELECT \(DeliveryBatch.columns) \(around)"
+
+    private static let around: SQL = """
+        FROM delivery_batch WHERE campaign_id = ?1 AND first <= ?2 AND last =
             (SELECT last FROM delivery_batch WHERE campaign_id = ?1 AND last >= ?2 ORDER BY last LIMIT 1)
         """
 
@@ -25,11 +26,7 @@ enum DeliveryBatchTable {
         of device: Int64, in campaign: Int64, _ connection: Connection
     ) throws -> PlainOutcome? {
         let batch = try connection.first(
-            """
-            SELECT first, last, outcomes FROM delivery_batch
-            WHERE campaign_id = ?1 AND first <= ?2 AND last =
-                (SELECT last FROM delivery_batch WHERE campaign_id = ?1 AND last >= ?2 ORDER BY last LIMIT 1)
-            """, .integer(campaign), .integer(device)
+            "SELECT first, last, outcomes \(around)", .integer(campaign), .integer(device)
         ) { (first: $0.integer(0), last: $0.integer(1), outcomes: $0.blob(2)) }
         guard let batch else { return nil }
         return try DeliveryBatch.outcome(of: device, in: batch.outcomes, first: batch.first, last: batch.last)

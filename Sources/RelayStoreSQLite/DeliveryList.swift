@@ -46,7 +46,7 @@ struct DeliveryList {
         self.connection = connection
         (app, id, appKey, isPlanned) = (row.app, row.id, row.key, row.isPlanned)
         restSince = row.finishedAt ?? row.createdAt
-        draw = try WaveTable.draw(of: campaign, connection)
+        draw = try WaveTable.draw(of: campaign, publicID: row.id, connection)
         switch row.state {
         case .waiting, .running, .paused, .suspended: rest = .pending
         case .completed: rest = .expired

@@ -9,7 +9,7 @@ extension SQLiteStore {
         rows.removeAll()
         try readOnce("reading a batch of devices") { connection in
             guard let app = try AppTable.id(of: app, connection) else { return }
-            let statement = try connection.prepared(LedgerSQL.readDevices)
+            let statement = try connection.prepared(slice == nil ? LedgerSQL.readDevices : LedgerSQL.readWave)
             defer { statement.reset() }
             statement.bind(1, after)
             statement.bind(2, last)
@@ -66,11 +66,17 @@ extension SQLiteStore {
 package enum LedgerSQL {
     /// "NOT INDEXED … the INTEGER PRIMARY KEY can still be used to look up entries" (sqlite.org/lang_indexedby.html):
     /// the rowid range alone, which reads the table's pages in order.
-    package static let readDevices: SQL = """
-        SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at,
-            token_hash
-        FROM device NOT INDEXED
-        WHERE id > ? AND id <= ? AND app_id = ? AND removed_at IS NULL ORDER BY id LIMIT ?
+    package static let readDevices: SQL = "SELECT \(deviceColumns) \(deviceRange)"
+
+    /// The same with what a device's wave is drawn from: a column more for each row that is read.
+    package static let readWave: SQL = "SELECT \(deviceColumns), token_hash \(deviceRange)"
+
+    private static let deviceColumns: SQL = """
+        id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at
+        """
+
+    private static let deviceRange: SQL = """
+        FROM device NOT INDEXED WHERE id > ? AND id <= ? AND app_id = ? AND removed_at IS NULL ORDER BY id LIMIT ?
         """
 
     /// Takes the longest due first, from the index; sorting only what was taken.

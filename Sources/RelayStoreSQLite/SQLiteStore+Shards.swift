@@ -121,8 +121,7 @@ extension SQLiteStore {
             ) {
                 Shard(
                     campaign: campaign, number: Int($0.integer(0)), wave: Int($0.integer(3)), cursor: $0.integer(1),
-                    last: $0.integer(2),
-                    isDone: false)
+                    last: $0.integer(2), isDone: false)
             }
             for shard in shards {
                 try connection.run(

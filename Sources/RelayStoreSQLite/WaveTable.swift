@@ -23,14 +23,11 @@ enum WaveTable {
     }
 
     /// nil where the campaign has no waves.
-    static func draw(of campaign: CampaignKey, _ connection: Connection) throws -> WaveDraw? {
+    static func draw(of campaign: CampaignKey, publicID: String, _ connection: Connection) throws -> WaveDraw? {
         let ends = try connection.all(
             "SELECT part_end FROM campaign_wave WHERE campaign_id = ? ORDER BY number", .integer(campaign.row)
         ) { Int($0.integer(0)) }
-        guard let plan = WavePlan(ends: ends) else { return nil }
-        return try connection.first("SELECT public_id FROM campaign WHERE id = ?", .integer(campaign.row)) {
-            WaveDraw(plan, campaign: $0.text(0))
-        }
+        return WavePlan(ends: ends).map { WaveDraw($0, campaign: publicID) }
     }
 
     /// The first wave begins as it is planned.

@@ -14,6 +14,7 @@ struct QueryPlanTests {
     func readDevices() throws {
         #expect(
             try plan(LedgerSQL.readDevices) == ["SEARCH device USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"])
+        #expect(try plan(LedgerSQL.readWave) == plan(LedgerSQL.readDevices))
     }
 
     @Test("An index over app and token, and statistics in its favour, do not tempt that read away from the rowid range")
