@@ -66,14 +66,7 @@ extension JSONWriter {
             writer.name("security")
             writer.security(operation)
             writer.parameters(operation)
-            if let body = operation.body {
-                writer.name("requestBody")
-                writer.object { writer in
-                    writer.name("required")
-                    writer.bool(true)
-                    writer.content(body)
-                }
-            }
+            writer.requestBody(operation)
             writer.name("responses")
             writer.object { writer in
                 for answer in operation.answers {
@@ -105,6 +98,16 @@ extension JSONWriter {
             }
         array(choices) { writer, choice in
             writer.object { $0.member(choice.scheme, strings: choice.scopes) }
+        }
+    }
+
+    mutating func requestBody(_ operation: Operation) {
+        guard let body = operation.body else { return }
+        name("requestBody")
+        object { writer in
+            writer.name("required")
+            writer.bool(true)
+            writer.content(body)
         }
     }
 

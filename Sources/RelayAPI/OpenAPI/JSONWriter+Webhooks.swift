@@ -16,14 +16,7 @@ extension JSONWriter {
                 writer.name("security")
                 writer.array(["standardWebhook"]) { writer, scheme in writer.object { $0.member(scheme, strings: []) } }
                 writer.parameters(operation)
-                if let body = operation.body {
-                    writer.name("requestBody")
-                    writer.object { writer in
-                        writer.name("required")
-                        writer.bool(true)
-                        writer.content(body)
-                    }
-                }
+                writer.requestBody(operation)
                 writer.name("responses")
                 writer.object { writer in
                     for (status, meaning) in Self.receiversAnswers {
