@@ -58,11 +58,11 @@ static inline struct MHD_Connection *_Nullable relay_mhd_connection_of_session(g
 /// MHD_start_daemon is variadic, which Swift cannot call. The one set of options that the relay uses; each is checked
 /// against its type by the C compiler here.
 ///
-/// A few threads, each with an epoll set: 10,000 idle connections cost memory, but no thread. What waits (the store, an
+/// One thread with an epoll set: thousands of idle connections cost memory, but no thread. What waits (the store, an
 /// event stream) suspends its connection meanwhile. Time-outs are the relay's own (`Connections`), for the library's know
-/// no more than silence. The listening socket becomes the daemon's. `retrieve` is NULL for plain HTTP.
+/// no more than silence. It listens on nothing: connections come by MHD_add_connection, "the given client socket will be
+/// managed (and closed!) by MHD after this call". `retrieve` is NULL for plain HTTP.
 static inline struct MHD_Daemon *_Nullable relay_mhd_start(
-    int listening_socket, unsigned int threads, MHD_AcceptPolicyCallback _Nonnull accept_policy,
     MHD_AccessHandlerCallback _Nonnull handler,
     void *_Nullable (*_Nonnull uri_logged)(void *_Nullable, const char *_Nonnull, struct MHD_Connection *_Nonnull),
     MHD_RequestCompletedCallback _Nonnull completed, MHD_NotifyConnectionCallback _Nonnull connection_changed,
@@ -73,15 +73,11 @@ static inline struct MHD_Daemon *_Nullable relay_mhd_start(
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)priorities},
         {MHD_OPTION_END, 0, NULL},
     };
-    struct MHD_OptionItem pool[] = {
-        {MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)threads, NULL},
-        {MHD_OPTION_END, 0, NULL},
-    };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME | (retrieve ? MHD_USE_TLS : 0), 0,
-        accept_policy, owner, handler, owner,                        //
-        MHD_OPTION_LISTEN_SOCKET, (MHD_socket)listening_socket,      //
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME
+            | (retrieve ? MHD_USE_TLS : 0), 0,
+        NULL, NULL, handler, owner,                                  //
         MHD_OPTION_URI_LOG_CALLBACK, uri_logged, owner,              // the target before MHD decodes it
         MHD_OPTION_NOTIFY_COMPLETED, completed, owner,               //
         MHD_OPTION_NOTIFY_CONNECTION, connection_changed, owner,     //
@@ -92,7 +88,6 @@ static inline struct MHD_Daemon *_Nullable relay_mhd_start(
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)24576,           //
         MHD_OPTION_THREAD_STACK_SIZE, (size_t)1048576,               //
         MHD_OPTION_STRICT_FOR_CLIENT, 1,                             //
-        MHD_OPTION_ARRAY, threads > 1 ? pool : none,                 // a pool of one is refused
         MHD_OPTION_ARRAY, retrieve ? tls : none,                     //
         MHD_OPTION_END);
 }

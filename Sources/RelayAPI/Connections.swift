@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -21,11 +22,16 @@ final class Connections: Sendable {
         /// Told to end, and not closed yet: they count no more.
         var leaving: Set<Int32> = []
         var byAddress: [PeerAddress: Int] = [:]
+        /// On their way from the acceptor to the thread that will serve them.
+        var arriving = 0
+        var acceptorWaits = false
         var isClosing = false
         /// Connections that were refused or cut off since the last look.
         var refused = 0
         var overdue = 0
         var evicted = 0
+
+        var isEmpty: Bool { open.isEmpty && arriving == 0 }
     }
 
     /// What has happened since the last sweep.
@@ -39,6 +45,14 @@ final class Connections: Sendable {
     private let state = Mutex(State())
     /// Closing, and nothing is left.
     private let drained: Signal
+    private let arrival = DispatchSemaphore(value: 0)
+
+    /// So many go to the serving threads before the first of them must have come: in a flood, those that are told to make
+    /// room can be closed meanwhile.
+    private static let mostArriving = 16
+    /// Milliseconds. Who has not come then does not come: the library drops a connection without a word where memory or
+    /// descriptors are short.
+    private static let arrivalPatience: Int64 = 1000
 
     init(_ limits: Limits) throws(APIStartError) {
         self.limits = limits
@@ -48,26 +62,52 @@ final class Connections: Sendable {
     /// Connections that are open and not told to end.
     var count: Int { state.withLock { $0.open.count - $0.leaving.count } }
 
-    /// Whether a new connection from there may come in; makes room where there is none.
-    func admits(_ peer: PeerAddress) -> Bool {
-        state.withLock { state in
-            let subscriber = peer.subscriber
-            let isAdmitted =
-                !state.isClosing
-                && (state.byAddress[subscriber, default: 0] < limits.perAddress
-                    || Self.evict(&state) { $0.peer.subscriber == subscriber })
-                && (state.open.count - state.leaving.count < limits.total || Self.evict(&state) { _ in true })
-            if !isAdmitted { state.refused += 1 }
-            return isAdmitted
+    // MARK: In
+
+    /// A connection is about to be handed over. Waits while too many are on their way.
+    func expect() {
+        let mustWait = state.withLock { state in
+            state.acceptorWaits = state.arriving >= Self.mostArriving
+            return state.acceptorWaits
         }
+        if mustWait, arrival.wait(timeout: .now() + .milliseconds(Int(Self.arrivalPatience))) == .timedOut {
+            state.withLock { state in
+                state.acceptorWaits = false
+                state.arriving = 0
+            }
+        }
+        state.withLock { $0.arriving += 1 }
     }
 
-    func opened(_ connection: Connection) {
+    /// What was expected does not come.
+    func missed() {
+        state.withLock { arrived(&$0) }
+    }
+
+    private func arrived(_ state: inout State) {
+        state.arriving = max(0, state.arriving - 1)
+        if state.acceptorWaits {
+            state.acceptorWaits = false
+            arrival.signal()
+        }
+        if state.isClosing, state.isEmpty { drained.set() }
+    }
+
+    /// A new connection is here: lets it in, makes room where there is none, or cuts it off at once.
+    ///
+    /// - Returns: whether it may stay.
+    @discardableResult
+    func opened(_ connection: Connection) -> Bool {
         state.withLock { state in
+            let isAdmitted = Self.admits(connection.peer, &state, limits)
             state.open[connection.socket] = connection
             state.byAddress[connection.peer.subscriber, default: 0] += 1
-            // Accepted a moment before the end.
-            if state.isClosing { Self.cut(connection, &state) }
+            arrived(&state)
+            if !isAdmitted {
+                if !state.isClosing { state.refused += 1 }
+                Self.cut(connection, &state)
+            }
+            return isAdmitted
         }
     }
 
@@ -75,9 +115,11 @@ final class Connections: Sendable {
         state.withLock { state in
             guard state.open.removeValue(forKey: connection.socket) != nil else { return }
             if state.leaving.remove(connection.socket) == nil { Self.uncount(connection, &state) }
-            if state.isClosing, state.open.isEmpty { drained.set() }
+            if state.isClosing, state.isEmpty { drained.set() }
         }
     }
+
+    // MARK: Out
 
     /// Cuts off whoever is overdue.
     func sweep(now: Int64) -> Figures {
@@ -93,7 +135,7 @@ final class Connections: Sendable {
     }
 
     /// Lets the requests that are on their way be answered, for a socket whose clients are served again at once by who
-    /// comes next: cutting one off would be as bad as refusing it. Accepting must have ended.
+    /// comes next: cutting one off would be as bad as refusing it. Taking new ones must have ended.
     ///
     /// - Parameter grace: milliseconds for what was accepted a moment ago to arrive, and again to be answered.
     func letFinish(grace: Int64) {
@@ -103,7 +145,7 @@ final class Connections: Sendable {
             for socket in state.open.keys { shutdown(socket, Int32(SHUT_RD)) }
         }
         let end = ContinuousClock.now + .milliseconds(grace)
-        while ContinuousClock.now < end, state.withLock({ !$0.open.isEmpty }) { drained.wait(milliseconds: 5) }
+        while ContinuousClock.now < end, state.withLock({ !$0.isEmpty }) { drained.wait(milliseconds: 5) }
     }
 
     /// Ends every connection and waits until the last one is gone, or for `patience` milliseconds.
@@ -113,12 +155,26 @@ final class Connections: Sendable {
         state.withLock { state in
             state.isClosing = true
             for connection in state.open.values { Self.cut(connection, &state) }
-            if state.open.isEmpty { drained.set() }
+            if state.isEmpty { drained.set() }
         }
-        return drained.wait(milliseconds: patience)
+        if drained.wait(milliseconds: min(patience, Self.arrivalPatience)) { return true }
+        guard patience > Self.arrivalPatience else { return false }
+        state.withLock { state in
+            state.arriving = 0
+            if state.isEmpty { drained.set() }
+        }
+        return drained.wait(milliseconds: patience - Self.arrivalPatience)
     }
 
     // MARK: Under the lock
+
+    private static func admits(_ peer: PeerAddress, _ state: inout State, _ limits: Limits) -> Bool {
+        let subscriber = peer.subscriber
+        return !state.isClosing
+            && (state.byAddress[subscriber, default: 0] < limits.perAddress
+                || evict(&state) { $0.peer.subscriber == subscriber })
+            && (state.open.count - state.leaving.count < limits.total || evict(&state) { _ in true })
+    }
 
     /// Ends a sixteenth of the idle connections that qualify, so that the search is not made for each new one.
     private static func evict(_ state: inout State, among qualifies: (Connection) -> Bool) -> Bool {

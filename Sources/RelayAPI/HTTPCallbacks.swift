@@ -10,15 +10,6 @@ import VersionSources
 private let headerNames =
     ["authorization", "content-length", "expect", "if-none-match", "x-request-id"] + WebhookHeaders.all
 
-/// Before anything else is known of a connection.
-func admitConnection(
-    _ owner: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t
-) -> MHD_Result {
-    guard let owner = unsafe owner else { return .NO }
-    let context = unsafe contextOf(owner)
-    return unsafe context.connections.admits(PeerAddress(address)) ? .YES : .NO
-}
-
 /// Called before a connection's first request, and when its socket is about to be closed.
 func changeConnection(
     _ owner: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,

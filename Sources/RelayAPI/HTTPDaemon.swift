@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import CMicroHTTPD
 import Glibc
 import RelayEngine
 
-/// The one wrapper of libmicrohttpd 0.9.75: one listening socket, and a few threads with an epoll set each.
+/// One listening socket of libmicrohttpd 0.9.75: a thread that accepts, and a few that serve, with an epoll set each.
 ///
 /// What may wait is done by the `WorkQueue` while its connection is suspended; what is answered from memory is answered on
 /// the spot. A sweeper holds every connection to its deadlines.
@@ -34,15 +33,13 @@ final class HTTPDaemon {
         }
     }
 
-    /// TLS 1.2 with forward secrecy and authenticated ciphers, and 1.3: what RFC 9325 (BCP 195), section 4.2, recommends.
-    private static let priorities =
-        "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:-CIPHER-ALL:+AES-128-GCM:"
-        + "+AES-256-GCM:+CHACHA20-POLY1305:-MAC-ALL:+AEAD:-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1"
-
     private let context: Context
     private let sweeper: Sweeper
-    private var daemon: OpaquePointer?
+    private let socket: Int32
     private let isHanded: Bool
+    private let acceptor: Acceptor
+    private let threads: ServingThreads
+    private var isRunning = true
 
     /// Milliseconds that requests on a handed socket get at the end, twice.
     private static let grace: Int64 = 250
@@ -57,22 +54,22 @@ final class HTTPDaemon {
         socket: Int32, door: Door, api: API, work: WorkQueue, access: ControlAccess? = nil,
         certificates: TLSCertificates? = nil, isHanded: Bool = false
     ) throws(APIStartError) {
+        self.socket = socket
         self.isHanded = isHanded
         context = try Context(api: api, door: door, work: work, access: access, certificates: certificates)
         sweeper = try Sweeper(context.connections, log: api.settings.log, door: door)
-        // Not retained: `self` keeps the context, and `stop` joins every thread before `self` goes.
-        let owner = unsafe Unmanaged.passUnretained(context).toOpaque()
+        acceptor = try Acceptor(socket, door: door, log: api.settings.log)
         let limits = api.settings.limits
         // The library's own limit leaves room for those that were told to end and have not closed yet.
-        let most = UInt32(clamping: limits.connections + limits.connections / 8 + 64)
-        unsafe daemon = unsafe relay_mhd_start(
-            socket, door == .control ? 1 : UInt32(limits.threads), admitConnection, handleRequest,
-            logTarget, completeRequest, changeConnection, owner, most,
-            certificates == nil ? nil : retrieveCertificate, Self.priorities)
-        guard unsafe daemon != nil else {
-            throw APIStartError(.failed, "libmicrohttpd could not start its threads")
-        }
+        threads = try ServingThreads(
+            door == .control ? 1 : max(1, limits.threads),
+            limit: UInt32(clamping: limits.connections + limits.connections / 8 + 64), isEncrypted: certificates != nil,
+            context: context)
         sweeper.start()
+        unsafe acceptor.start { [threads, connections = context.connections] descriptor, address, length in
+            connections.expect()
+            if unsafe !threads.take(descriptor, address, length) { connections.missed() }
+        }
     }
 
     deinit {
@@ -84,22 +81,21 @@ final class HTTPDaemon {
     ///
     /// 0.9.75 must not find a connection when it is told to stop: while it stops, `MHD_queue_response` says yes and does
     /// nothing, and a thread that is about to refuse a malformed request then reads the response that is not there
-    /// (`build_header_response`); a suspended connection makes it abort (`close_all_connections`). So the listening ends
+    /// (`build_header_response`); a suspended connection makes it abort (`close_all_connections`). So the accepting ends
     /// first and the connections are closed here. Where the store keeps one waiting for longer, the library is left as it
     /// is: the process is about to end.
     func stop() {
-        guard let running = unsafe daemon else { return }
-        unsafe daemon = nil
-        // "The caller must close the returned socket" (microhttpd.h).
-        let listening = unsafe MHD_quiesce_daemon(running)
+        guard isRunning else { return }
+        isRunning = false
+        acceptor.stop()
         if isHanded { context.connections.letFinish(grace: Self.grace) }
         if context.connections.closeAll(patience: 10_000) {
-            unsafe MHD_stop_daemon(running)
+            threads.stop()
         } else {
             context.api.settings.log(.warning, "connections are left open: the store does not answer")
             _ = unsafe Unmanaged.passRetained(context)
         }
         sweeper.stop()
-        if listening >= 0 { close(listening) }
+        close(socket)
     }
 }

@@ -29,6 +29,20 @@ final class Signal: Sendable {
         var poll = pollfd(fd: event, events: Int16(POLLIN), revents: 0)
         return unsafe Glibc.poll(&poll, 1, Int32(milliseconds)) > 0
     }
+
+    /// Waits until `descriptor` can be read or the signal is set, without a limit.
+    ///
+    /// - Returns: whether it may be read; false when the signal is set.
+    func waitUnlessReadable(_ descriptor: Int32) -> Bool {
+        var polls = (
+            pollfd(fd: event, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        )
+        unsafe withUnsafeMutableBytes(of: &polls) { bytes in
+            _ = unsafe Glibc.poll(bytes.baseAddress?.assumingMemoryBound(to: pollfd.self), 2, -1)
+        }
+        return polls.0.revents == 0
+    }
 }
 
 enum MonotonicClock {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Glibc
+import OwnThread
 import RelayEngine
 import Testing
 
@@ -90,22 +92,22 @@ struct ConnectionsTests {
     func perAddress() throws {
         let connections = try Connections(.init(total: 100, perAddress: 2))
         let (busy, old, other) = (Pair(), Pair(opened: 5), Pair("192.0.2.2", opened: 1))
-        for pair in [busy, old, other] { connections.opened(pair.connection) }
+        for pair in [busy, old, other] { #expect(connections.opened(pair.connection)) }
         busy.connection.requestBegan(now: 6)
-        #expect(connections.admits(busy.connection.peer))
-        #expect(old.isCut)
-        #expect(!busy.isCut && !other.isCut)
         let new = Pair(opened: 7)
-        connections.opened(new.connection)
+        #expect(connections.opened(new.connection))
+        #expect(old.isCut)
+        #expect(!busy.isCut && !other.isCut && !new.isCut)
         new.connection.requestBegan(now: 8)
-        #expect(!connections.admits(busy.connection.peer))
-        #expect(connections.admits(other.connection.peer))
+        let (refused, elsewhere) = (Pair(opened: 9), Pair("192.0.2.2", opened: 9))
+        #expect(!connections.opened(refused.connection))
+        #expect(refused.isCut)
+        #expect(connections.opened(elsewhere.connection))
         #expect(connections.sweep(now: 9) == .init(refused: 1, overdue: 0, evicted: 1))
         // Closed after it was cut: it is not counted off twice.
-        connections.closed(old.connection)
-        connections.closed(new.connection)
+        for pair in [old, refused, new, elsewhere] { connections.closed(pair.connection) }
         #expect(connections.count == 2)
-        #expect(connections.admits(busy.connection.peer))
+        #expect(connections.opened(Pair(opened: 10).connection))
     }
 
     @Test("a full house makes room among the idle, the longest first and a sixteenth at once")
@@ -113,15 +115,49 @@ struct ConnectionsTests {
         let connections = try Connections(.init(total: 32, perAddress: 32))
         let pairs = (0..<32).map { Pair("198.51.100.\($0)", opened: Int64($0)) }
         for pair in pairs { connections.opened(pair.connection) }
-        #expect(connections.admits(Self.address("192.0.2.1")))
+        let new = Pair("192.0.2.1", opened: 32)
+        #expect(connections.opened(new.connection))
         let cut = pairs.map(\.isCut)
         #expect(cut == [true, true] + [Bool](repeating: false, count: 30))
-        #expect(connections.count == 30)
+        #expect(connections.count == 31)
         #expect(connections.closeAll(patience: 0) == false)
-        #expect(pairs.allSatisfy { $0.isCut })
-        #expect(!connections.admits(Self.address("192.0.2.1")))
-        for pair in pairs { connections.closed(pair.connection) }
+        #expect(pairs.allSatisfy { $0.isCut } && new.isCut)
+        let late = Pair("192.0.2.2", opened: 33)
+        #expect(!connections.opened(late.connection))
+        for pair in pairs + [new, late] { connections.closed(pair.connection) }
         #expect(connections.closeAll(patience: 0))
+    }
+
+    @Test("the end waits for who is on its way, and cuts it off when it comes")
+    func arriving() throws {
+        let connections = try Connections(.init(total: 8, perAddress: 8))
+        let late = Pair()
+        connections.expect()
+        connections.expect()
+        #expect(!connections.closeAll(patience: 0))
+        #expect(!connections.opened(late.connection))
+        #expect(late.isCut)
+        connections.closed(late.connection)
+        #expect(!connections.closeAll(patience: 0))
+        connections.missed()
+        #expect(connections.closeAll(patience: 0))
+    }
+
+    @Test("too many on their way hold up the next one until one has come, or does not come", .ownThread)
+    func backPressure() throws {
+        let connections = try Connections(.init(total: 64, perAddress: 64))
+        for _ in 0..<16 { connections.expect() }
+        let passed = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            connections.expect()
+            passed.signal()
+        }
+        #expect(passed.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+        connections.opened(Pair().connection)
+        #expect(passed.wait(timeout: .now() + .seconds(10)) == .success)
+        // Nobody comes any more: that is noticed, and holds up nobody for ever.
+        connections.expect()
+        #expect(!connections.closeAll(patience: 0))
     }
 
     @Test("the control socket is for root, the daemon's user, and the socket's group")
