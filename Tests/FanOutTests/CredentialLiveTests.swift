@@ -201,7 +201,11 @@ import Testing
         let reason = try #require(stopped.reason)
         #expect(reason.hasPrefix("UnrelatedKeyIdInToken: APNs takes the key of com.example.app for one"))
         #expect(stopped.counts.rejected == 0)
-        #expect(bench.production.figures.requests == 3, "one push on each of three connections")
+        // Three new connections, one push on each. While one refusal is on its way to the campaign, the batch of retries
+        // and that of a shard may cross: the second one then asks a connection that says nothing new.
+        let figures = bench.production.figures
+        #expect((3...5).contains(figures.requests), "\(figures.requests) requests")
+        #expect(figures.requests <= figures.connectionsOpened, "one push on each connection")
     }
 
     // MARK: Tokens of elsewhere
