@@ -131,7 +131,10 @@ let package = Package(
             path: "Tests/TestPeers", swiftSettings: strict),
         tests(
             "HTTP2Tests",
-            ["HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing", "TestPeers", "CAllocationCount"]),
+            [
+                "HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing", "TestPeers", "CAllocationCount",
+                "CNGHTTP2",
+            ]),
         tests("PushProvidersTests", ["PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules", "SeedApps"]),
         tests(
             "FanOutTests",

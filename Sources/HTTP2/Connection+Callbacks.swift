@@ -24,7 +24,7 @@ extension Connection {
         return unsafe Unmanaged<Connection>.fromOpaque(data)._withUnsafeGuaranteedRef { body($0) }
     }
 
-    fileprivate static func slot(of stream: Int32, _ session: OpaquePointer?) -> Int? {
+    static func slot(of stream: Int32, _ session: OpaquePointer?) -> Int? {
         unsafe nghttp2_session_get_stream_user_data(session, stream).map { Int(bitPattern: $0) - 1 }
     }
 

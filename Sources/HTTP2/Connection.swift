@@ -13,8 +13,8 @@ final class Connection {
     let token: UInt64
     let pool: Pool
     let socket: Int32
-    private let dialed: DialedConnection
-    private var session: OpaquePointer?
+    let dialed: DialedConnection
+    private(set) var session: OpaquePointer?
     var machine: ConnectionMachine
     var slots: RequestSlots
     /// Bodies of answers that are on their way and not 2xx.
@@ -31,20 +31,22 @@ final class Connection {
     /// Reading stopped early; OpenSSL may hold more than epoll knows of.
     private(set) var hasMoreToRead = false
     /// The socket takes no more at present.
-    private(set) var isBlocked = false
+    var isBlocked = false
 
     /// What epoll was told last: a note of the loop.
     var isWatchedForWriting = false
 
     /// One TLS record. The bytes from `outSent` to `outCount` are on their way, and must stay where they are: see
     /// `DialedConnection.Sent.again`.
-    private let out: UnsafeMutablePointer<UInt8>
-    private static let outCapacity = 16384
-    private var outCount = 0
-    private var outSent = 0
+    let out: UnsafeMutablePointer<UInt8>
+    static let outCapacity = 16384
+    var outCount = 0
+    var outSent = 0
     /// The rest of a frame that did not fit; nghttp2 keeps it "until the next nghttp2_session_mem_send() call".
-    private var frameRest: UnsafePointer<UInt8>?
-    private var frameRestCount = 0
+    var frameRest: UnsafePointer<UInt8>?
+    var frameRestCount = 0
+    /// A HEADERS frame that does not fit into the record, with all its fields.
+    let wholeFrame: UnsafeMutablePointer<UInt8>
 
     static let bodyLimit = 4096
     /// What an answer's body may have in all; one that goes on is cut short. APNs' are below 100 bytes.
@@ -67,6 +69,7 @@ final class Connection {
         machine = ConnectionMachine(settings: settings, at: now)
         slots = RequestSlots(capacity: settings.maximumStreams)
         unsafe out = .allocate(capacity: Self.outCapacity)
+        unsafe wholeFrame = .allocate(capacity: Self.frameHeadSize + Self.frameLimit)
         unsafe session = nil
         // SAFETY: the session is deleted in `close` or deinit, before self goes.
         unsafe session = Self.makeSession(for: Unmanaged.passUnretained(self).toOpaque(), pool.book.memory)
@@ -76,6 +79,7 @@ final class Connection {
     deinit {
         unsafe nghttp2_session_del(session)
         unsafe out.deallocate()
+        unsafe wholeFrame.deallocate()
     }
 
     private static func makeSession(for owner: UnsafeMutableRawPointer, _ memory: SessionMemory) -> OpaquePointer? {
@@ -122,15 +126,13 @@ final class Connection {
             return false
         }
         let template = prepared.template
-        let fields = unsafe template.fields(
-            arena: prepared.arena, slots: prepared.slots(of: Int(reference.request)))
         let mark = unsafe UnsafeMutableRawPointer(bitPattern: Int(index) + 1)
         let stream: Int32
         if template.hasBody {
             var provider = unsafe relay_nghttp2_data_provider(index, readBody)
-            stream = unsafe nghttp2_submit_request(session, nil, fields, template.fieldCount, &provider, mark)
+            stream = unsafe nghttp2_submit_request(session, nil, template.fields, template.fieldCount, &provider, mark)
         } else {
-            stream = unsafe nghttp2_submit_request(session, nil, fields, template.fieldCount, nil, mark)
+            stream = unsafe nghttp2_submit_request(session, nil, template.fields, template.fieldCount, nil, mark)
         }
         guard stream > 0 else {
             slots.unlink(index)
@@ -150,59 +152,7 @@ final class Connection {
         return true
     }
 
-    // MARK: Bytes
-
-    /// Writes until the session has nothing more or the socket is full.
-    /// - Parameter holdsBack: what does not fill a record stays, because more is about to follow.
-    func flush(holdsBack: Bool = false) {
-        guard failure == nil else { return }
-        while true {
-            if outSent == outCount {
-                outSent = 0
-                outCount = 0
-            }
-            // What OpenSSL has begun to send must come again as it was.
-            if outSent == 0, !isBlocked {
-                guard refill() else { return }
-            }
-            if outCount == 0 || holdsBack && outCount < Self.outCapacity { return }
-            switch unsafe dialed.send(UnsafeRawBufferPointer(start: out + outSent, count: outCount - outSent)) {
-            case .wrote(let count):
-                outSent += count
-                isBlocked = false
-            case .again:
-                isBlocked = true
-                return
-            case .failed(let error):
-                fail(error.reason)
-                return
-            }
-        }
-    }
-
-    /// Many frames into one buffer: one record, one system call.
-    private func refill() -> Bool {
-        while outCount < Self.outCapacity {
-            if frameRestCount == 0 {
-                var frame: UnsafePointer<UInt8>?
-                let count = unsafe nghttp2_session_mem_send(session, &frame)
-                guard count >= 0 else {
-                    fail("libnghttp2 cannot write: \(Self.text(of: Int32(count)))")
-                    return false
-                }
-                if count == 0 { break }
-                unsafe frameRest = unsafe frame
-                frameRestCount = count
-            }
-            guard let rest = unsafe frameRest else { break }
-            let part = min(frameRestCount, Self.outCapacity - outCount)
-            unsafe (out + outCount).update(from: rest, count: part)
-            outCount += part
-            frameRestCount -= part
-            unsafe frameRest = unsafe rest + part
-        }
-        return true
-    }
+    // MARK: Bytes in
 
     /// Reads what is there and lets nghttp2 take it apart. Stops after some rounds, so that answers are followed by new
     /// requests also when the peer never pauses.

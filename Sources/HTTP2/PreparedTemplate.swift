@@ -2,26 +2,20 @@
 import CNGHTTP2
 import RelayEngine
 
-/// A template as nghttp2 wants it: one array of header fields, filled once, in which each request changes only its own.
+/// A template as nghttp2 wants it: one array of the header fields that all requests share, and beside it what differs.
 ///
 /// Belongs to one lane's thread. All pointers lead into `constants`, or into a batch's arena.
 @safe
 final class PreparedTemplate {
     let template: RequestTemplate
+    /// The fields that HPACK may index. Their values are constant, or they would push each other out of its table.
+    let fields: UnsafeMutablePointer<nghttp2_nv>
     let fieldCount: Int
+    let literals: LiteralFields
     private let constants: UnsafeMutablePointer<UInt8>
-    private let fields: UnsafeMutablePointer<nghttp2_nv>
-    /// Which fields are the request's own, and from which slot.
-    private let patches: UnsafeMutablePointer<Patch>
-    private let patchCount: Int
     private let pieces: UnsafeMutablePointer<Piece>
     private let pieceCount: Int
     private let constantBodyLength: Int
-
-    private struct Patch {
-        let field: Int
-        let slot: Int
-    }
 
     /// A part of the body: constant (slot -1), or the request's own.
     @safe
@@ -33,16 +27,17 @@ final class PreparedTemplate {
 
     init(_ template: RequestTemplate) {
         self.template = template
-        fieldCount = template.fields.count
+        let indexed = template.fields.filter(\.isIndexed)
+        literals = LiteralFields(template.fields.filter { !$0.isIndexed })
+        fieldCount = indexed.count
         func constantCount(_ value: RequestTemplate.Value) -> Int {
             if case .constant(let bytes) = value { bytes.count } else { 0 }
         }
         let size =
-            template.fields.reduce(0) { $0 + $1.name.count + constantCount($1.value) }
+            indexed.reduce(0) { $0 + $1.name.count + constantCount($1.value) }
             + template.body.reduce(0) { $0 + constantCount($1) }
         unsafe constants = .allocate(capacity: max(size, 1))
-        unsafe fields = .allocate(capacity: max(template.fields.count, 1))
-        unsafe patches = .allocate(capacity: max(template.fields.count, 1))
+        unsafe fields = .allocate(capacity: max(indexed.count, 1))
         unsafe pieces = .allocate(capacity: max(template.body.count, 1))
         var end = unsafe constants
         func keep(_ bytes: [UInt8]) -> UnsafeMutablePointer<UInt8> {
@@ -51,28 +46,20 @@ final class PreparedTemplate {
             unsafe end += bytes.count
             return unsafe start
         }
-        var patchCount = 0
         // The memory outlives the frame: PreparedBatch is pinned until nghttp2 has closed the stream.
         let noCopy = UInt8(NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue | NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue)
-        let noIndex = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
-        for (index, field) in template.fields.enumerated() {
+        for (index, field) in indexed.enumerated() {
+            guard case .constant(let bytes) = field.value else {
+                preconditionFailure("a request's own value is not indexed")
+            }
             var pair = unsafe nghttp2_nv()
             unsafe pair.name = keep(field.name)
             unsafe pair.namelen = field.name.count
-            unsafe pair.flags = field.isIndexed ? noCopy : noCopy | noIndex
-            switch field.value {
-            case .constant(let bytes):
-                unsafe pair.value = keep(bytes)
-                unsafe pair.valuelen = bytes.count
-            case .slot(let slot):
-                precondition(slot < template.slotCount, "a field's slot is one of the template's")
-                unsafe pair.value = unsafe end
-                unsafe (patches + patchCount).initialize(to: Patch(field: index, slot: slot))
-                patchCount += 1
-            }
+            unsafe pair.value = keep(bytes)
+            unsafe pair.valuelen = bytes.count
+            unsafe pair.flags = noCopy
             unsafe (fields + index).initialize(to: pair)
         }
-        self.patchCount = patchCount
         for (index, piece) in template.body.enumerated() {
             switch piece {
             case .constant(let bytes):
@@ -90,24 +77,11 @@ final class PreparedTemplate {
     deinit {
         unsafe constants.deallocate()
         unsafe fields.deallocate()
-        unsafe patches.deallocate()
         unsafe pieces.deallocate()
     }
 
     /// Whether requests have a body at all; one of no bytes counts as none.
     var hasBody: Bool { pieceCount > 0 }
-
-    /// The header fields with one request's values put in. Valid until the next call.
-    @unsafe
-    func fields(arena: UnsafeMutablePointer<UInt8>, slots: UnsafePointer<ByteSlice>) -> UnsafePointer<nghttp2_nv> {
-        for index in 0..<patchCount {
-            let patch = unsafe patches[index]
-            let slice = unsafe slots[patch.slot]
-            unsafe fields[patch.field].value = unsafe slice.isAbsent ? arena : arena + Int(slice.offset)
-            unsafe fields[patch.field].valuelen = Int(slice.length)
-        }
-        return unsafe UnsafePointer(fields)
-    }
 
     /// Copies the body from byte `start` on, as far as `room` allows.
     /// - Returns: how many bytes, and whether the body has ended with them.

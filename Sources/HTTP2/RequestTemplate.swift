@@ -14,7 +14,8 @@ package final class RequestTemplate: Sendable {
         /// Lower case (RFC 9113, 8.2.1); pseudo-fields first, `:method :scheme :authority :path`.
         package let name: [UInt8]
         package let value: Value
-        /// Whether the peer may keep the field in its HPACK table; false sends it literally without indexing (RFC 7541, 6.2.2).
+        /// Whether the peer may keep the field in its HPACK table; false sends it as "literal never indexed" (RFC 7541, 6.2.3),
+        /// as a request's own value must be: it would push others out of the table.
         package let isIndexed: Bool
 
         package init(_ name: String, _ value: Value, isIndexed: Bool) {

@@ -67,7 +67,8 @@ final class PeerConnection: @unchecked Sendable {
         defer { nghttp2_session_callbacks_del(callbacks) }
         setCallbacks(callbacks)
         nghttp2_session_server_new(&session, callbacks, Unmanaged.passUnretained(self).toOpaque())
-        submitSettings(manner.maximumStreams, window: manner.window(number))
+        submitSettings(
+            manner.maximumStreams, window: manner.window(number), headerTable: manner.headerTableSize)
         write()
         var buffer = [UInt8](repeating: 0, count: 65536)
         while !isOver, !state.now.isStopping {
@@ -98,7 +99,7 @@ final class PeerConnection: @unchecked Sendable {
         }
     }
 
-    private func submitSettings(_ maximumStreams: Int?, window: Int? = nil) {
+    private func submitSettings(_ maximumStreams: Int?, window: Int? = nil, headerTable: Int? = nil) {
         var entries = [nghttp2_settings_entry]()
         if let window {
             entries.append(
@@ -110,6 +111,11 @@ final class PeerConnection: @unchecked Sendable {
                 nghttp2_settings_entry(
                     settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: UInt32(maximumStreams))
             )
+        }
+        if let headerTable {
+            entries.append(
+                nghttp2_settings_entry(
+                    settings_id: Int32(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue), value: UInt32(headerTable)))
         }
         nghttp2_submit_settings(session, 0, entries, entries.count)
     }

@@ -57,6 +57,8 @@ package struct PeerManner: Sendable {
     package var tlsVersion: Int?
     /// SETTINGS_INITIAL_WINDOW_SIZE by connection; nil: 65535.
     package var window: @Sendable (Int) -> Int? = { _ in nil }
+    /// SETTINGS_HEADER_TABLE_SIZE; nil: 4096.
+    package var headerTableSize: Int?
     /// By connection.
     package var reception: @Sendable (Int) -> Reception = { _ in .serve }
 
