@@ -66,7 +66,7 @@ final class Stage {
         ]
         let configuration: [String: Any] = [
             "store": ["sqlite": ["path": folder.appending(path: "relay.db").path]],
-            "listen": ["controlSocket": socketPath], "apps": [Sender.topic: app],
+            "listen": ["address": "127.0.0.1:0", "controlSocket": socketPath], "apps": [Sender.topic: app],
         ]
         try JSONSerialization.data(withJSONObject: configuration).write(to: URL(fileURLWithPath: configurationPath))
     }
