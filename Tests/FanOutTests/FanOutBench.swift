@@ -9,6 +9,7 @@ import RelayStore
 import RelayStoreSQLite
 import Signing
 import Synchronization
+import TestPeers
 import Testing
 import UpgradeRules
 
@@ -47,8 +48,7 @@ struct FanOutBench {
 
     init(clockRuns: Bool = false) throws {
         clock = TestClock(isRunning: clockRuns)
-        folder = FileManager.default.temporaryDirectory.appending(path: "fan-out-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = URL(fileURLWithPath: try TestFolder.make(), isDirectory: true)
         let path = folder.appending(path: "relay.db").path
         faults = StoreFaults(path: path)
         store = try SQLiteStore(path: path)

@@ -16,7 +16,7 @@ package struct TestIdentity: Sendable {
         let authority = try CertificateAuthority(validity: .days(2, from: now))
         let certificate = try authority.issue(
             names: names, addresses: addresses, validity: isExpired ? .expired(at: now) : .days(1, from: now))
-        let folder = try Self.folder()
+        let folder = try TestFolder.make()
         authorityPath = try Self.write(authority.certificate, to: "\(folder)/authority.pem")
         chainPath = try Self.write(certificate.chain, to: "\(folder)/chain.pem")
         keyPath = try Self.write(certificate.privateKey, to: "\(folder)/key.pem")
@@ -24,7 +24,7 @@ package struct TestIdentity: Sendable {
 
     /// A certificate for loopback that no authority has signed; it is its own.
     package static func selfSigned() throws -> TestIdentity {
-        let folder = try folder()
+        let folder = try TestFolder.make()
         let key = relay_EVP_EC_gen_P256()
         let certificate = X509_new()
         defer {
@@ -58,12 +58,6 @@ package struct TestIdentity: Sendable {
         self.authorityPath = authorityPath
         self.chainPath = chainPath
         self.keyPath = keyPath
-    }
-
-    private static func folder() throws -> String {
-        var template = Array("/tmp/http2-tests-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw PeerError("mkdtemp") }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     private static func write(_ bytes: [UInt8], to path: String) throws -> String {
