@@ -136,11 +136,15 @@ final class LiveBench {
     /// The campaign that `raise` began, once it has come to `state` and nothing of it is on its way any more.
     func wait(for state: CampaignState, deadline: Duration = .seconds(60)) throws -> CampaignRecord {
         var found: CampaignRecord?
+        func newest() throws -> CampaignRecord? {
+            try store.campaigns(before: nil, limit: 1).first { $0.state == state && $0.required == required }
+        }
         let isThere = try until(deadline: deadline) {
-            found = try store.campaigns(before: nil, limit: 1).first { campaign in
-                campaign.state == state && campaign.required == required
-                    && fanOut?.figures(of: campaign.key).counts(campaign.counts).inFlight == 0
-            }
+            guard let campaign = try newest(),
+                fanOut?.figures(of: campaign.key).counts(campaign.counts).inFlight == 0
+            else { return false }
+            // Once more: the last batch may have been recorded between the two.
+            found = try newest()
             return found != nil
         }
         guard isThere, let found else { throw Timeout(text: "after \(deadline): \(try campaign())") }
