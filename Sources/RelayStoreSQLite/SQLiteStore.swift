@@ -95,6 +95,15 @@ package final class SQLiteStore: RelayStore {
         }
     }
 
+    /// The planner's way through every statement that this store has run so far: for tests.
+    package func plans() throws -> [(statement: String, plan: [String])] {
+        let ofWriter = try locked("listing statements") { connection in connection.queries }
+        let queries = Set(ofWriter + readers.all { $0?.queries ?? [] }.joined())
+        return try queries.map { query in
+            (query.text, try inspect("EXPLAIN QUERY PLAN \(query.text)").compactMap(\.last))
+        }
+    }
+
     // MARK: Connections
 
     private static func configureWriter(_ connection: Connection, path: String) throws {
