@@ -86,7 +86,9 @@ let package = Package(
             "VersionSources", ["CurlTransport", "Signing", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"],
             touchesC: true),
         room(
-            "FanOut", ["PushProviders", "HTTP2", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"], touchesC: true),
+            "FanOut",
+            ["PushProviders", "HTTP2", "CurlTransport", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"],
+            touchesC: true),
         room("PushProviders", ["HTTP2", "Signing", "RelayEngine", "UpgradeRules"], touchesC: true),
         room("HTTP2", ["CurlTransport", "RelayEngine", "CNGHTTP2", "COpenSSL", "CLinux"], touchesC: true),
         room("CurlTransport", ["CCurl", "COpenSSL"], touchesC: true),

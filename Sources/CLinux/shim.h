@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux offers and the Glibc module leaves out: epoll, eventfd, timerfd, mallopt.
+// What Linux offers and the Glibc module leaves out: epoll, eventfd, timerfd, mallopt, affinity.
 #pragma once
 #include <malloc.h>
 #include <sys/epoll.h>
@@ -8,3 +8,21 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <netinet/tcp.h>
+#include <sys/syscall.h>
+
+// sched_setaffinity(2) is declared for GNU programs only. One bit for each of the first 64 processors.
+
+/// As unistd.h has it, which is the Glibc module's and must not become this one's.
+extern long syscall(long number, ...);
+
+/// 0, or -1 with errno. Thread 0 is the caller.
+static inline int relay_set_affinity(int thread, unsigned long long processors) {
+    return (int)syscall(SYS_sched_setaffinity, thread, sizeof processors, &processors);
+}
+
+/// The caller's; 0 after a failure.
+static inline unsigned long long relay_affinity(void) {
+    // As many as a kernel may have: with less room it refuses.
+    unsigned long long processors[128] = {0};
+    return syscall(SYS_sched_getaffinity, 0, sizeof processors, processors) > 0 ? processors[0] : 0;
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
+import CurlTransport
+import Dispatch
 package import HTTP2
 package import RelayEngine
 package import RelayStore
@@ -74,15 +75,13 @@ package final class FanOut: Sendable {
         let pulse = pulse
         let board = board
         let finished = finished
-        let thread = Thread {
+        try NativeThread(name: "fan-out") {
             var conductor = Conductor(
                 store: store, routes: routes, lanes: lanes, configuration: configuration, mailbox: mailbox,
                 board: board, pulse: pulse, log: log, clock: clock, onVersions: onVersions)
             conductor.run()
             finished.signal()
-        }
-        thread.name = "fan-out"
-        thread.start()
+        }.detach()
     }
 
     /// Says that the store changed: the fan-out looks at once instead of at the next tick.

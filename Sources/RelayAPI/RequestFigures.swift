@@ -4,14 +4,14 @@ import Synchronization
 
 /// Requests counted by route: written by the connections' threads, once for each answer.
 final class RequestFigures: Sendable {
-    private struct Door: Hashable {
-        var method: String
-        var route: String
-    }
-
     private struct Answers {
         var byClass: [Int: Int] = [:]
         var durations = LatencyHistogram()
+
+        mutating func add(_ status: Int, _ duration: Duration) {
+            byClass[status / 100, default: 0] += 1
+            durations.add(duration)
+        }
     }
 
     private struct Webhook: Hashable {
@@ -20,7 +20,8 @@ final class RequestFigures: Sendable {
     }
 
     private struct State {
-        var answers: [Door: Answers] = [:]
+        /// By method and route, as `door` writes them: taken apart only when somebody wants to see them.
+        var answers: [String: Answers] = [:]
         var webhooks: [Webhook: Int] = [:]
     }
 
@@ -30,18 +31,14 @@ final class RequestFigures: Sendable {
         let door = Self.door(route, method)
         let webhook = route?.webhookKind.map { Webhook(kind: $0, result: Self.result(response)) }
         state.withLock { state in
-            state.answers[door, default: Answers()].byClass[response.status / 100, default: 0] += 1
-            state.answers[door, default: Answers()].durations.add(duration)
+            state.answers[door, default: Answers()].add(response.status, duration)
             if let webhook { state.webhooks[webhook, default: 0] += 1 }
         }
     }
 
     /// As `Route.pattern` has them: nothing that a client made up. A HEAD counts as its GET.
-    private static func door(_ route: Route?, _ method: String) -> Door {
-        guard let parts = route?.pattern.description.split(separator: " "), parts.count == 2 else {
-            return Door(method: known(method), route: "none")
-        }
-        return Door(method: String(parts[0]), route: String(parts[1]))
+    private static func door(_ route: Route?, _ method: String) -> String {
+        route?.pattern.description ?? "\(known(method)) none"
     }
 
     static func known(_ method: String) -> String {
@@ -62,16 +59,18 @@ final class RequestFigures: Sendable {
 
     func write(to text: inout MetricsText) {
         let state = state.withLock { $0 }
-        let answers = state.answers.sorted { ($0.key.route, $0.key.method) < ($1.key.route, $1.key.method) }
+        let answers = state.answers.map { door, answers in
+            let parts = door.split(separator: " ").map(String.init)
+            return (method: parts[0], route: parts[1], answers)
+        }.sorted { ($0.route, $0.method) < ($1.route, $1.method) }
         text.write(
             MetricCatalogue.requestsAnswered,
-            answers.flatMap { door, answers in
-                answers.byClass.sorted { $0.key < $1.key }.map {
-                    ([door.method, door.route, "\($0.key)xx"], Double($0.value))
-                }
+            answers.flatMap { method, route, answers in
+                answers.byClass.sorted { $0.key < $1.key }.map { ([method, route, "\($0.key)xx"], Double($0.value)) }
             })
         text.write(
-            MetricCatalogue.requestDuration, answers.map { ([$0.key.method, $0.key.route], $0.value.durations) })
+            MetricCatalogue.requestDuration,
+            answers.map { method, route, answers in ([method, route], answers.durations) })
         let webhooks = state.webhooks.sorted { ($0.key.kind, $0.key.result) < ($1.key.kind, $1.key.result) }
         text.write(MetricCatalogue.webhooks, webhooks.map { ([$0.key.kind, $0.key.result], Double($0.value)) })
     }

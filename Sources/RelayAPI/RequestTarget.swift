@@ -13,37 +13,45 @@ struct RequestTarget: Hashable, Sendable {
 
     /// nil when the path is not absolute or something in it does not decode to UTF-8.
     init?(_ text: String) {
-        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let path = parts.first, path.utf8.first == UInt8(ascii: "/") else { return nil }
+        // Bytes, not characters: RFC 3986 knows no others, and looking for the ends of characters took a tenth of what a
+        // login's question costs.
+        let (path, rest) = Self.cut(text.utf8[...], at: UInt8(ascii: "?"))
+        guard path.first == UInt8(ascii: "/") else { return nil }
         var segments: [String] = []
-        for segment in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+        for segment in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             guard let decoded = Self.decode(segment, plusIsSpace: false) else { return nil }
             segments.append(decoded)
         }
         var query: [QueryItem] = []
-        if parts.count == 2 {
-            for pair in parts[1].split(separator: "&") {
-                let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard let name = Self.decode(sides[0], plusIsSpace: true),
-                    let value = sides.count == 2 ? Self.decode(sides[1], plusIsSpace: true) : ""
-                else { return nil }
-                query.append(QueryItem(name: name, value: value))
-            }
+        for pair in rest?.split(separator: UInt8(ascii: "&")) ?? [] {
+            let (name, value) = Self.cut(pair, at: UInt8(ascii: "="))
+            guard let name = Self.decode(name, plusIsSpace: true),
+                let value = value.map({ Self.decode($0, plusIsSpace: true) }) ?? ""
+            else { return nil }
+            query.append(QueryItem(name: name, value: value))
         }
         self.segments = segments
         self.query = query
     }
 
+    /// What stands before the first separator, and what behind it; nil where there is none.
+    private static func cut(
+        _ text: Substring.UTF8View, at separator: UInt8
+    ) -> (Substring.UTF8View, Substring.UTF8View?) {
+        guard let index = text.firstIndex(of: separator) else { return (text, nil) }
+        return (text[..<index], text[text.index(after: index)...])
+    }
+
     /// - Parameter plusIsSpace: in a query, as every library that writes forms has it (WHATWG URL, section 5.1).
-    private static func decode(_ text: Substring, plusIsSpace: Bool) -> String? {
-        let encoded = text.utf8.contains { byte in
+    private static func decode(_ text: Substring.UTF8View, plusIsSpace: Bool) -> String? {
+        let encoded = text.contains { byte in
             byte == UInt8(ascii: "%") || byte == 0 || byte == UInt8(ascii: "+") && plusIsSpace
         }
         // Nearly all of what apps send.
-        if !encoded { return String(text) }
+        if !encoded { return String(Substring(text)) }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count)
-        var rest = text.utf8.makeIterator()
+        bytes.reserveCapacity(text.count)
+        var rest = text.makeIterator()
         while let byte = rest.next() {
             switch byte {
             case UInt8(ascii: "%"):

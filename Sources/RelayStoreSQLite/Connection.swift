@@ -94,6 +94,13 @@ import RelayEngine
         return statement
     }
 
+    /// What was compiled so far and reads or writes rows.
+    var queries: [SQL] {
+        statements.keys.filter { sql in
+            ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains { sql.text.hasPrefix($0) }
+        }
+    }
+
     /// Runs a script of any number of statements and ignores what they answer.
     func execute(_ script: SQL) throws(SQLiteFailure) {
         let code = unsafe sqlite3_exec(handle, script.text, nil, nil, nil)

@@ -11,9 +11,14 @@ enum FreePages {
     private static let smallStore: Int64 = 32 << 20
 
     /// Before anything is written to the file.
+    ///
+    /// Compiled and not run. Compiling it decides how the file will be made when something is written to it ("some pragmas run
+    /// during the SQL compilation stage", sqlite.org/pragma.html; pragma.c: "in case this connection creates the database
+    /// file"); running it would make the file at once, in a transaction of its own with four times fdatasync. A SQLite that
+    /// saw it otherwise would leave the new file to `prepare`.
     static func prepareNewFile(_ connection: Connection) throws {
         guard try connection.first("PRAGMA page_count", row: { $0.integer(0) }) == 0 else { return }
-        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        _ = try connection.prepared("PRAGMA auto_vacuum = INCREMENTAL")
     }
 
     /// A failure is none: another connection may be reading, or the disk full. The next start tries again.

@@ -31,6 +31,11 @@ final class ReaderPool: Sendable {
         return try reader.connection.withLock { connection in try body(connection) }
     }
 
+    /// Asks each connection in turn; waits for who uses it.
+    func all<R: Sendable>(_ body: (Connection?) throws -> R) rethrows -> [R] {
+        try readers.map { reader in try reader.connection.withLock { connection in try body(connection) } }
+    }
+
     /// Waits for each reader to end and closes it.
     func close() {
         for reader in readers { reader.connection.withLock { $0 = nil } }

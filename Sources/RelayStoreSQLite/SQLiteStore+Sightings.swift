@@ -7,19 +7,26 @@ extension SQLiteStore {
     @discardableResult
     package func sawVersions(_ sightings: [Sighting], at now: Timestamp) throws -> Int {
         // Most logins bring no news, and none must wait for the writer or for the disk then.
-        let (known, news) = try readOnce("looking for devices") { connection in
+        // One snapshot for all: a statement by itself takes and gives back the lock of its own, two system calls.
+        let (known, news) = try read("looking for devices") { connection in
+            let find = try connection.prepared(DeviceTable.version)
+            defer { find.clear() }
+            var apps: [AppKey: Int64?] = [:]
             var known = 0
             var news: [Sighting] = []
             for var sighting in sightings {
+                if apps[sighting.app] == nil {
+                    apps.updateValue(try AppTable.id(of: sighting.app, connection), forKey: sighting.app)
+                }
+                guard case let app?? = apps[sighting.app] else { continue }
                 sighting.token = DeviceTable.token(sighting.token, sighting.app.platform)
-                let (app, token) = (sighting.app, sighting.token)
-                let version = try connection.first(
-                    DeviceTable.find, .text(app.app), .text(app.platform.rawValue), .text(token),
-                    .integer(DeviceTable.hash(token))
-                ) { $0.text(5) }
-                guard let version else { continue }
+                find.bind(1, app)
+                find.bind(2, sighting.token)
+                find.bind(3, DeviceTable.hash(sighting.token))
+                defer { find.reset() }
+                guard try find.step() else { continue }
                 known += 1
-                if version != sighting.version.text { news.append(sighting) }
+                if find.text(0) != sighting.version.text { news.append(sighting) }
             }
             return (known, news)
         }

@@ -51,6 +51,7 @@ package final class SQLiteStore: RelayStore {
                 on: writer, path: path, release: release,
                 at: Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000))
             try FreePages.prepare(writer)
+            try Self.commitDurably(writer)
             var connections: [Connection] = []
             for _ in 0..<Self.readerCount { connections.append(try Self.reader(path: path)) }
             readers = ReaderPool(connections)
@@ -94,6 +95,15 @@ package final class SQLiteStore: RelayStore {
         }
     }
 
+    /// The planner's way through every statement that this store has run so far: for tests.
+    package func plans() throws -> [(statement: String, plan: [String])] {
+        let ofWriter = try locked("listing statements") { connection in connection.queries }
+        let queries = Set(ofWriter + readers.all { $0?.queries ?? [] }.joined())
+        return try queries.map { query in
+            (query.text, try inspect("EXPLAIN QUERY PLAN \(query.text)").compactMap(\.last))
+        }
+    }
+
     // MARK: Connections
 
     private static func configureWriter(_ connection: Connection, path: String) throws {
@@ -105,17 +115,24 @@ package final class SQLiteStore: RelayStore {
                 .failed, context: "the store \(path) cannot use write-ahead logging (journal mode is \(mode))",
                 hint: "Keep the store on a local file system: WAL needs shared memory (sqlite.org/wal.html)")
         }
-        // FULL: "synchronizes the WAL file after each transaction" (sqlite.org/pragma.html#pragma_synchronous), so that an
-        // outcome that was recorded survives a power cut.
+        // While the schema grows a transaction need not survive a power cut, only be whole or not there: the next start does
+        // it again. NORMAL gives that without waiting for the disk at each step: "WAL mode is always consistent with
+        // synchronous=NORMAL, but WAL mode does lose durability" (sqlite.org/pragma.html#pragma_synchronous).
         try connection.execute(
             """
-            PRAGMA synchronous = FULL;
+            PRAGMA synchronous = NORMAL;
             PRAGMA foreign_keys = ON;
             PRAGMA temp_store = MEMORY;
             PRAGMA cache_size = -16384;
             PRAGMA wal_autocheckpoint = 4000;
             PRAGMA journal_size_limit = 67108864;
             """)
+    }
+
+    /// FULL: "synchronizes the WAL file after each transaction" (sqlite.org/pragma.html#pragma_synchronous), so that an
+    /// outcome that was recorded survives a power cut; and with the first of them what was written to the log before.
+    private static func commitDurably(_ connection: Connection) throws {
+        try connection.execute("PRAGMA synchronous = FULL")
     }
 
     static func reader(path: String) throws -> Connection {

@@ -9,6 +9,7 @@ struct BenchOptions {
         case latency
         case imports
         case restart
+        case api
     }
 
     static let help = """
@@ -16,7 +17,7 @@ struct BenchOptions {
 
           --relay PATH          the upgrade-relay binary (default: beside this one)
           --json FILE           write the figures here as well (default: none)
-          --only SUITE,…        transport, whole, latency, imports, restart (default: all)
+          --only SUITE,…        transport, whole, latency, imports, restart, api (default: all)
           --runs N              runs of each transport figure; the best counts (default: 3)
           --pushes N            pushes of a transport run (default: 300000)
           --streams N,…         streams of the one connection (default: 10,100,1000)
@@ -24,7 +25,10 @@ struct BenchOptions {
           --late-devices N      audience where the service is late (default: 200000)
           --latencies MS,…      how late it is (default: 50,200)
           --import-rows N       rows of an import (default: 200000)
-          --resume-devices N    audience of the campaign that is cut in half (default: 500000)
+          --resume-devices N    audience of the campaign that is killed (default: 500000)
+          --api-devices N       audience of the campaigns that run while the API is asked (default: 1000000)
+          --api-connections N   connections that ask (default: 8)
+          --api-seconds N       how long each figure of the API takes (default: 2)
         """
 
     /// This program.
@@ -40,6 +44,9 @@ struct BenchOptions {
     private(set) var latencies = [50, 200]
     private(set) var importRows = 200_000
     private(set) var resumeDevices = 500_000
+    private(set) var apiDevices = 1_000_000
+    private(set) var apiConnections = 8
+    private(set) var apiSeconds = 2
 
     init(_ words: [String]) throws {
         program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
@@ -73,6 +80,9 @@ struct BenchOptions {
         case "--latencies": latencies = try Self.numbers(name, value)
         case "--import-rows": importRows = try Self.number(name, value)
         case "--resume-devices": resumeDevices = try Self.number(name, value)
+        case "--api-devices": apiDevices = try Self.number(name, value)
+        case "--api-connections": apiConnections = try Self.number(name, value)
+        case "--api-seconds": apiSeconds = try Self.number(name, value)
         default: throw BenchError("there is no option \(name)\n\n\(Self.help)")
         }
     }

@@ -49,16 +49,18 @@ struct BenchReport: Codable {
         var rowsPerSecond: Double
     }
 
+    /// Of several kills in one campaign, the slowest restart.
     struct Restart: Codable {
         var devices: Int
-        /// When the daemon was ready again.
-        var acceptedBefore: Int
-        /// From the process' start to `/readyz`, with a new store.
+        var kills: Int
+        /// From the process' start to `/readyz`, asked when the daemon says READY=1; with a new store.
         var readyEmptySeconds: Double
-        /// The same after the kill.
+        /// The same after a kill.
         var readySeconds: Double
         /// From the process' start to the first push that is in the ledger.
         var resumedSeconds: Double
+        /// The longest write-ahead log that a kill left behind.
+        var logBytes: Int
     }
 
     var version = 1
@@ -68,6 +70,7 @@ struct BenchReport: Codable {
     var latency: [Whole] = []
     var imports: [Import] = []
     var restart: Restart?
+    var api: [API] = []
 
     var json: Data {
         get throws {
@@ -118,19 +121,21 @@ struct BenchReport: Codable {
     static func table(_ row: Restart) -> String {
         lines(
             "Killed in the middle of a campaign",
-            ["devices", "accepted before", "ready, empty", "ready again", "sends again"],
+            ["devices", "kills", "log left MiB", "ready, empty", "slowest ready again", "slowest sends again"],
             [
                 [
-                    "\(row.devices)", "\(row.acceptedBefore)", text(row.readyEmptySeconds) + " s",
-                    text(row.readySeconds) + " s", text(row.resumedSeconds) + " s",
+                    "\(row.devices)", "\(row.kills)", "\(row.logBytes >> 20)",
+                    milliseconds(row.readyEmptySeconds), milliseconds(row.readySeconds),
+                    milliseconds(row.resumedSeconds),
                 ]
             ])
     }
 
-    private static func text(_ number: Double) -> String { String(format: "%.2f", number) }
-    private static func whole(_ number: Double) -> String { "\(Int(number))" }
+    private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
+    static func text(_ number: Double) -> String { String(format: "%.2f", number) }
+    static func whole(_ number: Double) -> String { "\(Int(number))" }
 
-    private static func lines(_ title: String, _ head: [String], _ rows: [[String]]) -> String {
+    static func lines(_ title: String, _ head: [String], _ rows: [[String]]) -> String {
         let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
         let body = ([head] + rows).map { row in
             zip(row, widths).map { String(repeating: " ", count: $1 - $0.count) + $0 }.joined(separator: "  ")

@@ -15,11 +15,14 @@ final class Child {
     private let lifeline = Pipe()
     let name: String
 
-    /// - Parameter log: where standard error goes; nil: with ours.
-    init(_ path: String, _ arguments: [String], log: String? = nil) throws {
+    /// - Parameters:
+    ///   - log: where standard error goes; nil: with ours.
+    ///   - environment: what is added to ours.
+    init(_ path: String, _ arguments: [String], log: String? = nil, environment: [String: String] = [:]) throws {
         name = URL(fileURLWithPath: path).lastPathComponent + " " + (arguments.first ?? "")
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = lifeline
         process.standardOutput = output
         if let log {

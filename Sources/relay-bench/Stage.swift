@@ -51,6 +51,7 @@ final class Stage {
     var keyPath: String { folder.appending(path: "key.p8").path }
     var authorityPath: String { folder.appending(path: "ca.pem").path }
     private var configurationPath: String { folder.appending(path: "config.json5").path }
+    private var logPath: String { folder.appending(path: "daemon.log").path }
     private var socketPath: String { folder.appending(path: "control.sock").path }
 
     private func writeConfiguration() throws {
@@ -80,15 +81,40 @@ final class Stage {
     // MARK: The daemon
 
     /// Starts the daemon.
-    /// - Returns: seconds from its start until `/readyz` says 200.
+    /// - Returns: seconds from its start until `/readyz` says 200; it is not asked before the daemon says that it is ready.
     @discardableResult
     func start() throws -> Double {
+        let listener = try ReadyListener(path: folder.appending(path: "notify").path)
         let began = ContinuousClock.now
-        let log = folder.appending(path: "daemon.log").path
-        let daemon = try Child(relay, ["serve", "--config", configurationPath, "--stop-at-eof"], log: log)
+        let daemon = try Child(
+            relay, ["serve", "--config", configurationPath, "--stop-at-eof"], log: logPath,
+            environment: ["NOTIFY_SOCKET": listener.path])
         self.daemon = daemon
+        try listener.wait()
         try wait("the daemon is ready", pause: 1000) { (try? api("GET", "/readyz"))?.status == 200 }
         return (ContinuousClock.now - began) / .seconds(1)
+    }
+
+    /// Where the daemon listens, as its log says.
+    func apiPort() throws -> UInt16 {
+        let words = try String(contentsOfFile: logPath, encoding: .utf8).split(whereSeparator: \.isWhitespace)
+        guard let word = words.first(where: { $0.hasPrefix("listen=") }),
+            let port = word.split(separator: ":").last.flatMap({ UInt16($0) })
+        else { throw BenchError("the daemon's log does not say where it listens") }
+        return port
+    }
+
+    /// Bytes of the store's write-ahead log.
+    var logBytes: Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appending(path: "relay.db-wal").path)
+        return attributes?[.size] as? Int ?? 0
+    }
+
+    /// - Returns: the secret of a new API token.
+    func createToken(scope: String) throws -> String {
+        struct Made: Decodable { var token: String }
+        let words = ["tokens", "create", "--name", "bench", "--scope", scope, "--json", "--socket", socketPath]
+        return try JSONDecoder().decode(Made.self, from: Child(relay, words).result()).token
     }
 
     /// As power fails.

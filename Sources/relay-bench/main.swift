@@ -19,6 +19,13 @@ func send(_ words: [String]) throws {
     FileHandle.standardOutput.write(try JSONEncoder().encode(sender.run()))
 }
 
+/// `load ORDER`: asks the API; see `LoadLoop`.
+func load(_ words: [String]) throws {
+    guard words.count == 1 else { throw BenchError("load wants: ORDER, as JSON") }
+    var loop = LoadLoop(try JSONDecoder().decode(LoadLoop.Order.self, from: Data(words[0].utf8)))
+    FileHandle.standardOutput.write(try JSONEncoder().encode(loop.run()))
+}
+
 /// At once, also into a pipe: a run takes minutes.
 func tell(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
@@ -48,6 +55,10 @@ func bench(_ options: BenchOptions) throws {
         report.restart = restart
         tell(BenchReport.table(restart))
     }
+    if options.suites.contains(.api) {
+        report.api = try APIBench(options: options).run()
+        tell(BenchReport.table(report.api))
+    }
     if let path = options.json { try report.json.write(to: URL(fileURLWithPath: path)) }
 }
 
@@ -55,6 +66,8 @@ do {
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == "send" {
         try send(Array(words.dropFirst()))
+    } else if words.first == "load" {
+        try load(Array(words.dropFirst()))
     } else if words.contains("--help") || words.contains("-h") {
         tell(BenchOptions.help)
     } else {

@@ -41,7 +41,7 @@ struct FanOutBench {
     let folder: URL
     /// What goes wrong with the store's files; nothing unless a test says so.
     let faults: StoreFaults
-    let store: SQLiteStore
+    private(set) var store: SQLiteStore
     let key: ES256PrivateKey
     /// Signalled for each line of the fan-out's log, so that nothing sleeps.
     let lines = LogLines()
@@ -53,6 +53,12 @@ struct FanOutBench {
         faults = StoreFaults(path: path)
         store = try SQLiteStore(path: path)
         key = try ES256PrivateKey.generate()
+    }
+
+    /// Closes the store and opens it anew, as a restart does.
+    mutating func reopen() throws {
+        store.close()
+        store = try SQLiteStore(path: folder.appending(path: "relay.db").path)
     }
 
     /// - Parameters:

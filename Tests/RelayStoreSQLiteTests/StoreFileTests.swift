@@ -3,12 +3,26 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import Testing
 import UpgradeRules
 
+@testable import RelayStoreSQLite
+
 @Suite("The store's file", .ownThread)
 struct StoreFileTests {
+    @Test("Once it is open every commit waits for the disk, and the file can give pages back")
+    func opensDurably() throws {
+        let fixture = try StoreFixture()
+        let (durable, vacuum) = try fixture.store.locked("asking") { connection in
+            (
+                try connection.first("PRAGMA synchronous") { $0.integer(0) },
+                try connection.first("PRAGMA auto_vacuum") { $0.integer(0) }
+            )
+        }
+        // FULL and INCREMENTAL (sqlite.org/pragma.html).
+        #expect(durable == 2 && vacuum == 2)
+    }
+
     @Test("It and its companions are for their owner alone, whatever the umask")
     func permissions() throws {
         let old = umask(0)

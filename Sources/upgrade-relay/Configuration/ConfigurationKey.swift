@@ -30,10 +30,30 @@ struct ConfigurationKey: Sendable, Hashable {
     }
 
     /// `apps["com.example.app"].ios.sources[3].appStore.id` as `apps.APP.PLATFORM.sources[].appStore.id`.
+    ///
+    /// By hand: this runs for every key of every app at each start, and three regular expressions, compiled each time, were
+    /// a quarter of what a start costs.
     private static func general(_ path: String) -> String {
-        let named = path.replacing(/^apps\["[^"]*"\]/) { _ in "apps.APP" }
-        let platform = named.replacing(/^apps\.APP\.(?:ios|android)(?=\.|$)/) { _ in "apps.APP.PLATFORM" }
-        return platform.replacing(/\[[0-9]+\]/) { _ in "[]" }
+        var general = ""
+        var rest = path[...]
+        if rest.hasPrefix("apps[\""), let quote = rest.dropFirst(6).firstIndex(of: "\""),
+            rest[quote...].hasPrefix("\"]")
+        {
+            general = "apps.APP"
+            rest = rest[quote...].dropFirst(2)
+            for platform in [".ios", ".android"] where rest == platform || rest.hasPrefix("\(platform).") {
+                general += ".PLATFORM"
+                rest = rest.dropFirst(platform.count)
+            }
+        }
+        while let bracket = rest.firstIndex(of: "[") {
+            let inside = rest[bracket...].dropFirst()
+            let number = inside.prefix { ("0"..."9").contains($0) }
+            let isNumber = !number.isEmpty && inside[number.endIndex...].first == "]"
+            general += rest[..<bracket] + (isNumber ? "[]" : "[")
+            rest = isNumber ? inside[number.endIndex...].dropFirst() : inside
+        }
+        return general + rest
     }
 
     /// What it may hold and what holds where it is left out; nil where its members say that.
