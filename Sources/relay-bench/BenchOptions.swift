@@ -24,6 +24,7 @@ struct BenchOptions {
           --late-devices N      audience where the service is late (default: 200000)
           --latencies MS,…      how late it is (default: 50,200)
           --import-rows N       rows of an import (default: 200000)
+          --registry N          devices that are registered before the imports (default: 1000000)
           --resume-devices N    audience of the campaign that is cut in half (default: 500000)
         """
 
@@ -39,6 +40,7 @@ struct BenchOptions {
     private(set) var lateDevices = 200_000
     private(set) var latencies = [50, 200]
     private(set) var importRows = 200_000
+    private(set) var registry = 1_000_000
     private(set) var resumeDevices = 500_000
 
     init(_ words: [String]) throws {
@@ -72,6 +74,7 @@ struct BenchOptions {
         case "--late-devices": lateDevices = try Self.number(name, value)
         case "--latencies": latencies = try Self.numbers(name, value)
         case "--import-rows": importRows = try Self.number(name, value)
+        case "--registry": registry = try Self.number(name, value)
         case "--resume-devices": resumeDevices = try Self.number(name, value)
         default: throw BenchError("there is no option \(name)\n\n\(Self.help)")
         }
