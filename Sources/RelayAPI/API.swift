@@ -18,6 +18,7 @@ struct API: Sendable {
     /// What the open paths answer from.
     let board: VersionBoard
     let sightings: SightingQueue
+    let imports = DeviceStorage.Queue()
     /// What is told of those who are refused.
     let refusals: RefusalLog
     let access: AccessLog

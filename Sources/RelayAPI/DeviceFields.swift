@@ -35,6 +35,38 @@ enum DeviceFields {
         return registration
     }
 
+    /// The same for a line that is written plainly and holds nothing but what is right: from bytes to bytes.
+    ///
+    /// - Returns: false where it did not take the line; then `readLine` must judge it. What is taken, `readLine` would take
+    ///   in the same way.
+    static func readPlain(_ bytes: [UInt8], in range: Range<Int>, into batch: inout RegistrationBatch) -> Bool {
+        guard let line = DeviceLineScan(bytes, in: range), let token = line.token,
+            line.app.map({ bytes[$0].elementsEqual(batch.app.app.utf8) }) ?? true,
+            line.platform.map({ bytes[$0].elementsEqual(batch.app.platform.rawValue.utf8) }) ?? true
+        else { return false }
+        switch batch.app.platform {
+        case .ios: guard lengthOnIOS.contains(token.count), bytes[token].allSatisfy(isHexDigit) else { return false }
+        // The scan lets printable ASCII through: all that is left is the space.
+        case .android: guard lengthOnAndroid.contains(token.count), !bytes[token].contains(0x20) else { return false }
+        }
+        if let telephone = line.telephone {
+            // Characters are bytes here.
+            guard (1...BodyFields.maximumTelephone).contains(telephone.count) else { return false }
+        }
+        if let version = line.version, Version.isOlder(bytes, version, than: .zero) == nil { return false }
+        var environment = PushEnvironment.production
+        if let name = line.environment {
+            if bytes[name].elementsEqual(PushEnvironment.sandbox.name.utf8) {
+                environment = .sandbox
+            } else if !bytes[name].elementsEqual(PushEnvironment.production.name.utf8) {
+                return false
+            }
+        }
+        batch.append(
+            from: bytes, token: token, telephone: line.telephone, version: line.version, environment: environment)
+        return true
+    }
+
     private static func read(_ fields: inout BodyFields, app: AppKey, token: String) -> DeviceRegistration {
         let telephone = fields.telephone("telephone")
         let version = fields.version("version")
@@ -53,6 +85,10 @@ enum DeviceFields {
 
     // MARK: Tokens
 
+    // Apple: device tokens are of variable length, do not hard-code their size.
+    private static let lengthOnIOS = 2...400
+    private static let lengthOnAndroid = 1...4096
+
     struct TokenFault: Error {
         var reason: String
     }
@@ -62,8 +98,7 @@ enum DeviceFields {
         let length = token.utf8.count
         switch platform {
         case .ios:
-            // Apple: device tokens are of variable length, do not hard-code their size.
-            guard (2...400).contains(length) else {
+            guard lengthOnIOS.contains(length) else {
                 return .failure(TokenFault(reason: "2 to 400 hex digits are needed; it had \(length) characters"))
             }
             if let place = token.utf8.enumerated().first(where: { !isHexDigit($0.element) })?.offset {
@@ -71,7 +106,7 @@ enum DeviceFields {
             }
             return .success(token.lowercased())
         case .android:
-            guard (1...4096).contains(length) else {
+            guard lengthOnAndroid.contains(length) else {
                 return .failure(TokenFault(reason: "1 to 4096 characters are needed; it had \(length)"))
             }
             if let place = token.utf8.enumerated().first(where: { !(0x21...0x7E).contains($0.element) })?.offset {

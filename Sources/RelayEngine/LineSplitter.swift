@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 /// Cuts a stream of bytes into lines; ends are LF or CR LF. Holds at most one line of `limit` bytes, whatever comes.
 package struct LineSplitter: Sendable {
@@ -23,18 +24,48 @@ package struct LineSplitter: Sendable {
     /// Gives the lines that `bytes` completes, each with its number from 1. What `line` throws leaves the splitter in the
     /// middle of the bytes: it is of no more use then.
     package mutating func feed(_ bytes: [UInt8], _ line: (Line, Int) throws -> Void) rethrows {
-        var rest = bytes[...]
-        while let end = rest.firstIndex(of: 0x0A) {
-            append(rest[..<end])
-            try give(line)
-            rest = rest[(end + 1)...]
+        try feedInPlace(bytes) { text, range, number in
+            try line(range.map { .whole(Array(text[$0])) } ?? .tooLong, number)
         }
-        append(rest)
     }
 
     /// The last line, if it had no line end.
     package mutating func finish(_ line: (Line, Int) throws -> Void) rethrows {
+        try finishInPlace { text, range, number in
+            try line(range.map { .whole(Array(text[$0])) } ?? .tooLong, number)
+        }
+    }
+
+    /// The same without a copy of each line: gives bytes, and where in them the line is; nil: it was too long.
+    package mutating func feedInPlace(_ bytes: [UInt8], _ line: ([UInt8], Range<Int>?, Int) throws -> Void) rethrows {
+        var start = 0
+        while let end = Self.lineEnd(in: bytes, from: start) {
+            if begun.isEmpty && !isTooLong && end - start <= limit {
+                count += 1
+                let hasReturn = end > start && bytes[end - 1] == 0x0D
+                try line(bytes, start..<(hasReturn ? end - 1 : end), count)
+            } else {
+                append(bytes[start..<end])
+                try give(line)
+            }
+            start = end + 1
+        }
+        append(bytes[start...])
+    }
+
+    /// The last line, if it had no line end.
+    package mutating func finishInPlace(_ line: ([UInt8], Range<Int>?, Int) throws -> Void) rethrows {
         if isTooLong || !begun.isEmpty { try give(line) }
+    }
+
+    /// memchr: one byte at a time costs as much as all else that is done to a line.
+    package static func lineEnd(in bytes: [UInt8], from start: Int) -> Int? {
+        unsafe bytes.withUnsafeBytes { bytes in
+            guard start < bytes.count, let base = bytes.baseAddress,
+                let found = unsafe memchr(base + start, 0x0A, bytes.count - start)
+            else { return nil }
+            return unsafe UnsafeRawPointer(found) - base
+        }
     }
 
     private mutating func append(_ bytes: ArraySlice<UInt8>) {
@@ -47,13 +78,13 @@ package struct LineSplitter: Sendable {
         }
     }
 
-    private mutating func give(_ line: (Line, Int) throws -> Void) rethrows {
+    private mutating func give(_ line: ([UInt8], Range<Int>?, Int) throws -> Void) rethrows {
         count += 1
         if isTooLong {
-            try line(.tooLong, count)
+            try line([], nil, count)
         } else {
-            if begun.last == 0x0D { begun.removeLast() }
-            try line(.whole(begun), count)
+            let end = begun.last == 0x0D ? begun.count - 1 : begun.count
+            try line(begun, 0..<end, count)
         }
         isTooLong = false
         begun.removeAll(keepingCapacity: true)

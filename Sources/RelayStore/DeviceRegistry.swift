@@ -85,6 +85,16 @@ package protocol DeviceRegistry: Sendable {
     @discardableResult
     func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts
 
+    /// Registers very many devices, in any order but that of two with the same token the later one counts.
+    ///
+    /// Takes as many transactions as it needs so that nobody else who writes meanwhile waits for more than some ten
+    /// milliseconds and a commit; takes few where nobody does.
+    ///
+    /// - Parameter stored: told of each transaction, once it is on the disk, how many devices it held. When the call throws,
+    ///   these are registered and no other.
+    @discardableResult
+    func register(_ batch: RegistrationBatch, at now: Timestamp, stored: (Int) -> Void) throws -> UpsertCounts
+
     func device(_ app: AppKey, token: String) throws -> DeviceRecord?
 
     /// Forgets the device's user and never sends to it again. The ledger keeps what was sent. False when unknown.

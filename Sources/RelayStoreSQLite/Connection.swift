@@ -17,6 +17,7 @@ import RelayEngine
     private let handle: OpaquePointer
     private var statements: [SQL: Statement] = [:]
     private var pulse: Pulse?
+    private var copiesLog: ((_ pages: Int) -> Bool)?
 
     /// How long a call waits for another process's lock, in milliseconds.
     static let busyTimeout: Int32 = 5000
@@ -83,6 +84,26 @@ import RelayEngine
                 if let owner = unsafe owner { unsafe Unmanaged<Pulse>.fromOpaque(owner).takeUnretainedValue().beat() }
                 // "If the progress callback returns non-zero, the operation is interrupted" (sqlite.org/c3ref).
                 return 0
+            }, owner)
+    }
+
+    /// After each commit, copies the log into the file where `decide`, told of the pages in it, says so: what
+    /// `PRAGMA wal_autocheckpoint` does from a fixed number on, by the same hook ("Each call to this function overrides the
+    /// [...] wal_autocheckpoint pragma", sqlite.org/c3ref/wal_hook.html).
+    func copyLog(where decide: @escaping (_ pages: Int) -> Bool) {
+        copiesLog = decide
+        // Not retained: the handle is closed in `deinit`.
+        let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
+        _ = unsafe sqlite3_wal_hook(
+            handle,
+            { owner, handle, name, pages in
+                guard let owner = unsafe owner else { return SQLITE_OK }
+                let connection = unsafe Unmanaged<Connection>.fromOpaque(owner).takeUnretainedValue()
+                if connection.copiesLog?(Int(pages)) == true {
+                    // Where a reader or another copy is in the way, the next commit tries again.
+                    _ = unsafe sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+                }
+                return SQLITE_OK
             }, owner)
     }
 

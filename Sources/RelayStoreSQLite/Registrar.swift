@@ -48,59 +48,89 @@ struct Registrar {
         if device.app.platform == .ios {
             for index in token.range where DeviceTable.isUpperCase(scratch[index]) { scratch[index] |= 0x20 }
         }
-        let telephone = device.telephone.map { store($0) } ?? .absent
-        let version = device.version.map { store($0.text) } ?? .absent
+        let row = RegistrationBatch.Row(
+            token: token, telephone: device.telephone.map { store($0) } ?? .absent,
+            version: device.version.map { store($0.text) } ?? .absent, environment: device.environment)
         // Nothing borrowed from the scratch bytes may outlive this call.
-        defer {
-            find.clear()
-            insert.clear()
-            refresh.clear()
-            replace.clear()
-        }
-        try unsafe scratch.withUnsafeBytes { bytes in
+        defer { clear() }
+        let bytes = scratch
+        try unsafe bytes.withUnsafeBytes { bytes in
             let hash = unsafe DeviceTable.hash(UnsafeRawBufferPointer(rebasing: bytes[token.range]))
-            find.bind(1, app)
-            unsafe find.bind(2, token, of: bytes)
-            find.bind(3, hash)
-            guard try find.step() else {
-                insert.bind(1, app)
-                unsafe insert.bind(2, token, of: bytes)
-                unsafe insert.bind(3, telephone, of: bytes)
-                unsafe insert.bind(4, version, of: bytes)
-                insert.bind(5, Int64(device.environment.rawValue))
-                insert.bind(6, now.milliseconds)
-                insert.bind(7, hash)
-                try insert.run()
-                counts.inserted += 1
-                gained[app, default: 0] += 1
-                seen.came(device.version, app: app)
-                return
-            }
-            let id = find.integer(0)
-            let wasRemoved = !find.isNull(3)
-            let keepsUser = unsafe find.equals(1, telephone, of: bytes)
-            if !keepsUser, let former = find.optionalText(1) {
-                try DeviceTable.remember(former, of: id, app, connection)
-            }
-            if let seen = device.version, unsafe !find.equals(2, version, of: bytes) {
-                try upgrades.saw(seen, after: find.version(2), device: id, app: app, connection)
-            }
-            if wasRemoved {
-                seen.came(device.version, app: app)
-            } else if unsafe !find.equals(2, version, of: bytes) {
-                seen.left(find.version(2), app: app)
-                seen.came(device.version, app: app)
-            }
-            let update = keepsUser && !wasRemoved ? refresh : replace
-            unsafe update.bind(1, version, of: bytes)
-            update.bind(2, Int64(device.environment.rawValue))
-            update.bind(3, now.milliseconds)
-            update.bind(4, id)
-            if update === replace { unsafe update.bind(5, telephone, of: bytes) }
-            try update.run()
-            counts.updated += 1
-            if wasRemoved { gained[app, default: 0] += 1 }
+            try unsafe register(row, hash: hash, app: app, of: bytes)
         }
+    }
+
+    /// Registers some rows of a batch. Its bytes are borrowed once for all of them.
+    mutating func register(_ batch: RegistrationBatch, _ order: ArraySlice<DeviceTable.Keyed>) throws {
+        let app = try appID(batch.app)
+        defer { clear() }
+        let bytes = batch.bytes
+        try unsafe bytes.withUnsafeBytes { bytes in
+            for keyed in order {
+                try unsafe register(batch.rows[Int(keyed.row)], hash: keyed.hash, app: app, of: bytes)
+            }
+        }
+    }
+
+    /// Leaves texts bound that are borrowed from `bytes`: `clear()` must follow before they go.
+    @unsafe private mutating func register(
+        _ row: RegistrationBatch.Row, hash: Int64, app: Int64, of bytes: UnsafeRawBufferPointer
+    ) throws {
+        find.bind(1, app)
+        unsafe find.bind(2, row.token, of: bytes)
+        find.bind(3, hash)
+        defer { find.reset() }
+        guard try find.step() else {
+            insert.bind(1, app)
+            unsafe insert.bind(2, row.token, of: bytes)
+            unsafe insert.bind(3, row.telephone, of: bytes)
+            unsafe insert.bind(4, row.version, of: bytes)
+            insert.bind(5, Int64(row.environment.rawValue))
+            insert.bind(6, now.milliseconds)
+            insert.bind(7, hash)
+            try insert.run()
+            counts.inserted += 1
+            gained[app, default: 0] += 1
+            unsafe seen.came(row.version, of: bytes, app: app)
+            return
+        }
+        let id = find.integer(0)
+        let wasRemoved = !find.isNull(3)
+        let keepsUser = unsafe find.equals(1, row.telephone, of: bytes)
+        let keepsVersion = unsafe find.equals(2, row.version, of: bytes)
+        if !keepsUser, let former = find.optionalText(1) {
+            try DeviceTable.remember(former, of: id, app, connection)
+        }
+        if !keepsVersion, let version = unsafe Self.version(row.version, of: bytes) {
+            try upgrades.saw(version, after: find.version(2), device: id, app: app, connection)
+        }
+        if wasRemoved {
+            unsafe seen.came(row.version, of: bytes, app: app)
+        } else if !keepsVersion {
+            seen.left(find.version(2), app: app)
+            unsafe seen.came(row.version, of: bytes, app: app)
+        }
+        let update = keepsUser && !wasRemoved ? refresh : replace
+        unsafe update.bind(1, row.version, of: bytes)
+        update.bind(2, Int64(row.environment.rawValue))
+        update.bind(3, now.milliseconds)
+        update.bind(4, id)
+        if update === replace { unsafe update.bind(5, row.telephone, of: bytes) }
+        try update.run()
+        counts.updated += 1
+        if wasRemoved { gained[app, default: 0] += 1 }
+    }
+
+    private static func version(_ slice: ByteSlice, of bytes: UnsafeRawBufferPointer) -> Version? {
+        guard !slice.isAbsent else { return nil }
+        return unsafe try? Version(String(decoding: bytes[slice.range], as: UTF8.self))
+    }
+
+    private func clear() {
+        find.clear()
+        insert.clear()
+        refresh.clear()
+        replace.clear()
     }
 
     /// Writes the counts that were gathered.

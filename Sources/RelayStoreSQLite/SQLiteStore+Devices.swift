@@ -13,6 +13,36 @@ extension SQLiteStore {
         }
     }
 
+    /// Devices that are registered before it is looked whether somebody else wants to write, and the fewest of a transaction:
+    /// about 2 and 10 ms.
+    private static let step = 250
+    private static let fewest = 1000
+
+    @discardableResult
+    package func register(_ batch: RegistrationBatch, at now: Timestamp, stored: (Int) -> Void) throws -> UpsertCounts {
+        // Before anybody is made to wait.
+        let order = DeviceTable.orderByHash(batch)
+        var counts = UpsertCounts(inserted: 0, updated: 0)
+        var place = 0
+        while place < order.count {
+            let first = place
+            let part = try writeMuch("registering devices") { connection in
+                var registrar = try Registrar(connection, at: now)
+                repeat {
+                    let end = min(place + (place == first ? Self.fewest : Self.step), order.count)
+                    try registrar.register(batch, order[place..<end])
+                    place = end
+                    pulse.beat()
+                } while place < order.count && !isWriterWanted
+                return try registrar.finish()
+            }
+            counts.inserted += part.inserted
+            counts.updated += part.updated
+            stored(place - first)
+        }
+        return counts
+    }
+
     package func device(_ app: AppKey, token: String) throws -> DeviceRecord? {
         let token = DeviceTable.token(token, app.platform)
         return try readOnce("looking for a device") { connection in
@@ -149,6 +179,29 @@ package enum DeviceTable {
     static func hash(_ token: String) -> Int64 {
         var token = token
         return token.withUTF8 { unsafe hash(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// A row of a batch and its key in the index over tokens.
+    struct Keyed {
+        var hash: Int64
+        var row: Int32
+    }
+
+    /// The rows of a batch in the order of the index over tokens, those of the same token in the order in which they came.
+    ///
+    /// The keys are random: in a registry of a million each of a thousand devices dirties a page of its own, 4 KiB in the log
+    /// and 4 KiB in the file for 14 bytes. Tens of thousands in the index's order pass through it once, from page to page.
+    static func orderByHash(_ batch: RegistrationBatch) -> [Keyed] {
+        let bytes = batch.bytes
+        var order: [Keyed] = unsafe bytes.withUnsafeBytes { bytes in
+            batch.rows.indices.map { row in
+                let token = batch.rows[row].token
+                let hash = unsafe hash(UnsafeRawBufferPointer(rebasing: bytes[token.range]))
+                return Keyed(hash: hash, row: Int32(truncatingIfNeeded: row))
+            }
+        }
+        order.sort { $0.hash == $1.hash ? $0.row < $1.row : $0.hash < $1.hash }
+        return order
     }
 
     static func isUpperCase(_ byte: UInt8) -> Bool {

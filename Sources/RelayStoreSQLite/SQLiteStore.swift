@@ -16,9 +16,12 @@ package final class SQLiteStore: RelayStore {
     /// The writer's: beats with every call that takes it, and now and then in the middle of a long statement.
     package let pulse: Pulse
     private let writer: Mutex<Connection?>
+    /// Taken before the writer, so that whoever writes again and again lets everybody else have their turn.
+    let line = WaitingLine()
     /// What metrics tell of the calls.
     let tally = Mutex(StoreFigures())
     private let readers: ReaderPool
+    let checkpoints: Checkpoints
 
     /// How many readers there are: each call that reads takes one, and waits when all are taken.
     private static let readerCount = 4
@@ -55,6 +58,9 @@ package final class SQLiteStore: RelayStore {
             var connections: [Connection] = []
             for _ in 0..<Self.readerCount { connections.append(try Self.reader(path: path)) }
             readers = ReaderPool(connections)
+            let checkpoints = Checkpoints(try Self.reader(path: path))
+            writer.copyLog(where: checkpoints.isForCommit)
+            self.checkpoints = checkpoints
             let pulse = Pulse("store writer")
             writer.beat(pulse)
             self.pulse = pulse
@@ -67,6 +73,7 @@ package final class SQLiteStore: RelayStore {
     /// Waits for the calls that are running and closes the file. Later calls throw; a second `close()` does nothing.
     package func close() {
         readers.close()
+        checkpoints.close()
         writer.withLock { $0 = nil }
     }
 
@@ -124,7 +131,6 @@ package final class SQLiteStore: RelayStore {
             PRAGMA foreign_keys = ON;
             PRAGMA temp_store = MEMORY;
             PRAGMA cache_size = -16384;
-            PRAGMA wal_autocheckpoint = 4000;
             PRAGMA journal_size_limit = 67108864;
             """)
     }
@@ -150,14 +156,25 @@ package final class SQLiteStore: RelayStore {
 
     /// One transaction on the writer. `doing` becomes the error's context.
     func write<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
-        try locked(doing) { connection in
-            let start = ContinuousClock.now
-            defer {
-                let duration = ContinuousClock.now - start
-                tally.withLock { $0.commits.add(duration) }
-            }
-            return try connection.transaction("BEGIN IMMEDIATE", body)
+        try locked(doing) { connection in try commit(on: connection, body) }
+    }
+
+    /// The same for much at once: its commit leaves the log as it is. Waits, before anybody else is made to, where the log has
+    /// grown too large.
+    func writeMuch<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+        checkpoints.keepUp()
+        return try locked(doing) { connection in
+            try checkpoints.withoutCommits { try commit(on: connection, body) }
         }
+    }
+
+    private func commit<R>(on connection: Connection, _ body: (Connection) throws -> R) throws -> R {
+        let start = ContinuousClock.now
+        defer {
+            let duration = ContinuousClock.now - start
+            tally.withLock { $0.commits.add(duration) }
+        }
+        return try connection.transaction("BEGIN IMMEDIATE", body)
     }
 
     /// One snapshot on a reader, for methods of more than one statement.
@@ -170,9 +187,14 @@ package final class SQLiteStore: RelayStore {
         try readers.withConnection { connection in try use(connection, doing, body) }
     }
 
+    /// Whether somebody waits for the writer.
+    var isWriterWanted: Bool { line.length > 0 }
+
     /// The writer without a transaction.
     func locked<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
-        try writer.withLock { connection in
+        line.enter()
+        defer { line.leave() }
+        return try writer.withLock { connection in
             pulse.beat()
             defer { pulse.rest() }
             return try use(connection, doing, body)

@@ -1,22 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 import UpgradeRules
 
 /// Devices that came to a version or left it, gathered within one transaction and written at its end.
 struct SeenTally {
     private var changes: [Int64: [String: Int64]] = [:]
-    /// Imports come with the same version many times over: those in a row are counted without a look into the tables.
-    private var run: (app: Int64, version: String, devices: Int64)?
+    /// The last few versions that came: imports bring the same ones many times over, and those are counted without a look
+    /// into the tables.
+    private var recent: [Run] = []
+
+    private struct Run {
+        var app: Int64
+        /// UTF-8; empty: a version that nobody knows.
+        var version: [UInt8]
+        var devices: Int64
+    }
+
+    private static let mostRecent = 8
 
     /// nil: a version that nobody knows.
     mutating func came(_ version: Version?, app: Int64) {
-        let text = version?.text ?? ""
-        if let last = run, last.app == app, last.version == text {
-            run = (app, text, last.devices + 1)
-            return
+        var text = version?.text ?? ""
+        text.withUTF8 { unsafe came(UnsafeRawBufferPointer($0), app: app) }
+    }
+
+    /// The same for a version that is a slice of an arena.
+    mutating func came(_ version: ByteSlice, of arena: UnsafeRawBufferPointer, app: Int64) {
+        unsafe came(UnsafeRawBufferPointer(rebasing: version.isAbsent ? arena[..<0] : arena[version.range]), app: app)
+    }
+
+    private mutating func came(_ version: UnsafeRawBufferPointer, app: Int64) {
+        for index in recent.indices where recent[index].app == app {
+            if unsafe recent[index].version.elementsEqual(version) {
+                recent[index].devices += 1
+                return
+            }
         }
-        keepRun()
-        run = (app, text, 1)
+        if recent.count == Self.mostRecent { keepRecent() }
+        recent.append(Run(app: app, version: unsafe Array(version), devices: 1))
     }
 
     mutating func left(_ version: Version?, app: Int64) {
@@ -24,7 +46,7 @@ struct SeenTally {
     }
 
     mutating func store(_ connection: Connection) throws {
-        keepRun()
+        keepRecent()
         for (app, versions) in changes {
             for (version, devices) in versions where devices != 0 {
                 try connection.run(
@@ -38,9 +60,10 @@ struct SeenTally {
         changes.removeAll()
     }
 
-    private mutating func keepRun() {
-        guard let run else { return }
-        changes[run.app, default: [:]][run.version, default: 0] += run.devices
-        self.run = nil
+    private mutating func keepRecent() {
+        for run in recent {
+            changes[run.app, default: [:]][String(decoding: run.version, as: UTF8.self), default: 0] += run.devices
+        }
+        recent.removeAll(keepingCapacity: true)
     }
 }

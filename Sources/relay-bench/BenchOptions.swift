@@ -25,6 +25,7 @@ struct BenchOptions {
           --late-devices N      audience where the service is late (default: 200000)
           --latencies MS,…      how late it is (default: 50,200)
           --import-rows N       rows of an import (default: 200000)
+          --registry N          devices that are registered before the imports (default: 1000000)
           --resume-devices N    audience of the campaign that is killed (default: 500000)
           --api-devices N       audience of the campaigns that run while the API is asked (default: 1000000)
           --api-connections N   connections that ask (default: 8)
@@ -43,6 +44,7 @@ struct BenchOptions {
     private(set) var lateDevices = 200_000
     private(set) var latencies = [50, 200]
     private(set) var importRows = 200_000
+    private(set) var registry = 1_000_000
     private(set) var resumeDevices = 500_000
     private(set) var apiDevices = 1_000_000
     private(set) var apiConnections = 8
@@ -79,6 +81,7 @@ struct BenchOptions {
         case "--late-devices": lateDevices = try Self.number(name, value)
         case "--latencies": latencies = try Self.numbers(name, value)
         case "--import-rows": importRows = try Self.number(name, value)
+        case "--registry": registry = try Self.number(name, value)
         case "--resume-devices": resumeDevices = try Self.number(name, value)
         case "--api-devices": apiDevices = try Self.number(name, value)
         case "--api-connections": apiConnections = try Self.number(name, value)

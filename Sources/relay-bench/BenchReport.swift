@@ -3,7 +3,7 @@ import Foundation
 
 /// All figures of a run: the JSON file as it is written, and the tables.
 ///
-/// CPU is user and system time of the process that is named, per push, in microseconds. Rates are per second of wall clock.
+/// CPU is user and system time of the process that is named, per push or row, in microseconds. Rates are per second of wall clock.
 struct BenchReport: Codable {
     /// One connection, nothing recorded.
     struct Transport: Codable {
@@ -46,7 +46,16 @@ struct BenchReport: Codable {
         var rows: Int
         /// Rows that were there before.
         var registry: Int
+        /// From the command's start to its end.
         var rowsPerSecond: Double
+        /// The daemon's, per row.
+        var cpuMicroseconds: Double
+        /// The importing command's, per row.
+        var commandCPUMicroseconds: Double
+        /// What the daemon sent to the storage layer, per row.
+        var writtenBytesPerRow: Double
+        /// Most of the daemon's memory that was resident at once since its start.
+        var peakMemoryBytes: Int
     }
 
     /// Of several kills in one campaign, the slowest restart.
@@ -114,8 +123,15 @@ struct BenchReport: Codable {
 
     static func table(_ rows: [Import]) -> String {
         lines(
-            "Imports", ["format", "rows", "registry before", "rows/s"],
-            rows.map { ["\($0.format)", "\($0.rows)", "\($0.registry)", whole($0.rowsPerSecond)] })
+            "Imports",
+            ["format", "rows", "registry before", "rows/s", "µs/row", "command µs", "bytes written", "peak MiB"],
+            rows.map { row in
+                [
+                    "\(row.format)", "\(row.rows)", "\(row.registry)", whole(row.rowsPerSecond),
+                    text(row.cpuMicroseconds), text(row.commandCPUMicroseconds), text(row.writtenBytesPerRow),
+                    "\(row.peakMemoryBytes >> 20)",
+                ]
+            })
     }
 
     static func table(_ row: Restart) -> String {

@@ -7,34 +7,28 @@ struct DaemonBench {
 
     // MARK: The whole way
 
-    /// Registry, filter, payload, push, durable ledger; and on the way there, imports.
+    /// Registry, filter, payload, push, durable ledger; and before it, the import that fills the registry.
     func whole(devices: Int) throws -> (BenchReport.Whole, [BenchReport.Import]) {
         let stage = try Stage(relay: options.relay)
         defer { stage.tearDown() }
         try stage.start()
-        var imports = [
-            BenchReport.Import(
-                format: .ndjson, rows: devices, registry: 0,
-                rowsPerSecond: try stage.importDevices(0..<devices, as: .ndjson))
-        ]
-        let result = try campaign(stage, devices: devices, latency: 0)
-        if devices == options.devices.max() {
-            for (index, format) in [Stage.Format.ndjson, .csv].enumerated() {
-                let first = devices + index * options.importRows
-                let speed = try stage.importDevices(first..<first + options.importRows, as: format)
-                imports.append(.init(format: format, rows: options.importRows, registry: first, rowsPerSecond: speed))
-            }
-        }
-        return (result, imports)
+        let filling = try stage.importDevices(0..<devices, as: .ndjson)
+        return (try campaign(stage, devices: devices, latency: 0), [filling])
     }
 
-    /// CSV into an empty registry; NDJSON into one is part of every campaign.
-    func importIntoEmpty() throws -> BenchReport.Import {
+    // MARK: Imports
+
+    /// Both formats into a registry that is filled first, which is an import as well.
+    func imports() throws -> [BenchReport.Import] {
         let stage = try Stage(relay: options.relay)
         defer { stage.tearDown() }
         try stage.start()
-        let speed = try stage.importDevices(0..<options.importRows, as: .csv)
-        return .init(format: .csv, rows: options.importRows, registry: 0, rowsPerSecond: speed)
+        var devices = 0
+        return try [(options.registry, .csv), (options.importRows, .ndjson), (options.importRows, .csv)].map {
+            (rows: Int, format: Stage.Format) in
+            defer { devices += rows }
+            return try stage.importDevices(devices..<devices + rows, as: format)
+        }
     }
 
     // MARK: Latency

@@ -177,12 +177,13 @@ final class Stage {
         case csv
     }
 
-    /// Imports devices by the command that an operator uses.
-    /// - Returns: rows per second.
-    func importDevices(_ numbers: Range<Int>, as format: Format) throws -> Double {
+    /// Imports devices by the command that an operator uses; the first of them is 0, so that their number is known.
+    func importDevices(_ numbers: Range<Int>, as format: Format) throws -> BenchReport.Import {
         let path = folder.appending(path: "devices.\(format.rawValue)")
         try Self.write(numbers, as: format, to: path)
         defer { try? FileManager.default.removeItem(at: path) }
+        let before = try figures()
+        let commandsBefore = ProcessClock.children()
         let began = ContinuousClock.now
         _ = try Child(
             relay,
@@ -191,7 +192,15 @@ final class Stage {
                 socketPath, "--quiet",
             ]
         ).result()
-        return Double(numbers.count) / ((ContinuousClock.now - began) / .seconds(1))
+        let elapsed = (ContinuousClock.now - began) / .seconds(1)
+        let commands = ProcessClock.children() - commandsBefore
+        let after = try figures()
+        let rows = Double(numbers.count)
+        return BenchReport.Import(
+            format: format, rows: numbers.count, registry: numbers.lowerBound, rowsPerSecond: rows / elapsed,
+            cpuMicroseconds: Double(after.processorTime - before.processorTime) / rows / 1000,
+            commandCPUMicroseconds: Double(commands) / rows / 1000,
+            writtenBytesPerRow: Double(after.written - before.written) / rows, peakMemoryBytes: after.peakMemory)
     }
 
     private static func write(_ numbers: Range<Int>, as format: Format, to path: URL) throws {

@@ -48,7 +48,7 @@ func bench(_ options: BenchOptions) throws {
         report.latency = try options.latencies.map { try daemon.late(milliseconds: $0) }
         tell(BenchReport.table("The service answers late", report.latency))
     }
-    if options.suites.contains(.imports) { report.imports.append(try daemon.importIntoEmpty()) }
+    if options.suites.contains(.imports) { report.imports += try daemon.imports() }
     if !report.imports.isEmpty { tell(BenchReport.table(report.imports)) }
     if options.suites.contains(.restart) {
         let restart = try daemon.restart()

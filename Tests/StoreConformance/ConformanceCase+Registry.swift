@@ -48,6 +48,48 @@ extension ConformanceCase {
             try fails(.failed) { try subject.store.register([subject.registration(1), bad], at: subject.now) }
             try same(try subject.store.devices(of: nil, after: 0, limit: 10), [])
         },
+        ConformanceCase("a large batch registers as one by one would; of one token's the last counts") { subject in
+            let (old, new) = (try subject.version("1"), try subject.version("2.0"))
+            try subject.store.register((0..<9).map { subject.registration($0, version: old) }, at: subject.now)
+            _ = try subject.store.removeDevice(subject.app, token: subject.token(3))
+            let campaign = try subject.announce().key
+            var batch = RegistrationBatch(app: subject.app)
+            for number in 0..<3000 {
+                batch.append(
+                    DeviceRegistration(
+                        app: subject.app, token: subject.token(number).uppercased(), telephone: "a\(number)",
+                        version: number == 5 ? new : old, environment: .sandbox))
+            }
+            batch.append(subject.registration(7, telephone: "last"))
+            batch.append(subject.registration(2999, version: new))
+            var stored: [Int] = []
+            let later = subject.now + .seconds(1)
+            let counts = try subject.store.register(batch, at: later) { stored.append($0) }
+            try same(counts, UpsertCounts(inserted: 2991, updated: 11))
+            try same(stored.reduce(0, +), 3002)
+            let record = try subject.device(5)
+            try same(record.registration.token, subject.token(5))
+            try same(record.registration.telephone, "a5")
+            try same(record.registration.version?.text, "2.0")
+            try same(record.registration.environment, .sandbox)
+            try same(record.registeredAt, later)
+            try same(try subject.device(3).registration.telephone, "a3", "what was removed is back")
+            try same(try subject.device(7).registration.telephone, "last")
+            try same(try subject.device(7).registration.version, nil)
+            try same(try subject.device(2999).registration.telephone, nil)
+            try same(try subject.store.survey(subject.app) { _, _ in nil }.audience, 3000)
+            try same(try subject.record(campaign).upgraded, 0, "it has listed nobody yet")
+            let empty = try subject.store.register(RegistrationBatch(app: subject.app), at: later) { _ in }
+            try same(empty, UpsertCounts(inserted: 0, updated: 0))
+        },
+        ConformanceCase("a device that cannot be stored leaves what was told as stored") { subject in
+            var batch = RegistrationBatch(app: subject.app)
+            for number in 0..<10 { batch.append(subject.registration(number)) }
+            batch.append(DeviceRegistration(app: subject.app, token: "", telephone: nil, version: nil))
+            var stored = 0
+            try fails(.failed) { try subject.store.register(batch, at: subject.now) { stored += $0 } }
+            try same(try subject.store.devices(of: nil, after: 0, limit: 99).count, stored)
+        },
         ConformanceCase("a token that many register at once is one device") { subject in
             let inserted = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<8 {

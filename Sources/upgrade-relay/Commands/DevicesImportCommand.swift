@@ -66,7 +66,7 @@ struct DevicesImportCommand: Command {
                 } else {
                     try reader.feed(bytes) { items.append($0) }
                 }
-                for item in items { try await upload.add(item) }
+                try await upload.add(items)
                 tellRefused()
                 if bytes.isEmpty { break }
                 // All read is not all stored: the end is told by `finish`.
@@ -77,6 +77,7 @@ struct DevicesImportCommand: Command {
             tellRefused()
             display.finish(done: input.consumed, note: "\(Quantity.count(upload.tally.stored)) devices stored")
         } catch var failure as CommandFailure {
+            try? await upload.settle()
             tellRefused()
             display.finish()
             if upload.tally.stored > 0 {

@@ -114,14 +114,14 @@ struct DemoStage: Sendable {
         for number in 0..<population.count {
             let line = DeviceLine(
                 app: DemoPopulation.app, platform: DemoPopulation.platform, json: population.device(number).line)
-            try await upload.add(.device(line: number, line))
+            try await upload.add([.device(line: number, line)])
             if number % 1000 == 0 { display.update(done: Int64(number)) }
         }
         for number in 0..<population.otherCount {
             let line = DeviceLine(
                 app: DemoPopulation.otherApp, platform: DemoPopulation.platform,
                 json: population.otherDevice(number).line)
-            try await upload.add(.device(line: population.count + number, line))
+            try await upload.add([.device(line: population.count + number, line)])
         }
         try await upload.finish()
         display.finish(done: Int64(total))

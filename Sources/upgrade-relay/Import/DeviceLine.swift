@@ -14,15 +14,9 @@ struct DeviceLine: Sendable, Equatable {
     init(app: String, platform: String, values: [String: String]) {
         self.app = app
         self.platform = platform
-        json = [UInt8(ascii: "{")]
-        for column in Self.columns.dropFirst(2) {
-            guard let value = values[column], !value.isEmpty else { continue }
-            if json.count > 1 { json.append(UInt8(ascii: ",")) }
-            Self.append(column, to: &json)
-            json.append(UInt8(ascii: ":"))
-            Self.append(value, to: &json)
-        }
-        json.append(UInt8(ascii: "}"))
+        json = []
+        let texts = Self.columns.dropFirst(2).map { Array((values[$0] ?? "").utf8) }
+        Self.append(to: &json) { texts[$0][...] }
     }
 
     /// A line that came as JSON and is handed on as it is.
@@ -30,6 +24,36 @@ struct DeviceLine: Sendable, Equatable {
         self.app = app
         self.platform = platform
         self.json = json
+    }
+
+    /// The object of a device, from its token on.
+    ///
+    /// - Parameter value: of each column behind app and platform, from 0; empty: none.
+    static func append(to output: inout [UInt8], _ value: (Int) -> ArraySlice<UInt8>) {
+        output.append(UInt8(ascii: "{"))
+        var isFirst = true
+        for (index, name) in names.enumerated() {
+            let value = value(index)
+            guard !value.isEmpty else { continue }
+            if !isFirst { output.append(UInt8(ascii: ",")) }
+            isFirst = false
+            output.append(contentsOf: name)
+            append(value, to: &output)
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    /// As they stand before their values.
+    private static let names = columns.dropFirst(2).map { Array("\"\($0)\":".utf8) }
+
+    /// A JSON string of text that may be no valid UTF-8: JSON must be (RFC 8259, 8.1), and what is not becomes U+FFFD.
+    static func append(_ text: ArraySlice<UInt8>, to output: inout [UInt8]) {
+        guard text.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) else {
+            return append(String(decoding: text, as: UTF8.self), to: &output)
+        }
+        output.append(UInt8(ascii: "\""))
+        output.append(contentsOf: text)
+        output.append(UInt8(ascii: "\""))
     }
 
     /// A JSON string (RFC 8259, 7).

@@ -2,6 +2,7 @@
 import Foundation
 import RelayEngine
 import UpgradeRules
+import VersionSources
 
 /// Reads devices from a file's bytes, CSV or NDJSON by what the first line holds. Pure.
 struct DeviceReader: Sendable {
@@ -13,7 +14,7 @@ struct DeviceReader: Sendable {
     private enum Form {
         /// Nothing but white space has been seen.
         case unknown
-        case csv(CSVParser, header: [String]?)
+        case csv(CSVParser, CSVHeader?)
         case ndjson(LineSplitter)
     }
 
@@ -27,6 +28,8 @@ struct DeviceReader: Sendable {
     let app: String?
     let platform: String?
     private var form = Form.unknown
+    /// Of the line before: nearly always of the next one too.
+    private var lastPlace: (app: String, platform: String)?
     private var held: [UInt8] = []
 
     init(app: String?, platform: String?) {
@@ -50,10 +53,10 @@ struct DeviceReader: Sendable {
             } catch let fault as CSVParser.Fault {
                 throw CommandFailure(.failed, "not CSV: \(fault)")
             }
-            form = .csv(parser, header: header)
+            form = .csv(parser, header)
         case .ndjson(var splitter):
             form = .unknown
-            try splitter.feed(bytes) { try take(json: $0, line: $1, receive) }
+            try splitter.feedInPlace(bytes) { try take(json: $0, $1, line: $2, receive) }
             form = .ndjson(splitter)
         }
     }
@@ -70,7 +73,7 @@ struct DeviceReader: Sendable {
                 throw CommandFailure(.failed, "not CSV: \(fault)")
             }
         case .ndjson(var splitter):
-            try splitter.finish { try take(json: $0, line: $1, receive) }
+            try splitter.finishInPlace { try take(json: $0, $1, line: $2, receive) }
         }
         form = .unknown
     }
@@ -87,7 +90,7 @@ struct DeviceReader: Sendable {
         }
         form =
             first == UInt8(ascii: "{")
-            ? .ndjson(LineSplitter(limit: Self.longestLine)) : .csv(CSVParser(), header: nil)
+            ? .ndjson(LineSplitter(limit: Self.longestLine)) : .csv(CSVParser(), nil)
         let bytes = Array(held[start...])
         held = []
         try feed(bytes, receive)
@@ -95,28 +98,66 @@ struct DeviceReader: Sendable {
 
     // MARK: CSV
 
-    private func take(_ record: CSVParser.Record, header: inout [String]?, _ receive: (Item) throws -> Void) throws {
+    /// Which field of a line holds what.
+    private struct CSVHeader {
+        /// By column of `DeviceLine.columns`; nil: the file has none.
+        var fields: [Int?]
+        var count: Int
+
+        init(_ names: [String]) {
+            fields = DeviceLine.columns.map { names.firstIndex(of: $0) }
+            count = names.count
+        }
+
+        /// The bytes of a column; empty where there is none.
+        func value(_ column: Int, of record: CSVParser.Record) -> ArraySlice<UInt8> {
+            fields[column].map { record.bytes[record[$0]] } ?? []
+        }
+    }
+
+    private mutating func take(
+        _ record: CSVParser.Record, header: inout CSVHeader?, _ receive: (Item) throws -> Void
+    ) throws {
         guard let columns = header else {
-            header = try checked(record.fields)
+            header = CSVHeader(try checked(record.fields))
             return
         }
-        guard record.fields.count == columns.count else {
-            let problem = "\(record.fields.count) fields where the header has \(columns.count)"
+        guard record.count == columns.count else {
+            let problem = "\(record.count) fields where the header has \(columns.count)"
             return try receive(.refused(RefusedLine(line: record.line, reason: problem)))
         }
-        var values: [String: String] = [:]
-        for (column, field) in zip(columns, record.fields) { values[column] = field }
-        let app = values["app"].flatMap { $0.isEmpty ? nil : $0 } ?? app
-        let platform = values["platform"].flatMap { $0.isEmpty ? nil : $0 } ?? platform
         let item: Item
         do throws(RefusedLine) {
-            let place = try checked(app: app, platform: platform, line: record.line)
-            item = .device(
-                line: record.line, DeviceLine(app: place.app, platform: place.platform, values: values))
+            let place = try place(
+                app: columns.value(0, of: record), platform: columns.value(1, of: record), line: record.line)
+            var device = DeviceLine(app: place.app, platform: place.platform, json: [])
+            device.json.reserveCapacity(record.bytes.count + 80)
+            DeviceLine.append(to: &device.json) { columns.value($0 + 2, of: record) }
+            item = .device(line: record.line, device)
         } catch {
             item = .refused(error)
         }
         try receive(item)
+    }
+
+    /// Where a line belongs by its own columns, or by what the command was given where they are empty.
+    private mutating func place(
+        app: ArraySlice<UInt8>, platform: ArraySlice<UInt8>, line: Int
+    ) throws(RefusedLine) -> (app: String, platform: String) {
+        if let last = lastPlace,
+            app.isEmpty
+                ? self.app?.utf8.elementsEqual(last.app.utf8) == true : app.elementsEqual(last.app.utf8),
+            platform.isEmpty
+                ? self.platform?.utf8.elementsEqual(last.platform.utf8) == true
+                : platform.elementsEqual(last.platform.utf8)
+        {
+            return last
+        }
+        let place = try checked(
+            app: app.isEmpty ? self.app : String(decoding: app, as: UTF8.self),
+            platform: platform.isEmpty ? self.platform : String(decoding: platform, as: UTF8.self), line: line)
+        lastPlace = place
+        return place
     }
 
     private func checked(_ header: [String]) throws -> [String] {
@@ -145,25 +186,39 @@ struct DeviceReader: Sendable {
 
     // MARK: NDJSON
 
-    private func take(json text: LineSplitter.Line, line: Int, _ receive: (Item) throws -> Void) throws {
-        guard case .whole(let bytes) = text else {
+    private mutating func take(
+        json bytes: [UInt8], _ range: Range<Int>?, line: Int, _ receive: (Item) throws -> Void
+    ) throws {
+        guard let range else {
             let reason = "the line has more than \(Self.longestLine) bytes"
             return try receive(.refused(RefusedLine(line: line, reason: reason)))
         }
-        guard bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
+        guard bytes[range].contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
         let item: Item
         do throws(RefusedLine) {
-            guard let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any] else {
-                throw RefusedLine(line: line, reason: "not a JSON object")
-            }
-            let place = try checked(
-                app: object["app"] as? String ?? app, platform: object["platform"] as? String ?? platform, line: line)
+            let place = try place(json: bytes, range, line: line)
             // The API reads and judges the line itself: what is handed on is what was given.
-            item = .device(line: line, DeviceLine(app: place.app, platform: place.platform, json: bytes))
+            item = .device(
+                line: line, DeviceLine(app: place.app, platform: place.platform, json: Array(bytes[range])))
         } catch {
             item = .refused(error)
         }
         try receive(item)
+    }
+
+    private mutating func place(
+        json bytes: [UInt8], _ range: Range<Int>, line: Int
+    ) throws(RefusedLine) -> (app: String, platform: String) {
+        // An empty name is a name here.
+        if let plain = DeviceLineScan(bytes, in: range), plain.app?.isEmpty != true, plain.platform?.isEmpty != true {
+            return try place(
+                app: plain.app.map { bytes[$0] } ?? [], platform: plain.platform.map { bytes[$0] } ?? [], line: line)
+        }
+        guard let object = try? JSONSerialization.jsonObject(with: Data(bytes[range])) as? [String: Any] else {
+            throw RefusedLine(line: line, reason: "not a JSON object")
+        }
+        return try checked(
+            app: object["app"] as? String ?? app, platform: object["platform"] as? String ?? platform, line: line)
     }
 
     private func checked(

@@ -22,6 +22,7 @@ extension FuzzTarget {
                 try DeviceFields.readLine(line.json, in: 0..<line.json.count, app: app)
             })
             if case .failure(let error) = reading { try holdShort(error, of: line.json) }
+            for platform in Platform.allCases { try holdAlike(line.json, AppKey(app: line.app, platform: platform)) }
             // What was CSV is written by the command itself.
             if file.first != UInt8(ascii: "{"), case .failure(.notJSON(let error)) = reading, whole.isCSV {
                 throw Violation(description: "the command wrote what is no JSON: \(error)")
@@ -60,6 +61,27 @@ extension FuzzTarget {
                     && zip(records[0].fields, fields).allSatisfy { $0.utf8.elementsEqual($1.utf8) },
                 "\(fields) came back as \(records)")
         }
+    }
+
+    /// What the short way takes the long way takes too, and in the same way.
+    private static func holdAlike(_ line: [UInt8], _ app: AppKey) throws {
+        var batch = RegistrationBatch(app: app)
+        guard DeviceFields.readPlain(line, in: 0..<line.count, into: &batch) else { return }
+        let (short, long) = (try device(of: batch), try DeviceFields.readLine(line, in: 0..<line.count, app: app))
+        try hold(
+            short == long && short.version?.text == long.version?.text, "read plainly: \(short), otherwise: \(long)")
+    }
+
+    /// The one device of a batch, as it would have come by itself.
+    private static func device(of batch: RegistrationBatch) throws -> DeviceRegistration {
+        guard batch.count == 1 else { throw Violation(description: "\(batch.count) devices in one line") }
+        let row = batch.rows[0]
+        func text(_ slice: ByteSlice) -> String? {
+            slice.isAbsent ? nil : String(decoding: batch.bytes[slice.range], as: UTF8.self)
+        }
+        return DeviceRegistration(
+            app: batch.app, token: text(row.token) ?? "", telephone: text(row.telephone),
+            version: try text(row.version).map { try Version($0) }, environment: row.environment)
     }
 
     /// The pieces of `bytes` by sizes, over and over.

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+import UpgradeRules
+
+/// Many devices of one app as an import gives them: one byte arena and fixed-size rows, reused from batch to batch, so that
+/// a device of an import allocates nothing on its way from the socket to the store (STYLE 5).
+package struct RegistrationBatch: Sendable {
+    /// One device: no references, slices of the batch's arena.
+    package struct Row: Hashable, Sendable {
+        package var token: ByteSlice
+        package var telephone: ByteSlice
+        package var version: ByteSlice
+        package var environment: PushEnvironment
+
+        package init(token: ByteSlice, telephone: ByteSlice, version: ByteSlice, environment: PushEnvironment) {
+            self.token = token
+            self.telephone = telephone
+            self.version = version
+            self.environment = environment
+        }
+    }
+
+    package let app: AppKey
+    /// Tokens, telephones and versions, UTF-8, one after another.
+    package private(set) var bytes: [UInt8] = []
+    package private(set) var rows: [Row] = []
+
+    package init(app: AppKey) {
+        self.app = app
+    }
+
+    package var count: Int { rows.count }
+    package var isEmpty: Bool { rows.isEmpty }
+
+    /// Empties the batch and keeps its memory.
+    package mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        rows.removeAll(keepingCapacity: true)
+    }
+
+    /// Makes room for so many devices of the size of those that it has, at most so many bytes of text: grown step by step,
+    /// the memory of each step would stay with the allocator.
+    package mutating func reserve(devices: Int, mostBytes: Int) {
+        guard !isEmpty else { return }
+        rows.reserveCapacity(devices)
+        bytes.reserveCapacity(min(bytes.count / count * (devices + devices / 16), mostBytes))
+    }
+
+    /// Takes a device over from a text that holds all of it. What the ranges hold must have been checked.
+    ///
+    /// - Parameter source: UTF-8; the ranges are its own.
+    package mutating func append(
+        from source: [UInt8], token: Range<Int>, telephone: Range<Int>?, version: Range<Int>?,
+        environment: PushEnvironment
+    ) {
+        rows.append(
+            Row(
+                token: store(token: source[token]), telephone: telephone.map { store(source[$0]) } ?? .absent,
+                version: version.map { store(source[$0]) } ?? .absent, environment: environment))
+    }
+
+    /// Takes a device of this batch's app over.
+    package mutating func append(_ device: DeviceRegistration) {
+        precondition(device.app == app, "a batch holds one app's devices")
+        rows.append(
+            Row(
+                token: store(token: device.token.utf8), telephone: device.telephone.map { store($0.utf8) } ?? .absent,
+                version: device.version.map { store($0.text.utf8) } ?? .absent, environment: device.environment))
+    }
+
+    /// iOS tokens are stored in lower case.
+    private mutating func store(token: some Collection<UInt8>) -> ByteSlice {
+        let slice = store(token)
+        guard app.platform == .ios else { return slice }
+        for index in slice.range where (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(bytes[index]) {
+            bytes[index] |= 0x20
+        }
+        return slice
+    }
+
+    private mutating func store(_ text: some Collection<UInt8>) -> ByteSlice {
+        let start = bytes.count
+        bytes.append(contentsOf: text)
+        return ByteSlice(offset: UInt32(start), length: UInt32(bytes.count - start))
+    }
+}

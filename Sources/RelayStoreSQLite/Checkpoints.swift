@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Synchronization
+
+/// When SQLite's log is copied into the file, and by whom.
+///
+/// As a rule by the commit that finds 16 MiB in it, as SQLite does by itself: some thousand pages all over the file and two
+/// waits for the disk, before the commit returns. After a large batch there are many times as many, and whoever committed
+/// next would wait for all of them. Then they are copied from another connection while others write: "Checkpoint as many
+/// frames as possible without waiting for any database readers or writers to finish"
+/// (sqlite.org/c3ref/wal_checkpoint_v2.html, SQLITE_CHECKPOINT_PASSIVE).
+///
+/// A log of which all is copied begins anew with the next transaction, unless a reader still needs it.
+final class Checkpoints: Sendable {
+    /// Pages of 4 KiB. From the first on a commit copies, where fewer than the second are left to copy.
+    static let few = 4000
+    static let many = 8000
+    /// So many left to copy begin a copy beside a large batch: the longer it waits, the more pages it finds changed twice.
+    static let beside = 10_000
+    /// So many in the log make the next large batch wait: 64 MiB. After a crash the log is read from its beginning.
+    static let most = 16_384
+
+    private let connection: Mutex<Connection?>
+    private let queue = DispatchQueue(label: "checkpoint")
+    /// After the last commit.
+    private let logged = Atomic(0)
+    /// Of them, those that a copy of ours has copied.
+    private let copied = Atomic(0)
+    private let isAsked = Atomic(false)
+    /// Whether the transaction that is going on is a large batch's.
+    private let isLarge = Atomic(false)
+
+    init(_ connection: Connection) {
+        self.connection = Mutex(connection)
+    }
+
+    /// Whether a commit that leaves so many pages in the log should copy them itself. Where it should not and they are many,
+    /// begins to copy them on another thread. Called by the writer.
+    func isForCommit(_ pages: Int) -> Bool {
+        logged.store(pages, ordering: .relaxed)
+        // Fewer than there were: it has begun anew.
+        if copied.load(ordering: .relaxed) > pages { copied.store(0, ordering: .relaxed) }
+        let left = pages - copied.load(ordering: .relaxed)
+        if isLarge.load(ordering: .relaxed) {
+            if left >= Self.beside { begin() }
+            return false
+        }
+        guard pages >= Self.few else { return false }
+        if left < Self.many { return true }
+        begin()
+        return false
+    }
+
+    /// Runs a large batch's transaction. Called by the writer.
+    func withoutCommits<R>(_ body: () throws -> R) rethrows -> R {
+        isLarge.store(true, ordering: .relaxed)
+        defer { isLarge.store(false, ordering: .relaxed) }
+        return try body()
+    }
+
+    /// To be called before a large batch, outside of any transaction.
+    func keepUp() {
+        guard logged.load(ordering: .relaxed) >= Self.most else { return }
+        copy()
+    }
+
+    private func begin() {
+        guard !isAsked.exchange(true, ordering: .relaxed) else { return }
+        queue.async { [self] in
+            isAsked.store(false, ordering: .relaxed)
+            copy()
+        }
+    }
+
+    /// Waits for the copies that were begun.
+    func settle() {
+        queue.sync {}
+    }
+
+    private func copy() {
+        connection.withLock { connection in
+            // What fails here, a full disk say, costs nothing that was committed, and fails whoever writes next as well, who can
+            // tell of it.
+            let done = try? connection?.first("PRAGMA wal_checkpoint(PASSIVE)") { $0.integer(2) }
+            if let done { copied.store(Int(done), ordering: .relaxed) }
+        }
+    }
+
+    /// Waits for a copy that is being made.
+    func close() {
+        connection.withLock { $0 = nil }
+    }
+}

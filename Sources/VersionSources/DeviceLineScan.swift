@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the columns of a device are in one line of NDJSON that is written plainly, as nearly all are: one object, each
+/// column once, its value a string of printable ASCII without escapes, or null.
+///
+/// It knows no faults: whatever is not of this form is for `JSONReader`, which tells what is wrong with it, if anything.
+/// Allocates nothing.
+package struct DeviceLineScan {
+    /// The value's bytes; nil: left out, or null.
+    package private(set) var app: Range<Int>?
+    package private(set) var platform: Range<Int>?
+    package private(set) var token: Range<Int>?
+    package private(set) var telephone: Range<Int>?
+    package private(set) var version: Range<Int>?
+    package private(set) var environment: Range<Int>?
+
+    /// nil: not of the plain form.
+    package init?(_ bytes: [UInt8], in range: Range<Int>) {
+        let end = range.upperBound
+        var place = Self.skipSpace(bytes, range.lowerBound, end)
+        guard place < end, bytes[place] == UInt8(ascii: "{") else { return nil }
+        var met: UInt8 = 0
+        repeat {
+            place = Self.skipSpace(bytes, place + 1, end)
+            guard let name = Self.string(bytes, place, end) else { return nil }
+            place = Self.skipSpace(bytes, name.upperBound + 1, end)
+            guard place < end, bytes[place] == UInt8(ascii: ":") else { return nil }
+            place = Self.skipSpace(bytes, place + 1, end)
+            let value = Self.string(bytes, place, end)
+            if let value {
+                place = value.upperBound + 1
+            } else {
+                guard Self.isNull(bytes, place, end) else { return nil }
+                place += 4
+            }
+            guard let column = Self.column(bytes, name), met & column == 0 else { return nil }
+            met |= column
+            switch column {
+            case 1: app = value
+            case 2: platform = value
+            case 4: token = value
+            case 8: telephone = value
+            case 16: version = value
+            default: environment = value
+            }
+            place = Self.skipSpace(bytes, place, end)
+        } while place < end && bytes[place] == UInt8(ascii: ",")
+        guard place < end, bytes[place] == UInt8(ascii: "}"), Self.skipSpace(bytes, place + 1, end) == end else {
+            return nil
+        }
+    }
+
+    @inline(__always)
+    private static func skipSpace(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int {
+        var place = start
+        while place < end {
+            switch bytes[place] {
+            case 0x20, 0x09, 0x0A, 0x0D: place += 1
+            default: return place
+            }
+        }
+        return place
+    }
+
+    /// What is between two quotes; the closing one is behind it.
+    @inline(__always)
+    private static func string(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Range<Int>? {
+        guard start < end, bytes[start] == UInt8(ascii: "\"") else { return nil }
+        var place = start + 1
+        while place < end {
+            let byte = bytes[place]
+            if byte == UInt8(ascii: "\"") { return start + 1..<place }
+            guard (0x20...0x7E).contains(byte), byte != UInt8(ascii: "\\") else { return nil }
+            place += 1
+        }
+        return nil
+    }
+
+    private static func isNull(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Bool {
+        end - start >= 4 && bytes[start] == UInt8(ascii: "n") && bytes[start + 1] == UInt8(ascii: "u")
+            && bytes[start + 2] == UInt8(ascii: "l") && bytes[start + 3] == UInt8(ascii: "l")
+    }
+
+    /// One bit for each column: a set of them fits a byte.
+    @inline(__always)
+    private static func column(_ bytes: [UInt8], _ name: Range<Int>) -> UInt8? {
+        guard name.count <= 11 else { return nil }
+        // The name as one number, a byte for each letter.
+        var number: UInt128 = 0
+        for index in name { number = number << 8 | UInt128(bytes[index]) }
+        return switch number {
+        case 0x61_70_70: 1  // app
+        case 0x70_6c_61_74_66_6f_72_6d: 2  // platform
+        case 0x74_6f_6b_65_6e: 4  // token
+        case 0x74_65_6c_65_70_68_6f_6e_65: 8  // telephone
+        case 0x76_65_72_73_69_6f_6e: 16  // version
+        case 0x65_6e_76_69_72_6f_6e_6d_65_6e_74: 32  // environment
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Testing
+import UpgradeRules
+import VersionSources
+
+@testable import RelayAPI
+
+@Suite("A line of an import, read in two ways")
+struct DeviceFieldsTests {
+    /// What each way makes of a line; `plain` is nil where it leaves the line to the other.
+    private func readings(
+        _ text: String, _ platform: Platform
+    ) throws -> (plain: DeviceRegistration?, full: DeviceRegistration?) {
+        let app = AppKey(app: "com.example.app", platform: platform)
+        let bytes = Array(text.utf8)
+        var batch = RegistrationBatch(app: app)
+        let isPlain = DeviceFields.readPlain(bytes, in: 0..<bytes.count, into: &batch)
+        #expect(batch.count == (isPlain ? 1 : 0))
+        return (
+            isPlain ? try registration(batch, 0) : nil,
+            try? DeviceFields.readLine(bytes, in: 0..<bytes.count, app: app)
+        )
+    }
+
+    private func registration(_ batch: RegistrationBatch, _ row: Int) throws -> DeviceRegistration {
+        let row = batch.rows[row]
+        func text(_ slice: ByteSlice) -> String? {
+            slice.isAbsent ? nil : String(decoding: batch.bytes[slice.range], as: UTF8.self)
+        }
+        return DeviceRegistration(
+            app: batch.app, token: try #require(text(row.token)), telephone: text(row.telephone),
+            version: try text(row.version).map { try Version($0) }, environment: row.environment)
+    }
+
+    @Test(
+        "Nearly all lines take the short way, with the same result",
+        arguments: [
+            #"{"token":"FFee"}"#, #"{"token":"ff","telephone":"13800138000","version":"1.02.0"}"#,
+            #"{"token":"ff","telephone":null,"version":null,"environment":null,"app":null,"platform":null}"#,
+            #"{"app":"com.example.app","platform":"ios","token":"ff","environment":"sandbox"}"#,
+            #"{"token":"ff","telephone":" +86 138","environment":"production"}"#,
+        ])
+    func plain(line: String) throws {
+        let (plain, full) = try readings(line, .ios)
+        #expect(plain != nil)
+        #expect(plain == full)
+        #expect(plain?.version?.text == full?.version?.text)
+    }
+
+    @Test("An Android token keeps its case")
+    func android() throws {
+        let (plain, full) = try readings(#"{"token":"aB:c_-!~"}"#, .android)
+        #expect(plain?.token == "aB:c_-!~")
+        #expect(plain == full)
+        #expect(try readings(#"{"token":"a b"}"#, .android) == (nil, nil))
+        #expect(try readings("{\"token\":\"\(String(repeating: "x", count: 4097))\"}", .android) == (nil, nil))
+    }
+
+    @Test(
+        "What is refused does not take the short way",
+        arguments: [
+            #"{"telephone":"1"}"#, #"{"token":"f"}"#, #"{"token":"fg"}"#, #"{"token":""}"#, #"{"token":null}"#,
+            #"{"token":"ff","telephone":""}"#, #"{"token":"ff","version":"1."}"#, #"{"token":"ff","version":""}"#,
+            #"{"token":"ff","version":"1.0 "}"#, #"{"token":"ff","version":"1234567890123456789"}"#,
+            #"{"token":"ff","environment":"Sandbox"}"#, #"{"token":"ff","environment":""}"#,
+            #"{"token":"ff","app":"other"}"#, #"{"token":"ff","app":""}"#, #"{"token":"ff","platform":"android"}"#,
+            #"{"token":"ff","color":"red"}"#, #"{"token":"ff","token":"ff"}"#, #"{"token":"ff""#, "x",
+        ])
+    func refused(line: String) throws {
+        #expect(try readings(line, .ios) == (nil, nil))
+    }
+
+    @Test("Limits are the same on both ways")
+    func limits() throws {
+        for (count, isTaken) in [(64, true), (65, false)] {
+            let long = String(repeating: "1", count: count)
+            let telephone = try readings("{\"token\":\"ff\",\"telephone\":\"\(long)\"}", .ios)
+            #expect(telephone.plain == telephone.full)
+            #expect((telephone.plain != nil) == isTaken)
+        }
+        for (count, isTaken) in [(400, true), (401, false)] {
+            let token = try readings("{\"token\":\"\(String(repeating: "f", count: count))\"}", .ios)
+            #expect(token.plain == token.full)
+            #expect((token.plain != nil) == isTaken)
+        }
+    }
+
+    @Test("A line with escapes or other scripts takes the long way, and is stored beside the others")
+    func long() throws {
+        for line in [#"{"token":"\u0066f"}"#, #"{"token":"ff","telephone":"一三八"}"#] {
+            let (plain, full) = try readings(line, .ios)
+            #expect(plain == nil)
+            var batch = RegistrationBatch(app: AppKey(app: "com.example.app", platform: .ios))
+            batch.append(try #require(full))
+            #expect(try registration(batch, 0) == full)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import OwnThread
+import RelayEngine
+import RelayStore
+import Synchronization
+import Testing
+import UpgradeRules
+
+@testable import RelayStoreSQLite
+
+@Suite("Large batches of devices beside other writers", .timeLimit(.minutes(10)), .ownThread)
+struct LargeBatchTests {
+    /// Runs `body` on a thread of its own. Signals at its end.
+    private func start(_ body: @escaping @Sendable () throws -> Void) -> DispatchSemaphore {
+        let done = DispatchSemaphore(value: 0)
+        Thread {
+            do { try body() } catch { Issue.record(error) }
+            done.signal()
+        }.start()
+        return done
+    }
+
+    private func ends(_ done: DispatchSemaphore) -> Bool {
+        done.wait(timeout: .now() + .seconds(60 * Patience.factor)) == .success
+    }
+
+    private func waits(_ count: Int, in line: WaitingLine) throws {
+        let end = ContinuousClock.now + .seconds(60 * Patience.factor)
+        while line.length < count {
+            try #require(ContinuousClock.now < end)
+            sched_yield()
+        }
+    }
+
+    private func batch(_ count: Int, of app: AppKey) -> RegistrationBatch {
+        var batch = RegistrationBatch(app: app)
+        for number in 0..<count {
+            batch.append(DeviceRegistration(app: app, token: "ab\(number)", telephone: "138\(number)", version: nil))
+        }
+        return batch
+    }
+
+    @Test("Everybody has their turn in the order in which they came")
+    func order() throws {
+        let line = WaitingLine()
+        let came = Arrivals()
+        line.enter()
+        let ends = try (1...4).map { number in
+            let end = start {
+                line.enter()
+                came.add(number)
+                line.leave()
+            }
+            try waits(number, in: line)
+            return end
+        }
+        line.leave()
+        for end in ends { #expect(self.ends(end)) }
+        #expect(came.all == [1, 2, 3, 4])
+        #expect(line.length == 0)
+        line.enter()
+        line.leave()
+    }
+
+    @Test("Who wants to write while a large batch is registered comes in between, and nobody makes it one transaction")
+    func turns() throws {
+        let fixture = try StoreFixture()
+        let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let bump = VersionBump(app: fixture.app, latest: try Version("1.0"), required: nil)
+        let holder = start {
+            _ = try fixture.store.apply(bump, actor: "a", source: "b", at: fixture.now, draft: nil, receipt: nil) {
+                _ in
+                inside.signal()
+                goOn.wait()
+                return StoredAnswer(status: 200, body: [])
+            }
+        }
+        #expect(ends(inside))
+        let stored = Arrivals()
+        let large = batch(5000, of: fixture.app)
+        let registering = start { try fixture.store.register(large, at: fixture.now) { stored.add($0) } }
+        try waits(1, in: fixture.store.line)
+        let between = start {
+            try fixture.store.checkWritable()
+            stored.add(-1)
+        }
+        try waits(2, in: fixture.store.line)
+        goOn.signal()
+        for end in [holder, registering, between] { #expect(ends(end)) }
+        #expect(stored.all.filter { $0 > 0 } == [1000, 4000], "what is told adds up, and is told in two parts")
+        #expect(try fixture.store.inspect("SELECT count(*), max(devices) FROM device, app") == [["5000", "5000"]])
+    }
+
+    @Test("Alone, it is one transaction, in the order of the index over tokens")
+    func alone() throws {
+        let fixture = try StoreFixture()
+        let stored = Arrivals()
+        let before = fixture.store.pulse.reading
+        try fixture.store.register(batch(5000, of: fixture.app), at: fixture.now) { stored.add($0) }
+        #expect(stored.all == [5000])
+        #expect(fixture.store.pulse.reading.beats - before.beats > 10, "it is not taken for stuck")
+        #expect(
+            try fixture.store.inspect(
+                "SELECT count(*) FROM device AS a JOIN device AS b ON b.id = a.id + 1 WHERE b.token_hash < a.token_hash"
+            ) == [["0"]])
+    }
+}
+
+private final class Arrivals: Sendable {
+    private let numbers = Mutex<[Int]>([])
+
+    var all: [Int] { numbers.withLock { $0 } }
+
+    func add(_ number: Int) { numbers.withLock { $0.append(number) } }
+}
