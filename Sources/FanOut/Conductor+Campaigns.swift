@@ -87,6 +87,7 @@ extension Conductor {
                 try begin(record, route, at: now)
             }
         }
+        shareFlights()
     }
 
     private mutating func begin(_ record: CampaignRecord, _ route: AppRoute, at now: Timestamp) throws {
@@ -100,8 +101,11 @@ extension Conductor {
             return
         }
         if !record.isPlanned {
-            // Small audiences get many small shards, so that batches of several are on their way at once.
-            let size = Int(record.counts.audience) / (4 * configuration.limits.batchesAtOnce)
+            // A shard has one batch on its way at a time: small audiences get many small shards, so that there are enough to
+            // hide what an answer takes until near the end; larger ones are of whole batches.
+            let batch = max(1, configuration.limits.batchSize)
+            let part = Int(record.counts.audience) / (4 * FlightBudget(configuration.limits).mostBatches)
+            let size = part > batch ? (part + batch - 1) / batch * batch : part
             // Paced batches are small, and it takes several on their way to hide what an answer takes.
             let least = route.pace == nil ? 500 : 20
             try store.planShards(

@@ -8,6 +8,14 @@ import RelayStore
 extension Conductor {
     // MARK: Out
 
+    /// Lets each campaign have on its way what fills its connections, as far as there is room for all.
+    func shareFlights() {
+        let runs = Array(runs.values)
+        let budget = FlightBudget(configuration.limits)
+        let shares = budget.batches(streams: runs.map { pools.streams(of: $0.record.app) })
+        for (run, batches) in zip(runs, shares) { run.machine.mayHaveOut(batches) }
+    }
+
     /// Lets every campaign do what its machine says, until each waits.
     mutating func proceed() {
         guard !storeRests, !isClosing else { return }

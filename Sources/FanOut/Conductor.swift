@@ -117,6 +117,9 @@ struct Conductor {
             landed.append(flight)
         case .pool(let pool, let lane, let condition):
             notePool(pool, lane: lane, condition)
+        case .width(let pool, let lane, let streams):
+            pools.note(pool, lane: lane, carries: streams)
+            shareFlights()
         case .reroute(let routes):
             newRoutes = routes
             for run in runs.values { halt(run) }

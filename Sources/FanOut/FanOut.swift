@@ -41,6 +41,8 @@ package final class FanOut: Sendable {
         case poke
         case returned(RequestBatch)
         case pool(PoolID, lane: Int, PoolCondition)
+        /// The pool carries so many requests at once now.
+        case width(PoolID, lane: Int, streams: Int)
         /// The configuration was read anew.
         case reroute([AppRoute])
         case stop(within: Duration)

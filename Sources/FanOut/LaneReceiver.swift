@@ -18,4 +18,8 @@ final class LaneReceiver: BatchReceiver {
     func pool(_ pool: PoolID, is condition: PoolCondition) {
         mailbox.post(.pool(pool, lane: lane, condition))
     }
+
+    func pool(_ pool: PoolID, carries streams: Int) {
+        mailbox.post(.width(pool, lane: lane, streams: streams))
+    }
 }

@@ -30,6 +30,7 @@ struct PoolTable {
     private let receivers: [LaneReceiver]
     private var pools: [Key: PoolID] = [:]
     private var owners: [Address: Owner] = [:]
+    private var streams: [Address: Int] = [:]
 
     init(lanes: [Lane], mailbox: Mailbox<FanOut.Event>) {
         self.lanes = lanes
@@ -69,6 +70,19 @@ struct PoolTable {
         for (key, pool) in pools { lanes[key.lane].removePool(pool) }
         pools.removeAll()
         owners.removeAll()
+        streams.removeAll()
+    }
+
+    /// A pool carries so many requests at once now.
+    mutating func note(_ pool: PoolID, lane: Int, carries streams: Int) {
+        let address = Address(pool: pool, lane: lane)
+        guard let owner = owners[address], !owner.isForSecondTries else { return }
+        self.streams[address] = streams
+    }
+
+    /// What the app's pools carry together, second tries left out.
+    func streams(of app: AppKey) -> Int {
+        streams.reduce(0) { owners[$1.key]?.app == app ? $0 + $1.value : $0 }
     }
 
     func owner(of pool: PoolID, lane: Int) -> Owner? {

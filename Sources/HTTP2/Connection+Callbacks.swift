@@ -114,6 +114,7 @@ extension Connection {
         let isSuccess = slot.status < 300
         let (sent, heard) = (slot.sentAt.nanoseconds, pool.book.heardAt.nanoseconds)
         pool.book.latency.add(nanoseconds: heard > sent ? heard - sent : 0)
+        pool.meter.add(sentAt: slot.sentAt, heardAt: pool.book.heardAt)
         let wasProven = machine.isProven
         machine.requestEnded(.answered(isSuccess: isSuccess))
         if isSuccess {

@@ -18,5 +18,7 @@ final class LaneBook {
     var discarded: [PreparedBatch] = []
     /// Reports on pools, in their order.
     var conditions: [(pool: PoolID, condition: PoolCondition, receiver: any BatchReceiver)] = []
+    /// How many requests pools carry at once, where that has changed.
+    var widths: [(pool: PoolID, streams: Int, receiver: any BatchReceiver)] = []
     var goAways: [(pool: PoolID, goAway: GoAway)] = []
 }

@@ -161,11 +161,14 @@ final class LaneLoop {
 
     private func dialFailed(_ pool: Pool, _ reason: String, at now: MonotonicTime) {
         book.figures.dialFailures += 1
-        pool.machine.dialFailed(at: now, random: .random(in: 0..<1))
-        if pool.census(at: now).usable == 0 { pool.report(.failing(error: reason, attempts: pool.machine.setbacks)) }
+        let usable = pool.census(at: now).usable
+        pool.machine.dialFailed(usable: usable, at: now, random: .random(in: 0..<1))
+        if usable == 0 { pool.report(.failing(error: reason, attempts: pool.machine.setbacks)) }
     }
 
     private func serve(_ pool: Pool, at now: MonotonicTime) {
+        // What goes out from now on goes out over these connections.
+        pool.noteWidth(at: book.sentAt)
         var isAgain = true
         while isAgain {
             isAgain = false
@@ -182,7 +185,9 @@ final class LaneLoop {
                 if settle(connection, at: now) { isAgain = pool.queued > 0 }
             }
         }
-        if pool.machine.decide(queued: pool.queued, pool.census(at: now), at: now) == .dial { dial(pool, at: now) }
+        if case .dial(let count) = pool.decide(at: book.sentAt) {
+            for _ in 0..<count { dial(pool, at: now) }
+        }
     }
 
     /// Tells the pool's machine of a retirement, and closes what is over.
@@ -192,10 +197,11 @@ final class LaneLoop {
         if case .retired(let reason) = connection.machine.phase, !connection.isRetirementTold {
             connection.isRetirementTold = true
             book.figures.count(reason)
+            let usable = pool.census(at: now).usable
             pool.machine.retired(
-                reason, wasProven: connection.machine.isProven, livedFor: now - connection.machine.openedAt, at: now,
-                random: .random(in: 0..<1))
-            if pool.machine.isHoldingBack(at: now), pool.census(at: now).usable == 0, !pool.isClosing {
+                reason, wasProven: connection.machine.isProven, livedFor: now - connection.machine.openedAt,
+                usable: usable, at: now, random: .random(in: 0..<1))
+            if pool.machine.isHoldingBack(at: now), usable == 0, !pool.isClosing {
                 let error = connection.failure ?? connection.lastWords ?? "\(reason)"
                 pool.report(
                     .failing(error: "\(pool.configuration.origin): \(error)", attempts: pool.machine.setbacks))
@@ -226,6 +232,8 @@ final class LaneLoop {
         }
         for (pool, condition, receiver) in book.conditions { receiver.pool(pool, is: condition) }
         book.conditions.removeAll(keepingCapacity: true)
+        for (pool, streams, receiver) in book.widths { receiver.pool(pool, carries: streams) }
+        book.widths.removeAll(keepingCapacity: true)
         for (batch, receiver) in book.finished { receiver.finished(batch) }
         book.finished.removeAll(keepingCapacity: true)
         book.discarded.removeAll(keepingCapacity: true)

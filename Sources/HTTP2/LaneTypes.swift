@@ -30,8 +30,8 @@ package struct PoolConfiguration: Sendable {
     package var idlePing: Duration = .seconds(3600)
     /// How long the server may allow no stream at all before the connection is replaced. Default 30 s.
     package var zeroStreamsTimeout: Duration = .seconds(30)
-    /// Connections at most. More than one is opened only while all are full. Default 4.
-    package var maximumConnections = 4
+    /// Connections at most. More than one is opened only while all are full and more brings a higher rate. Default 16.
+    package var maximumConnections = 16
     /// Streams per connection at most, whatever the server allows. Default 1000.
     package var maximumStreams = 1000
 
@@ -70,6 +70,8 @@ package protocol BatchReceiver: AnyObject, Sendable {
     /// Every request of the batch has an answer.
     func finished(_ batch: RequestBatch)
     func pool(_ pool: PoolID, is condition: PoolCondition)
+    /// The pool's connections carry so many requests at once, from now on.
+    func pool(_ pool: PoolID, carries streams: Int)
 }
 
 /// Figures of a lane since it started, read from any thread.
@@ -84,7 +86,7 @@ package struct LaneFigures: Sendable, Equatable {
     package var dialFailures = 0
     package var connectionsRetired = 0
     /// By `ConnectionMachine.Retirement.label`.
-    package var retirements = InlineArray<8, Int>(repeating: 0)
+    package var retirements = InlineArray<9, Int>(repeating: 0)
     /// By error code; the last is every code that RFC 9113 does not know.
     package var goAwayCodes = InlineArray<15, Int>(repeating: 0)
     /// From putting a request on a connection to its answer.
@@ -125,6 +127,7 @@ package struct LaneFigures: Sendable, Equatable {
 extension ConnectionMachine.Retirement {
     static let names = [
         "goAway", "judged", "refuses", "timedOut", "streamReset", "outOfStreams", "stopped", "died",
+        "surplus",
     ]
 
     var number: Int {
@@ -137,6 +140,7 @@ extension ConnectionMachine.Retirement {
         case .outOfStreams: 5
         case .stopped: 6
         case .died: 7
+        case .surplus: 8
         }
     }
 }

@@ -15,6 +15,10 @@ final class Pool {
     /// An answer said that the credential is bad: what is queued goes back before anything more is sent.
     var isHalted = false
     private var condition: PoolCondition?
+    /// Takes the time of answers, for the machine.
+    var meter = AnswerMeter()
+    /// What the receiver was told of streams.
+    private var toldStreams = 0
 
     /// Batches by number; numbers are used again.
     private var batches: [PreparedBatch?] = []
@@ -178,12 +182,46 @@ final class Pool {
         for connection in connections {
             if connection.machine.isUsable {
                 census.usable += 1
+                census.streams += connection.machine.width(at: now) ?? 0
+                census.inFlight += connection.machine.inFlight
                 if connection.machine.isFull(at: now) { census.full += 1 }
             } else {
                 census.inFlightOnRetired += connection.machine.inFlight
             }
         }
         return census
+    }
+
+    /// Begins a new measurement where the connections have another width: before they are filled to it.
+    func noteWidth(at now: MonotonicTime) {
+        let streams = census(at: now).streams
+        if streams != toldStreams {
+            toldStreams = streams
+            book.widths.append((id, streams, receiver))
+        }
+        guard max(streams, 1) != meter.streams else { return }
+        if meter.streams == 1, let reading = meter.reading { machine.tookFirst(reading) }
+        meter.restart(streams: streams, at: now)
+    }
+
+    /// Takes a complete measurement to the machine, and lets it decide.
+    func decide(at now: MonotonicTime) -> PoolMachine.DialDecision {
+        let census = census(at: now)
+        if PoolMachine.isShort(queued: queued, census) {
+            if let reading = meter.reading {
+                machine.took(reading, census, at: now)
+                meter.restart(streams: census.streams, at: now)
+            }
+        } else if queued == 0, meter.streams > 1 {
+            // Streams stay empty: that says nothing of full ones.
+            meter.restart(streams: census.streams, at: now)
+        }
+        let surplus = machine.surplus(census, at: now)
+        if surplus > 0 {
+            // The oldest stay.
+            for connection in connections.filter(\.machine.isUsable).suffix(surplus) { connection.retire(.surplus) }
+        }
+        return machine.decide(queued: queued, census, at: now)
     }
 
     /// Gives the connections what they have room for, in turns, so that they share the load.

@@ -32,6 +32,8 @@ final class PreparedBatch {
         unsafe arena.update(from: batch.bytes.arena, count: batch.bytes.arena.count)
         unsafe slots = .allocate(capacity: max(batch.bytes.slots.count, 1))
         unsafe slots.update(from: batch.bytes.slots, count: batch.bytes.slots.count)
+        // Nobody asks for them again, and with thousands of requests on their way they are megabytes.
+        batch.bytes.release()
         unsafe answers = .allocate(capacity: max(batch.count, 1))
         unsafe answers.initialize(repeating: Answer(), count: batch.count)
     }

@@ -43,6 +43,12 @@ package struct RequestBytes: Sendable {
         slots.append(ByteSlice(offset: UInt32(start), length: UInt32(arena.count - start)))
     }
 
+    /// Frees them; the count stays.
+    mutating func release() {
+        arena = []
+        slots = []
+    }
+
     fileprivate mutating func append(slotCount: Int, _ write: (inout RequestBytes) -> Void) {
         write(&self)
         count += 1
@@ -58,7 +64,8 @@ package final class RequestBatch: @unchecked Sendable {
     package let template: RequestTemplate
     /// The submitter's own mark, to know the batch again.
     package let tag: Int
-    package private(set) var bytes = RequestBytes()
+    /// None any more once the lane has them.
+    package internal(set) var bytes = RequestBytes()
     /// One for each request, in their order; none until the batch comes back.
     package internal(set) var answers: [Answer] = []
     /// Bodies of answers that were not 2xx; each at most 4 KiB.

@@ -13,7 +13,8 @@ package struct CampaignMachine: Sendable {
         package var batchSize = 2000
         /// Devices in the first batch.
         package var probeSize = 64
-        /// Batches on their way at once, retries included: bounds memory and what may be sent twice after a crash.
+        /// Batches on their way at once, retries included, before `mayHaveOut` says otherwise: bounds memory and what may be
+        /// sent twice after a crash.
         package var batchesAtOnce = 16
 
         package init() {}
@@ -73,6 +74,7 @@ package struct CampaignMachine: Sendable {
     }
 
     private let limits: Limits
+    private var batchesAtOnce: Int
     private var probe = Probe.due
     private var idle: [ShardRange] = []
     private var out: [Int: ShardRange] = [:]
@@ -87,6 +89,7 @@ package struct CampaignMachine: Sendable {
     ///   - hasMoreWaves: the current wave is not the last. Default: there is but one.
     package init(limits: Limits, nextRetry: Timestamp?, hasMoreWaves: Bool = false) {
         self.limits = limits
+        batchesAtOnce = limits.batchesAtOnce
         wave = hasMoreWaves ? .more : .last
         retries = .next(nextRetry)
     }
@@ -100,7 +103,7 @@ package struct CampaignMachine: Sendable {
 
     package func next(at now: Timestamp) -> Action {
         guard !isHalted else { return .wait(until: nil) }
-        guard batchesOut < (probe == .passed ? limits.batchesAtOnce : 1) else { return .wait(until: nil) }
+        guard batchesOut < (probe == .passed ? batchesAtOnce : 1) else { return .wait(until: nil) }
         let size = probe == .passed ? limits.batchSize : limits.probeSize
         var due: Timestamp?
         if case .next(let time?) = retries {
@@ -108,7 +111,8 @@ package struct CampaignMachine: Sendable {
             due = time
         }
         if let shard = idle.last { return .readShard(shard, limit: size) }
-        if !allLeased { return .leaseShards(limit: limits.batchesAtOnce) }
+        // Twice what can be on its way: a lease is a transaction, and shards end one by one.
+        if !allLeased { return .leaseShards(limit: 2 * batchesAtOnce) }
         guard out.isEmpty else { return .wait(until: due) }
         switch wave {
         case .last:
@@ -122,6 +126,11 @@ package struct CampaignMachine: Sendable {
     }
 
     // MARK: What happened
+
+    /// So many batches may be on their way from now on; what is above it comes in.
+    package mutating func mayHaveOut(_ batches: Int) {
+        batchesAtOnce = max(1, batches)
+    }
 
     /// The store gave these shards, among them those that are held already; nothing new means that none is left to take.
     package mutating func leased(_ shards: [ShardRange]) {

@@ -38,6 +38,8 @@ package struct ConnectionMachine: Sendable {
         case outOfStreams
         /// We stop, or the pool is being removed.
         case stopped
+        /// Nobody has needed it for long.
+        case surplus
         /// The socket or the session failed.
         case died
     }
@@ -122,11 +124,18 @@ package struct ConnectionMachine: Sendable {
 
     /// Carries all it ever will at present: another connection would add something. An unproven connection is never
     /// full in this sense, or a hundred connections would be opened while the first waits for its first answer; nor is one
-    /// that has just been proven, because the SETTINGS that lift its limit follow the first answer; nor is one that may
-    /// carry nothing, because a server that wants a rest does not want more connections.
+    /// whose width is not known yet; nor is one that may carry nothing, because a server that wants a rest does not want
+    /// more connections.
     package func isFull(at now: MonotonicTime) -> Bool {
-        guard phase == .open, limit > 0, inFlight >= limit, let provenAt else { return false }
-        return now - provenAt >= Self.settlingTime
+        guard let width = width(at: now), width > 0 else { return false }
+        return inFlight >= width
+    }
+
+    /// How many streams it carries at most; nil while nobody knows: the SETTINGS that lift the limit of one follow the first
+    /// answer.
+    package func width(at now: MonotonicTime) -> Int? {
+        guard phase == .open, let provenAt, limit > 1 || now - provenAt >= Self.settlingTime else { return nil }
+        return limit
     }
 
     /// Whether a request was ever answered with 2xx.

@@ -13,6 +13,8 @@
 /// | a good connection ended later | at once |
 ///
 /// Jitter adds up to a quarter.
+///
+/// How many there are while nothing goes wrong is decided by `ConnectionSearch` and `SurplusRule`.
 package struct PoolMachine: Sendable {
     /// The pool's connections, counted.
     package struct Connections: Sendable, Hashable {
@@ -20,20 +22,28 @@ package struct PoolMachine: Sendable {
         package var usable = 0
         /// Those of them that cannot carry more than they do.
         package var full = 0
+        /// Streams of those whose width is known.
+        package var streams = 0
+        /// Requests on the usable ones.
+        package var inFlight = 0
         /// Requests on connections that take nothing new.
         package var inFlightOnRetired = 0
 
-        package init(usable: Int = 0, full: Int = 0, inFlightOnRetired: Int = 0) {
+        package init(
+            usable: Int = 0, full: Int = 0, streams: Int = 0, inFlight: Int = 0, inFlightOnRetired: Int = 0
+        ) {
             self.usable = usable
             self.full = full
+            self.streams = streams
+            self.inFlight = inFlight
             self.inFlightOnRetired = inFlightOnRetired
         }
     }
 
     package enum DialDecision: Sendable, Hashable {
         case nothing
-        /// Dial now; `dialled` or `dialFailed` must follow.
-        case dial
+        /// Dial so many now; `dialled` or `dialFailed` must follow for each.
+        case dial(Int)
         /// A connection is wanted, but not before then.
         case wait(until: MonotonicTime)
     }
@@ -62,9 +72,11 @@ package struct PoolMachine: Sendable {
     /// A good connection that lived so long has made up for every ENHANCE_YOUR_CALM before it.
     package static let calmForgotten: Duration = .seconds(600)
 
-    private let maximumConnections: Int
+    private var search: ConnectionSearch
+    private var surplusRule = SurplusRule()
     private var isStopped = false
-    private var isDialling = false
+    /// Dials on their way.
+    private var dialling = 0
     private var shortLives = 0
     /// Not undone by a good answer: a server that takes one push and asks for calm again would be dialled every second
     /// for ever.
@@ -74,7 +86,7 @@ package struct PoolMachine: Sendable {
     package private(set) var failures = 0
 
     package init(maximumConnections: Int) {
-        self.maximumConnections = max(1, maximumConnections)
+        search = ConnectionSearch(limit: maximumConnections)
     }
 
     /// How often in a row it came to nothing, in whatever way: for status and logs.
@@ -85,29 +97,57 @@ package struct PoolMachine: Sendable {
 
     // MARK: Dialling
 
+    /// Everything is full and more waits: what `took` asks for.
+    package static func isShort(queued: Int, _ connections: Connections) -> Bool {
+        queued > 0 && connections.usable > 0 && connections.full == connections.usable
+    }
+
+    /// Answers took so long while the pool was short of streams.
+    package mutating func took(
+        _ reading: ConnectionSearch.Reading, _ connections: Connections, at now: MonotonicTime
+    ) {
+        // One that is missing is replaced first; without it the reading says nothing of the last step.
+        if dialling == 0, connections.usable >= search.wanted { search.took(reading, at: now) }
+    }
+
+    /// A connection's only stream took so long, before it was widened.
+    package mutating func tookFirst(_ reading: ConnectionSearch.Reading) {
+        search.tookFirst(reading)
+    }
+
     /// - Parameter queued: requests that wait for a stream.
     package mutating func decide(queued: Int, _ connections: Connections, at now: MonotonicTime) -> DialDecision {
-        guard !isStopped, !isDialling, connections.usable < maximumConnections else { return .nothing }
-        let isWanted =
+        guard !isStopped, dialling == 0 else { return .nothing }
+        let missing =
             if connections.usable == 0 {
-                // A replacement before the last streams have ended: they may come back to be sent again.
-                queued > 0 || connections.inFlightOnRetired > 0
+                // A replacement before the last streams have ended: they may come back to be sent again. One alone finds out
+                // whether the service is there.
+                queued > 0 || connections.inFlightOnRetired > 0 ? 1 : 0
             } else {
-                queued > 0 && connections.full == connections.usable
+                Self.isShort(queued: queued, connections) ? search.wanted - connections.usable : 0
             }
-        guard isWanted else { return .nothing }
+        guard missing > 0 else { return .nothing }
         if let notBefore, now < notBefore { return .wait(until: notBefore) }
-        isDialling = true
-        return .dial
+        dialling = missing
+        return .dial(missing)
+    }
+
+    /// How many connections have not been needed for long and may be retired, as `.surplus`.
+    package mutating func surplus(_ connections: Connections, at now: MonotonicTime) -> Int {
+        surplusRule.surplus(
+            usable: connections.usable, streams: connections.streams, inFlight: connections.inFlight, at: now)
     }
 
     package mutating func dialled() {
-        isDialling = false
+        dialling = max(0, dialling - 1)
     }
 
-    /// - Parameter random: a number from 0 up to, not including, 1.
-    package mutating func dialFailed(at now: MonotonicTime, random: Double) {
-        isDialling = false
+    /// - Parameters:
+    ///   - usable: connections that there are without it.
+    ///   - random: a number from 0 up to, not including, 1.
+    package mutating func dialFailed(usable: Int = 0, at now: MonotonicTime, random: Double) {
+        dialling = max(0, dialling - 1)
+        if usable > 0 { search.refused(beyond: usable, at: now) }
         fail(at: now, random: random)
     }
 
@@ -117,17 +157,21 @@ package struct PoolMachine: Sendable {
     }
 
     /// A connection takes nothing new any more. To be told once for each connection that was dialled.
+    ///
+    /// - Parameter usable: connections that there are without it.
     package mutating func retired(
-        _ reason: ConnectionMachine.Retirement, wasProven: Bool, livedFor life: Duration, at now: MonotonicTime,
-        random: Double
+        _ reason: ConnectionMachine.Retirement, wasProven: Bool, livedFor life: Duration, usable: Int = 0,
+        at now: MonotonicTime, random: Double
     ) {
-        if reason == .stopped { return }
+        if reason == .stopped || reason == .surplus { return }
         if wasProven, life >= Self.calmForgotten { calms = 0 }
         if reason == .goAway(isCalm: true) {
             calms += 1
+            search.refused(beyond: search.wanted / 2, at: now)
             if !wasProven { failures += 1 }
             notBefore = now + Self.backOff(after: max(calms, failures), random: random)
         } else if !wasProven {
+            if usable > 0 { search.refused(beyond: usable, at: now) }
             fail(at: now, random: random)
         } else if life < Self.shortLife {
             shortLives += 1

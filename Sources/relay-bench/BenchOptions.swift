@@ -22,8 +22,9 @@ struct BenchOptions {
           --pushes N            pushes of a transport run (default: 300000)
           --streams N,…         streams of the one connection (default: 10,100,1000)
           --devices N,…         audiences of the whole way (default: 100000,1000000)
-          --late-devices N      audience where the service is late (default: 200000)
-          --latencies MS,…      how late it is (default: 50,200)
+          --late-devices N      audience where the service is late (default: 500000)
+          --latencies MS,…      how late it is; 0 ms is always measured as well (default: 50,200)
+          --connections N,…     the same with these limits too: rate against connections (default: none)
           --import-rows N       rows of an import (default: 200000)
           --registry N          devices that are registered before the imports (default: 1000000)
           --resume-devices N    audience of the campaign that is killed (default: 500000)
@@ -41,8 +42,9 @@ struct BenchOptions {
     private(set) var pushes = 300_000
     private(set) var streams = [10, 100, 1000]
     private(set) var devices = [100_000, 1_000_000]
-    private(set) var lateDevices = 200_000
+    private(set) var lateDevices = 500_000
     private(set) var latencies = [50, 200]
+    private(set) var connections: [Int] = []
     private(set) var importRows = 200_000
     private(set) var registry = 1_000_000
     private(set) var resumeDevices = 500_000
@@ -80,6 +82,7 @@ struct BenchOptions {
         case "--devices": devices = try Self.numbers(name, value)
         case "--late-devices": lateDevices = try Self.number(name, value)
         case "--latencies": latencies = try Self.numbers(name, value)
+        case "--connections": connections = try Self.numbers(name, value)
         case "--import-rows": importRows = try Self.number(name, value)
         case "--registry": registry = try Self.number(name, value)
         case "--resume-devices": resumeDevices = try Self.number(name, value)

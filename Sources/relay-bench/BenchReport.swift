@@ -41,6 +41,15 @@ struct BenchReport: Codable {
         var connections: Int
     }
 
+    /// The whole way while the service answers late, beside the same without latency.
+    struct Late: Codable {
+        var whole: Whole
+        /// The limit of connections that was set; null: the daemon's own.
+        var connectionLimit: Int?
+        /// Its rate by that at 0 ms with the daemon's own limit, in the same run.
+        var share: Double
+    }
+
     struct Import: Codable {
         var format: Stage.Format
         var rows: Int
@@ -72,11 +81,11 @@ struct BenchReport: Codable {
         var logBytes: Int
     }
 
-    var version = 1
+    var version = 2
     var processors = ProcessInfo.processInfo.activeProcessorCount
     var transport: [Transport] = []
     var whole: [Whole] = []
-    var latency: [Whole] = []
+    var latency: [Late] = []
     var imports: [Import] = []
     var restart: Restart?
     var api: [API] = []
@@ -105,18 +114,35 @@ struct BenchReport: Codable {
             })
     }
 
-    static func table(_ title: String, _ rows: [Whole]) -> String {
+    static func table(_ rows: [Whole]) -> String {
         lines(
-            title,
+            "The whole way, by size of the audience",
             [
-                "devices", "latency", "seconds", "pushes/s", "µs/push", "simulator µs", "peak MiB", "bytes written",
+                "devices", "seconds", "pushes/s", "µs/push", "simulator µs", "peak MiB", "bytes written",
                 "connections",
             ],
             rows.map { row in
                 [
-                    "\(row.devices)", "\(row.latencyMilliseconds) ms", text(row.seconds), whole(row.pushesPerSecond),
+                    "\(row.devices)", text(row.seconds), whole(row.pushesPerSecond),
                     text(row.cpuMicroseconds), text(row.simulatorCPUMicroseconds), "\(row.peakMemoryBytes >> 20)",
                     text(row.writtenBytesPerPush), "\(row.connections)",
+                ]
+            })
+    }
+
+    static func table(_ rows: [Late]) -> String {
+        lines(
+            "The service answers late",
+            [
+                "latency", "limit", "connections", "devices", "seconds", "pushes/s", "of 0 ms", "µs/push",
+                "simulator µs", "peak MiB",
+            ],
+            rows.map { late in
+                let row = late.whole
+                return [
+                    "\(row.latencyMilliseconds) ms", late.connectionLimit.map { "\($0)" } ?? "-", "\(row.connections)",
+                    "\(row.devices)", text(row.seconds), whole(row.pushesPerSecond), "\(Int(late.share * 100)) %",
+                    text(row.cpuMicroseconds), text(row.simulatorCPUMicroseconds), "\(row.peakMemoryBytes >> 20)",
                 ]
             })
     }

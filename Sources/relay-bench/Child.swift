@@ -34,6 +34,8 @@ final class Child {
 
     var identifier: Int32 { process.processIdentifier }
 
+    var isRunning: Bool { process.isRunning }
+
     /// The first line of its output, for those that tell where they listen.
     func firstLine() throws -> String {
         var line = Data()

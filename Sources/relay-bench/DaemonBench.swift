@@ -33,9 +33,24 @@ struct DaemonBench {
 
     // MARK: Latency
 
-    /// The service answers late: does the relay hide it, and with how many connections?
-    func late(milliseconds: Int) throws -> BenchReport.Whole {
-        let stage = try Stage(relay: options.relay, latency: milliseconds)
+    /// The service answers late: does the relay hide it, and with how many connections? First without latency, whose rate the
+    /// others are a share of.
+    func late() throws -> [BenchReport.Late] {
+        var rows: [BenchReport.Late] = []
+        var best = 0.0
+        let limits = [nil] + options.connections.map { Optional($0) }
+        for latency in [0] + options.latencies.filter({ $0 > 0 }) {
+            for limit in latency == 0 ? [nil] : limits {
+                let whole = try late(milliseconds: latency, connections: limit)
+                if latency == 0 { best = whole.pushesPerSecond }
+                rows.append(.init(whole: whole, connectionLimit: limit, share: whole.pushesPerSecond / best))
+            }
+        }
+        return rows
+    }
+
+    private func late(milliseconds: Int, connections: Int?) throws -> BenchReport.Whole {
+        let stage = try Stage(relay: options.relay, latency: milliseconds, connections: connections)
         defer { stage.tearDown() }
         try stage.start()
         _ = try stage.importDevices(0..<options.lateDevices, as: .ndjson)

@@ -162,6 +162,8 @@ struct Sender {
             if isFirst { arrival.signal() }
         }
 
+        func pool(_ pool: PoolID, carries streams: Int) {}
+
         func pool(_ pool: PoolID, is condition: PoolCondition) {
             guard case .failing(let error, _) = condition else { return }
             FileHandle.standardError.write(Data("relay-bench send: \(error)\n".utf8))

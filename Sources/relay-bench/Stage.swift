@@ -14,13 +14,16 @@ final class Stage {
     let key: ES256PrivateKey
     let sink: Child
     let port: UInt16
+    private let connections: Int?
     private(set) var daemon: Child?
 
     /// - Parameters:
     ///   - relay: the path of the upgrade-relay binary.
     ///   - latency: milliseconds from request to answer.
-    init(relay: String, latency: Int = 0) throws {
+    ///   - connections: the daemon's limit; nil: its default.
+    init(relay: String, latency: Int = 0, connections: Int? = nil) throws {
         self.relay = relay
+        self.connections = connections
         folder = FileManager.default.temporaryDirectory.appending(path: "relay-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -55,14 +58,15 @@ final class Stage {
     private var socketPath: String { folder.appending(path: "control.sock").path }
 
     private func writeConfiguration() throws {
+        var apns: [String: Any] = [
+            "teamId": Sender.teamID, "keyId": Sender.keyID, "key": ["file": keyPath],
+            "server": "https://127.0.0.1:\(port)", "trustedCertificates": authorityPath,
+        ]
+        if let connections { apns["connections"] = connections }
         let app: [String: Any] = [
             Self.platform: [
                 "downloadUrl": "https://apps.apple.com/app/id1173193999",
-                "push": ["type": Sender.payload.type],
-                "apns": [
-                    "teamId": Sender.teamID, "keyId": Sender.keyID, "key": ["file": keyPath],
-                    "server": "https://127.0.0.1:\(port)", "trustedCertificates": authorityPath,
-                ],
+                "push": ["type": Sender.payload.type], "apns": apns,
             ]
         ]
         let configuration: [String: Any] = [
@@ -165,9 +169,15 @@ final class Stage {
     func wait(_ what: String, pause: UInt32 = 20_000, until condition: () throws -> Bool) throws {
         let end = ContinuousClock.now + .seconds(900)
         while try !condition() {
+            if let daemon, !daemon.isRunning { throw BenchError("the daemon ended: \(lastWords)") }
             guard ContinuousClock.now < end else { throw BenchError("waited 15 minutes until \(what)") }
             usleep(pause)
         }
+    }
+
+    private var lastWords: String {
+        let log = try? String(contentsOf: folder.appending(path: "daemon.log"), encoding: .utf8)
+        return log?.split(separator: "\n").last.map(String.init) ?? "it said nothing"
     }
 
     // MARK: Devices

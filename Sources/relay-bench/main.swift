@@ -42,11 +42,11 @@ func bench(_ options: BenchOptions) throws {
             report.whole.append(whole)
             report.imports += imports
         }
-        tell(BenchReport.table("The whole way, by size of the audience", report.whole))
+        tell(BenchReport.table(report.whole))
     }
     if options.suites.contains(.latency) {
-        report.latency = try options.latencies.map { try daemon.late(milliseconds: $0) }
-        tell(BenchReport.table("The service answers late", report.latency))
+        report.latency = try daemon.late()
+        tell(BenchReport.table(report.latency))
     }
     if options.suites.contains(.imports) { report.imports += try daemon.imports() }
     if !report.imports.isEmpty { tell(BenchReport.table(report.imports)) }

@@ -28,7 +28,8 @@ final class LiveBench {
     private var required = Version.zero
 
     init(
-        _ faults: FaultScript = FaultScript(), sandbox sandboxFaults: FaultScript? = nil, latency: Duration = .zero
+        _ faults: FaultScript = FaultScript(), sandbox sandboxFaults: FaultScript? = nil, latency: Duration = .zero,
+        maximumStreams: Int = 1000
     ) throws {
         let bench = try FanOutBench()
         self.bench = bench
@@ -41,6 +42,7 @@ final class LiveBench {
             configuration.certificate = .generated(directory: folder.path)
             configuration.faults = faults
             configuration.latency = latency
+            configuration.maximumStreams = maximumStreams
             let simulator = try APNsSimulator(configuration)
             try simulator.start()
             return simulator

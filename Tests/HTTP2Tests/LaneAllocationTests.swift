@@ -14,6 +14,8 @@ private final class AllocationMeter: BatchReceiver {
         counts.change { $0.append(count) }
     }
 
+    func pool(_ pool: PoolID, carries streams: Int) {}
+
     func pool(_ pool: PoolID, is condition: PoolCondition) {}
 
     func count(after batches: Int) throws -> Int {

@@ -113,22 +113,31 @@ struct LaneTests {
         #expect(batch.bodies[Int(batch.answers[4].body)].count == 4096)
     }
 
-    @Test func moreConnectionsOnlyWhileAllAreFull() throws {
-        let bench = try Workbench(maximumStreams: 5, configure: { $0.maximumConnections = 3 }) { request in
+    @Test func moreConnectionsWhileAllAreFullAndEachAnswerTakesLong() throws {
+        let bench = try Workbench(maximumStreams: 5, configure: { $0.maximumConnections = 3 }) { _ in
+            [.after(.milliseconds(100), .answer(200))]
+        }
+        defer { bench.finish() }
+        // All at once over one connection, a hundred would take two seconds.
+        bench.send(100)
+        #expect(try bench.collector.batches()[0].count(of: 200) == 100)
+        #expect(bench.lane.figures.connectionsOpened == 3)
+        #expect(bench.peer.state.now.widest == 5)
+        #expect(bench.collector.state.now.widths.last == 15)
+    }
+
+    @Test func silenceIsNoReasonForMoreConnections() throws {
+        let bench = try Workbench(maximumStreams: 5, configure: { $0.maximumConnections = 16 }) { request in
             request.number == 1 ? [.answer(200)] : [.hold]
         }
         defer { bench.finish() }
         bench.send(40)
-        // 3 connections, each with one answered and five held.
-        #expect(bench.peer.state.wait { $0.requests.count == 18 })
-        #expect(bench.peer.state.now.connections == 3)
-        while bench.collector.state.now.batches.isEmpty {
-            let before = bench.peer.state.now.requests.count
-            bench.peer.release()
-            _ = bench.peer.state.wait(seconds: 1) { $0.requests.count > before }
-        }
-        #expect(try bench.collector.batches()[0].count(of: 200) == 40)
-        #expect(bench.lane.figures.connectionsOpened == 3)
+        try #require(bench.peer.state.wait { $0.requests.count == 6 })
+        // Turns of the lane in which everything is full and the queue is not empty.
+        for number in 1...5 { bench.send(1, tag: number) }
+        bench.lane.withdraw(bench.pool)
+        try #require(bench.collector.state.wait { $0.batches.count == 5 })
+        #expect(bench.lane.figures.dials == 1)
     }
 
     @Test func severalPoolsShareALaneButNoConnection() throws {

@@ -9,11 +9,15 @@ final class Collector: BatchReceiver {
     struct State {
         var batches: [RequestBatch] = []
         var conditions: [PoolCondition] = []
+        /// Streams of its pool, as they became more or fewer.
+        var widths: [Int] = []
     }
 
     let state = Watched(State())
 
     func finished(_ batch: RequestBatch) { state.change { $0.batches.append(batch) } }
+
+    func pool(_ pool: PoolID, carries streams: Int) { state.change { $0.widths.append(streams) } }
 
     func pool(_ pool: PoolID, is condition: PoolCondition) { state.change { $0.conditions.append(condition) } }
 
@@ -61,6 +65,8 @@ struct Workbench {
         lane = try Lane(name: "test lane")
         var configuration = PoolConfiguration(origin: Origin(host: host, port: peer.port))
         configuration.trustedCertificates = identity.authorityPath
+        // At a time, so that tests can count them; those about more say so.
+        configuration.maximumConnections = 1
         configure(&configuration)
         pool = lane.addPool(configuration, judge: judge, receiver: collector)
     }

@@ -20,7 +20,7 @@ import Testing
 
     @Test func aCampaignWithoutDevicesIsCompleteAtOnce() {
         var machine = machine()
-        #expect(machine.next(at: start) == .leaseShards(limit: 4))
+        #expect(machine.next(at: start) == .leaseShards(limit: 8))
         machine.leased([])
         #expect(machine.next(at: start) == .complete)
     }
@@ -45,7 +45,7 @@ import Testing
         machine.shardBatchLeft(1)
         #expect(machine.next(at: start) == .readShard(shard(2), limit: 100))
         machine.shardBatchLeft(2)
-        #expect(machine.next(at: start) == .leaseShards(limit: 4))
+        #expect(machine.next(at: start) == .leaseShards(limit: 8))
         machine.leased([shard(0), shard(1), shard(2)])
         #expect(machine.next(at: start) == .wait(until: nil), "what is held already is not begun again")
     }
@@ -62,6 +62,23 @@ import Testing
         #expect(machine.next(at: start) == .wait(until: nil))
         machine.shardBatchRecorded(1, cursor: 1999, isDone: true)
         #expect(machine.next(at: start) == .readShard(shard(3), limit: 100))
+    }
+
+    @Test func asManyMayBeOutAsWasSaidLast() {
+        var machine = machine(batches: 1)
+        machine.leased([shard(0), shard(1), shard(2)])
+        machine.mayHaveOut(3)
+        machine.shardBatchLeft(0)
+        #expect(machine.next(at: start) == .wait(until: nil), "the probe is alone all the same")
+        machine.shardBatchRecorded(0, cursor: 9, isDone: true)
+        machine.shardBatchLeft(1)
+        #expect(machine.next(at: start) == .readShard(shard(2), limit: 100))
+        machine.shardBatchLeft(2)
+        #expect(machine.next(at: start) == .leaseShards(limit: 6))
+        machine.mayHaveOut(2)
+        #expect(machine.next(at: start) == .wait(until: nil))
+        machine.shardBatchRecorded(1, cursor: 1999, isDone: true)
+        #expect(machine.next(at: start) == .leaseShards(limit: 4))
     }
 
     @Test func dueRetriesGoBeforeFreshDevicesAndOneBatchAtATime() {

@@ -9,24 +9,99 @@ struct PoolMachineTests {
 
     // MARK: When to dial
 
-    @Test func oneConnectionAtATimeAndOnlyOnDemand() {
+    private func full(_ count: Int, streams: Int = 1000) -> Connections {
+        Connections(usable: count, full: count, streams: count * streams, inFlight: count * streams)
+    }
+
+    private func reading(_ streams: Int, _ milliseconds: Int) -> ConnectionSearch.Reading {
+        .init(streams: streams, latency: .milliseconds(milliseconds))
+    }
+
+    /// A pool whose service answers after 50 ms, with one connection that is full.
+    private func late() -> PoolMachine {
+        var pool = PoolMachine(maximumConnections: 16)
+        #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial(1))
+        pool.dialled()
+        pool.proved()
+        pool.tookFirst(reading(1, 50))
+        return pool
+    }
+
+    @Test func oneConnectionAndOnlyOnDemand() {
         var pool = PoolMachine(maximumConnections: 2)
         #expect(pool.decide(queued: 0, Connections(), at: at(0)) == .nothing)
-        #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial)
+        #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial(1))
         #expect(pool.decide(queued: 100, Connections(), at: at(1)) == .nothing, "one is on its way")
         pool.dialled()
         #expect(pool.decide(queued: 99, Connections(usable: 1, full: 0), at: at(2)) == .nothing, "it is not full")
-        #expect(pool.decide(queued: 0, Connections(usable: 1, full: 1), at: at(2)) == .nothing, "nothing waits")
-        #expect(pool.decide(queued: 1, Connections(usable: 1, full: 1), at: at(2)) == .dial)
+        #expect(pool.decide(queued: 1, full(1), at: at(2)) == .nothing, "nothing is known of its answers")
+    }
+
+    @Test func moreWhileAllAreFullAndTheLatencyStays() {
+        var pool = late()
+        #expect(!PoolMachine.isShort(queued: 0, full(1)), "nothing waits")
+        #expect(!PoolMachine.isShort(queued: 1, Connections(usable: 2, full: 1)))
+        #expect(PoolMachine.isShort(queued: 1, full(1)))
+        pool.took(reading(1000, 52), full(1), at: at(100))
+        #expect(pool.decide(queued: 0, full(1), at: at(100)) == .nothing, "nothing waits")
+        #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
+        #expect(pool.decide(queued: 1, full(1), at: at(101)) == .nothing, "they are on their way")
+        pool.took(reading(1000, 52), full(1), at: at(101))
+        for _ in 0..<3 { pool.dialled() }
+        #expect(pool.decide(queued: 9000, full(4), at: at(150)) == .nothing, "not before it is known what they brought")
+        // One was lost: it is replaced, and nothing is judged meanwhile.
+        pool.took(reading(3000, 500), full(3), at: at(160))
+        #expect(pool.decide(queued: 9000, full(3), at: at(160)) == .dial(1))
         pool.dialled()
-        #expect(pool.decide(queued: 1, Connections(usable: 2, full: 1), at: at(3)) == .nothing)
-        #expect(pool.decide(queued: 1, Connections(usable: 2, full: 2), at: at(3)) == .nothing, "two at most")
+        pool.took(reading(4000, 53), full(4), at: at(200))
+        #expect(pool.decide(queued: 9000, full(4), at: at(200)) == .dial(4))
+    }
+
+    @Test func whatCannotBeDialledIsNotTriedAgainForAWhile() {
+        var pool = late()
+        pool.took(reading(1000, 52), full(1), at: at(100))
+        #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
+        pool.dialled()
+        pool.dialFailed(usable: 2, at: at(110), random: 0)
+        pool.dialFailed(usable: 2, at: at(110), random: 0)
+        pool.proved()
+        #expect(pool.decide(queued: 1, full(2), at: at(5000)) == .nothing, "two are all that there are")
+        #expect(pool.decide(queued: 1, full(1), at: at(5000)) == .dial(1), "and as many are kept up")
+    }
+
+    @Test func aConnectionThatTheServiceEndsAtOnceIsOneTooMany() {
+        var pool = late()
+        pool.took(reading(1000, 52), full(1), at: at(100))
+        #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
+        for _ in 0..<3 { pool.dialled() }
+        pool.retired(.died, wasProven: false, livedFor: .milliseconds(5), usable: 3, at: at(110), random: 0)
+        #expect(pool.decide(queued: 1, full(3), at: at(5000)) == .nothing)
+    }
+
+    @Test func whoAsksForCalmGetsFewerConnections() {
+        var pool = late()
+        pool.took(reading(1000, 52), full(1), at: at(100))
+        #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
+        for _ in 0..<3 { pool.dialled() }
+        pool.retired(
+            .goAway(isCalm: true), wasProven: true, livedFor: .seconds(60), usable: 3, at: at(60_000), random: 0)
+        #expect(pool.decide(queued: 1, full(3), at: at(90_000)) == .nothing, "two of four are enough")
+    }
+
+    @Test func surplusIsNobodysFailure() {
+        var pool = late()
+        let idle = Connections(usable: 4, streams: 4000)
+        #expect(pool.surplus(idle, at: at(0)) == 0)
+        #expect(pool.surplus(idle, at: at(600_000)) == 3)
+        pool.retired(.surplus, wasProven: true, livedFor: .seconds(1), at: at(600_000), random: 0)
+        #expect(pool.setbacks == 0)
+        #expect(pool.decide(queued: 1, Connections(), at: at(600_000)) == .dial(1))
     }
 
     @Test func aReplacementIsDialledWhileTheLastStreamsEnd() {
         var pool = PoolMachine(maximumConnections: 1)
         pool.retired(.goAway(isCalm: false), wasProven: true, livedFor: .seconds(60), at: at(0), random: 0)
-        #expect(pool.decide(queued: 0, Connections(inFlightOnRetired: 3), at: at(0)) == .dial)
+        #expect(pool.decide(queued: 0, Connections(inFlightOnRetired: 3), at: at(0)) == .dial(1))
         pool.dialled()
         #expect(pool.decide(queued: 0, Connections(usable: 1, inFlightOnRetired: 3), at: at(0)) == .nothing)
     }
@@ -43,7 +118,7 @@ struct PoolMachineTests {
         var pool = PoolMachine(maximumConnections: 1)
         var now: UInt64 = 0
         for (failure, seconds) in [1, 2, 4, 8, 16, 32, 60, 60].enumerated() {
-            #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial)
+            #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial(1))
             pool.dialFailed(at: at(now), random: 0)
             #expect(pool.failures == failure + 1)
             let next = now + UInt64(seconds) * 1000
@@ -51,7 +126,7 @@ struct PoolMachineTests {
             now = next
         }
         // A connection alone is no recovery: only a good answer is.
-        #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial)
+        #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial(1))
         pool.dialled()
         #expect(pool.failures == 8)
         pool.proved()
@@ -75,7 +150,7 @@ struct PoolMachineTests {
         var pool = PoolMachine(maximumConnections: 1)
         pool.retired(.goAway(isCalm: true), wasProven: true, livedFor: .seconds(3600), at: at(0), random: 0)
         #expect(pool.decide(queued: 1, Connections(), at: at(999)) == .wait(until: at(1000)))
-        #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .dial)
+        #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .dial(1))
     }
 
     @Test func beCalmAgainAndAgainMeansWaitLonger() {
@@ -88,7 +163,7 @@ struct PoolMachineTests {
             #expect(pool.isHoldingBack(at: at(now)) && pool.setbacks > 0)
             now += seconds * 1000
             #expect(pool.decide(queued: 1, Connections(), at: at(now - 1)) == .wait(until: at(now)))
-            #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial)
+            #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial(1))
         }
         pool.dialled()
         pool.proved()
@@ -127,7 +202,7 @@ struct PoolMachineTests {
         var pool = PoolMachine(maximumConnections: 1)
         for _ in 0..<3 {
             pool.retired(.streamReset, wasProven: true, livedFor: .seconds(1), at: at(0), random: 0)
-            #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial)
+            #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial(1))
             pool.dialled()
         }
         pool.retired(.streamReset, wasProven: true, livedFor: .seconds(1), at: at(0), random: 0)
@@ -136,7 +211,7 @@ struct PoolMachineTests {
         #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .wait(until: at(3000)))
         // One that lives makes up for it.
         pool.retired(.goAway(isCalm: false), wasProven: true, livedFor: .seconds(10), at: at(3000), random: 0)
-        #expect(pool.decide(queued: 1, Connections(), at: at(3000)) == .dial)
+        #expect(pool.decide(queued: 1, Connections(), at: at(3000)) == .dial(1))
     }
 
     @Test func ourOwnStopIsNobodysFailure() {

@@ -57,8 +57,8 @@ struct APNsConfiguration: Sendable, Equatable {
     var trustedCertificates: String?
     /// An HTTP proxy to CONNECT through: "http://proxy.example:3128". Default none.
     var proxy: String?
-    /// Connections at most, for each lane and server. Default 4.
-    var connections = 4
+    /// Connections at most, for each lane and server. Default 16.
+    var connections = 16
 }
 
 extension AppConfiguration {

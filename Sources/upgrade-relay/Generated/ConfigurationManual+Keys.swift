@@ -133,7 +133,9 @@ extension ConfigurationManual {
             ("fanOut.lanes", "Threads that each drive connections of their own."),
             (
                 "fanOut.batch",
-                "Devices that are read, sent and recorded together. After a crash at most the batches in flight are sent again."
+                "Devices that are read, sent and recorded together. After a crash at most the batches in flight are sent "
+                    + "again: for each campaign 16 of them, and beyond that as many devices as its connections have "
+                    + "streams, which is 32,000 for all campaigns together at most."
             ),
             ("fanOut.shardSize", "Devices of one shard, the unit that can be worked on side by side."),
         ])
@@ -241,7 +243,12 @@ extension ConfigurationManual {
                 "apps.APP.PLATFORM.apns.proxy",
                 "An HTTP or SOCKS proxy to go through, such as \"http://proxy.example:3128\". None by default."
             ),
-            ("apps.APP.PLATFORM.apns.connections", "Connections at most, for each lane and server."),
+            (
+                "apps.APP.PLATFORM.apns.connections",
+                "Connections at most, for each lane and server. One while it suffices; more are opened while every stream is "
+                    + "taken and each step brings a higher rate, which hides the service's latency. Those that nobody "
+                    + "needed for ten minutes are closed."
+            ),
         ])
 
     private static let sourcesSection = Section(

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Takes the time that a pool's answers take while its connections have one width. Pure.
+///
+/// Counts each of a million answers, so `add` is inlined and allocates nothing.
+///
+/// A reading is complete when as many requests have been answered as there are streams, and is the mean of the last quarter
+/// of them: requests that were sent in one burst wait behind each other, and only the last ones wait as long as all will.
+package struct AnswerMeter: Sendable {
+    /// Streams of the connections that are measured; 1 while none is known to carry more.
+    package private(set) var streams = 1
+    /// What was sent before this moment was sent over other connections.
+    @usableFromInline var since = MonotonicTime(nanoseconds: 0)
+    /// Answers until the last quarter begins.
+    @usableFromInline var toSkip = 0
+    @usableFromInline var count = 0
+    /// Nanoseconds.
+    @usableFromInline var sum: UInt64 = 0
+    /// Nanoseconds, of the quickest answer, skipped or not.
+    @usableFromInline var least = UInt64.max
+
+    package init() {}
+
+    @inlinable
+    package mutating func add(sentAt: MonotonicTime, heardAt: MonotonicTime) {
+        guard sentAt >= since else { return }
+        let time = heardAt > sentAt ? heardAt.nanoseconds &- sentAt.nanoseconds : 0
+        least = min(least, time)
+        guard toSkip == 0 else {
+            toSkip &-= 1
+            return
+        }
+        count &+= 1
+        sum &+= time
+    }
+
+    /// Measures anew what is sent from now on.
+    package mutating func restart(streams: Int, at now: MonotonicTime) {
+        self.streams = max(1, streams)
+        since = now
+        toSkip = self.streams * 3 / 4
+        count = 0
+        sum = 0
+        least = .max
+    }
+
+    /// nil until it is complete.
+    package var reading: ConnectionSearch.Reading? {
+        guard count > 0, count >= streams - streams * 3 / 4 else { return nil }
+        return .init(
+            streams: streams, latency: .nanoseconds(Int64(clamping: sum / UInt64(count))),
+            least: .nanoseconds(Int64(clamping: least)))
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import HTTP2
+import OwnThread
+import RelayEngine
+import RelayStore
+import Testing
+
+@testable import FanOut
+
+/// A service that answers late, and one that does not, over real TLS: how many connections the relay finds that it needs.
+@Suite(.serialized, .ownMachine) struct LatencyLiveTests {
+    @Test func connectionsGrowByThemselvesUntilTheLatencyIsHidden() throws {
+        let latency = Duration.milliseconds(200)
+        let bench = try LiveBench(latency: latency, maximumStreams: 50)
+        try bench.register(1...3000)
+        try bench.start { $0.production.maximumConnections = 8 }
+        let began = ContinuousClock.now
+        try bench.raise()
+        let end = try bench.wait(for: .completed, deadline: .seconds(60))
+        let time = ContinuousClock.now - began
+        #expect(end.counts.accepted == 3000 && end.counts.addsUp)
+        #expect(bench.production.figures.connectionsOpened == 8, "all that it may have")
+        #expect(bench.production.figures.duplicates == 0)
+        // Little's law: one connection carries 50 requests in 200 ms.
+        #expect(time < latency * (3000 / 50) / 2, "twice as fast as one connection could be, at least")
+        #expect(bench.fanOut?.laneFigures.allSatisfy { $0.retirements[0] == 0 } == true)
+    }
+
+    @Test func aQuickServiceGetsNoMoreThanOneStep() throws {
+        let bench = try LiveBench()
+        try bench.register(1...20_000)
+        try bench.start()
+        try bench.raise()
+        let end = try bench.wait(for: .completed, deadline: .seconds(60))
+        #expect(end.counts.accepted == 20_000)
+        // Sixteen are allowed. Four, where the machine was so busy that even the quickest answer of a thousand took long.
+        #expect([1, 4].contains(bench.production.figures.connectionsOpened))
+    }
+
+    @Test func twoLanesFindTheirOwn() throws {
+        let bench = try LiveBench(latency: .milliseconds(200), maximumStreams: 50)
+        try bench.register(1...3000)
+        try bench.start(lanes: 2) { $0.production.maximumConnections = 4 }
+        try bench.raise()
+        let end = try bench.wait(for: .completed, deadline: .seconds(60))
+        #expect(end.counts.accepted == 3000)
+        let opened = try #require(bench.fanOut).laneFigures.map(\.connectionsOpened)
+        #expect(opened == [4, 4], "half of the shards each")
+    }
+}

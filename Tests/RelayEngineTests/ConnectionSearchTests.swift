@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Testing
+
+/// Services of several kinds, each a latency for a number of streams, and how many connections are found for them.
+struct ConnectionSearchTests {
+    private static let width = 1000
+
+    private func at(_ seconds: Int) -> MonotonicTime {
+        MonotonicTime(nanoseconds: UInt64(seconds) * 1_000_000_000)
+    }
+
+    /// Gives the search what a service would answer, until it wants nothing more at that moment.
+    private func find(
+        _ search: inout ConnectionSearch, at now: MonotonicTime, latency: (_ streams: Int) -> Double
+    ) -> Int {
+        for _ in 0..<100 {
+            let streams = search.wanted * Self.width
+            search.took(.init(streams: streams, latency: .seconds(latency(streams))), at: now)
+        }
+        return search.wanted
+    }
+
+    private func found(limit: Int = 64, _ latency: (_ streams: Int) -> Double) -> Int {
+        var search = ConnectionSearch(limit: limit)
+        search.tookFirst(.init(streams: 1, latency: .seconds(latency(1))))
+        return find(&search, at: at(0), latency: latency)
+    }
+
+    /// A service, a network or a CPU that does `rate` requests a second and takes `least` for each.
+    private func bound(_ rate: Double, _ least: Double) -> (Int) -> Double {
+        { streams in max(least, Double(streams) / rate) }
+    }
+
+    @Test(arguments: [(100_000.0, 0.0003), (20_000, 0.001), (200_000, 0.0008), (10_000, 0.015)])
+    func aServiceThatOneConnectionFillsGetsOne(rate: Double, least: Double) {
+        #expect(found(bound(rate, least)) == 1)
+    }
+
+    @Test(arguments: [(100_000.0, 0.05, 8), (100_000, 0.2, 32), (100_000, 0.03, 8), (300_000, 0.05, 32)])
+    func aLateServiceGetsWhatHidesItsLatency(rate: Double, least: Double, connections: Int) {
+        #expect(found(bound(rate, least)) == connections)
+        // Little's law: fewer would not have been enough, or the next step would not have brought its share.
+        #expect(Double(connections * Self.width) >= 0.8 * rate * least)
+        #expect(Double(connections * Self.width) <= 4 * rate * least)
+    }
+
+    @Test func theOperatorsLimitHolds() {
+        #expect(found(limit: 16) { _ in 0.2 } == 16)
+        #expect(found(limit: 6) { _ in 0.2 } == 6)
+        #expect(found(limit: 1) { _ in 0.2 } == 1)
+    }
+
+    @Test func theStepsAreOneFourEightSixteen() {
+        var search = ConnectionSearch(limit: 20)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        var steps = [search.wanted]
+        for _ in 0..<4 {
+            search.took(.init(streams: search.wanted * 1000, latency: .milliseconds(51)), at: at(0))
+            steps.append(search.wanted)
+        }
+        #expect(steps == [1, 4, 8, 16, 20])
+    }
+
+    @Test func aVainStepIsNotFollowedByAnother() {
+        var search = ConnectionSearch(limit: 64)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.took(.init(streams: 1000, latency: .milliseconds(52)), at: at(0))
+        #expect(search.wanted == 4)
+        // Four times the streams, four times the latency: nothing was won.
+        #expect(find(&search, at: at(0)) { Double($0) / 20_000 } == 4)
+        #expect(find(&search, at: at(59)) { Double($0) / 20_000 } == 4, "a minute's rest")
+        #expect(find(&search, at: at(60)) { Double($0) / 20_000 } == 5, "one, to see whether it is still so")
+        #expect(find(&search, at: at(179)) { Double($0) / 20_000 } == 5, "then two minutes")
+        #expect(find(&search, at: at(180)) { Double($0) / 20_000 } == 6)
+        // The service got better meanwhile.
+        #expect(find(&search, at: at(420)) { _ in 0.2 } == 64)
+    }
+
+    @Test func someBadReadingsAreForgiven() {
+        // TCP begins slowly: the first burst takes several round trips.
+        var search = ConnectionSearch(limit: 64)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        for milliseconds in [450, 350, 270] {
+            search.took(.init(streams: 1000, latency: .milliseconds(milliseconds)), at: at(0))
+            #expect(search.wanted == 1)
+        }
+        search.took(.init(streams: 1000, latency: .milliseconds(55)), at: at(0))
+        #expect(search.wanted == 4)
+    }
+
+    @Test func aSlowFirstAnswerMakesNoServiceLate() {
+        // The service had to look at the provider's token first.
+        var search = ConnectionSearch(limit: 64)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(30)))
+        for _ in 0..<10 {
+            let reading = ConnectionSearch.Reading(
+                streams: 1000, latency: .milliseconds(20), least: .microseconds(400))
+            search.took(reading, at: at(0))
+        }
+        #expect(search.wanted == 1)
+    }
+
+    @Test func latenciesThatVaryAreHiddenToo() {
+        var search = ConnectionSearch(limit: 16)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(90)))
+        for _ in 0..<4 {
+            let streams = search.wanted * 1000
+            search.took(.init(streams: streams, latency: .milliseconds(80), least: .milliseconds(20)), at: at(0))
+        }
+        #expect(search.wanted == 16)
+    }
+
+    @Test func whoNarrowsItsConnectionsDoesNotWantMore() {
+        var search = ConnectionSearch(limit: 64)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
+        search.took(.init(streams: 400, latency: .milliseconds(50)), at: at(0))
+        #expect(find(&search, at: at(59)) { _ in 0.05 } == 4)
+    }
+
+    @Test func whatIsNotToBeHadIsNotWanted() {
+        var search = ConnectionSearch(limit: 64)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
+        search.refused(beyond: 2, at: at(0))
+        #expect(search.wanted == 2)
+        #expect(find(&search, at: at(59)) { _ in 0.05 } == 2)
+        search.refused(beyond: 0, at: at(59))
+        #expect(search.wanted == 1, "never none")
+        #expect(find(&search, at: at(119)) { _ in 0.05 } == 64, "refusals do not add up")
+    }
+
+    // MARK: The meter
+
+    private func milliseconds(_ count: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: count * 1_000_000) }
+
+    @Test func theMeterCountsTheLastQuarterOfWhatWasSentSince() {
+        var meter = AnswerMeter()
+        meter.add(sentAt: milliseconds(1), heardAt: milliseconds(51))
+        #expect(meter.reading == .init(streams: 1, latency: .milliseconds(50)), "one stream, one answer")
+        meter.restart(streams: 8, at: milliseconds(100))
+        meter.add(sentAt: milliseconds(99), heardAt: milliseconds(200))
+        for wait in 1...7 as ClosedRange<UInt64> {
+            meter.add(sentAt: milliseconds(100), heardAt: milliseconds(100 + wait * 10))
+            #expect(meter.reading == nil)
+        }
+        meter.add(sentAt: milliseconds(100), heardAt: milliseconds(190))
+        #expect(meter.reading == .init(streams: 8, latency: .milliseconds(80), least: .milliseconds(10)))
+        meter.restart(streams: 0, at: milliseconds(300))
+        #expect(meter.streams == 1 && meter.reading == nil)
+        meter.add(sentAt: milliseconds(301), heardAt: milliseconds(300))
+        #expect(meter.reading == .init(streams: 1, latency: .zero))
+    }
+
+    // MARK: Surplus
+
+    @Test func whatNobodyNeededForTenMinutesMayGo() {
+        var rule = SurplusRule()
+        #expect(rule.surplus(usable: 8, streams: 8000, inFlight: 8000, at: at(0)) == 0)
+        #expect(rule.surplus(usable: 8, streams: 8000, inFlight: 0, at: at(599)) == 0)
+        #expect(rule.surplus(usable: 8, streams: 8000, inFlight: 0, at: at(600)) == 0, "they were needed meanwhile")
+        #expect(rule.surplus(usable: 8, streams: 8000, inFlight: 900, at: at(900)) == 0)
+        #expect(rule.surplus(usable: 8, streams: 8000, inFlight: 0, at: at(1200)) == 6, "900 fit twice into two")
+        #expect(rule.surplus(usable: 2, streams: 2000, inFlight: 0, at: at(1799)) == 0)
+        #expect(rule.surplus(usable: 2, streams: 2000, inFlight: 0, at: at(1800)) == 1)
+        #expect(rule.surplus(usable: 1, streams: 1000, inFlight: 0, at: at(9999)) == 0, "the last one stays")
+        #expect(rule.surplus(usable: 2, streams: 2000, inFlight: 0, at: at(10_000)) == 0, "its time begins now")
+    }
+
+    // MARK: What is on its way
+
+    @Test func campaignsGetWhatFillsTheirStreams() {
+        var limits = CampaignMachine.Limits()
+        limits.batchSize = 500
+        let budget = FlightBudget(limits)
+        #expect(budget.batches(streams: []) == [])
+        #expect(budget.batches(streams: [0]) == [16])
+        #expect(budget.batches(streams: [1000]) == [18])
+        #expect(budget.batches(streams: [1, 8000]) == [17, 32])
+        #expect(budget.mostBatches == 80)
+        #expect(budget.batches(streams: [1_000_000]) == [80], "bounded in all")
+        #expect(budget.batches(streams: [16_000, 16_000, 16_000]) == [38, 38, 38], "equal parts")
+        #expect(budget.batches(streams: [50_000, 2000, 50_000]) == [46, 20, 46], "the modest get theirs")
+    }
+}
