@@ -200,7 +200,7 @@ final class Pool {
             book.widths.append((id, streams, receiver))
         }
         guard max(streams, 1) != meter.streams else { return }
-        if meter.streams == 1, let reading = meter.reading { machine.tookFirst(reading) }
+        if meter.streams == 1, let reading = meter.reading(at: now) { machine.tookFirst(reading) }
         meter.restart(streams: streams, at: now)
     }
 
@@ -208,7 +208,7 @@ final class Pool {
     func decide(at now: MonotonicTime) -> PoolMachine.DialDecision {
         let census = census(at: now)
         if PoolMachine.isShort(queued: queued, census) {
-            if let reading = meter.reading {
+            if let reading = meter.reading(at: now) {
                 machine.took(reading, census, at: now)
                 meter.restart(streams: census.streams, at: now)
             }

@@ -5,7 +5,8 @@
 /// Counts each of a million answers, so `add` is inlined and allocates nothing.
 ///
 /// A reading is complete when as many requests have been answered as there are streams, and is the mean of the last quarter
-/// of them: requests that were sent in one burst wait behind each other, and only the last ones wait as long as all will.
+/// of them: requests that were sent in one burst wait behind each other, and only the last ones wait as long as all will. It
+/// takes `window` at least, so that a moment in which nobody was at work weighs little.
 package struct AnswerMeter: Sendable {
     /// Streams of the connections that are measured; 1 while none is known to carry more.
     package private(set) var streams = 1
@@ -18,6 +19,9 @@ package struct AnswerMeter: Sendable {
     @usableFromInline var sum: UInt64 = 0
     /// Nanoseconds, of the quickest answer, skipped or not.
     @usableFromInline var least = UInt64.max
+
+    /// Of a reading of many streams.
+    package static let window = Duration.milliseconds(50)
 
     package init() {}
 
@@ -45,8 +49,8 @@ package struct AnswerMeter: Sendable {
     }
 
     /// nil until it is complete.
-    package var reading: ConnectionSearch.Reading? {
-        guard count > 0, count >= streams - streams * 3 / 4 else { return nil }
+    package func reading(at now: MonotonicTime) -> ConnectionSearch.Reading? {
+        guard count > 0, count >= streams - streams * 3 / 4, streams == 1 || now - since >= Self.window else { return nil }
         return .init(
             streams: streams, latency: .nanoseconds(Int64(clamping: sum / UInt64(count))),
             least: .nanoseconds(Int64(clamping: least)))

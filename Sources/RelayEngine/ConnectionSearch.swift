@@ -28,6 +28,9 @@ package struct ConnectionSearch: Sendable {
             self.least = least ?? latency
         }
 
+        /// Answers a second, by Little's law.
+        fileprivate var rate: Double { Double(streams) / (Double(max(latency.nanoseconds, 1)) / 1e9) }
+
         /// What became of the rate, of what could: 1 where it rose as the streams did, 0 where it stayed.
         fileprivate func gain(over before: Reading) -> Double {
             let streams = Double(streams) / Double(before.streams)
@@ -50,6 +53,8 @@ package struct ConnectionSearch: Sendable {
     package static let worth = 0.4
     /// The same of the first, whose quickest answer may be much quicker than most.
     package static let worthOfFirst = 0.2
+    /// Answers a second of one connection: a quarter of what one processor's lane can send (`make bench`).
+    package static let plenty = 50_000.0
     /// Readings that may miss it before the step is given up: TCP takes some round trips to send a burst (RFC 5681, 3.1), and
     /// nobody's latency is always the same.
     package static let readings = 4
@@ -71,6 +76,7 @@ package struct ConnectionSearch: Sendable {
 
     /// Answers came while all streams were taken and more requests waited, over as many connections as are wanted.
     package mutating func took(_ reading: Reading, at now: MonotonicTime) {
+        guard reading.rate < Self.plenty * Double(wanted) else { return }
         switch phase {
         case .new:
             phase = .stepped(from: reading, misses: 0)

@@ -89,6 +89,18 @@ struct ConnectionSearchTests {
         #expect(search.wanted == 4)
     }
 
+    @Test func whoCarriesPlentyNeedsNoOtherWhateverTheReadingsSay() {
+        var search = ConnectionSearch(limit: 64)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(10)))
+        // The rate rises as the streams do, by chance: our thread was not at work for a while.
+        for milliseconds in [19, 12, 5, 19] {
+            search.took(.init(streams: 1000, latency: .milliseconds(milliseconds)), at: at(0))
+        }
+        #expect(search.wanted == 1)
+        search.took(.init(streams: 1000, latency: .milliseconds(21)), at: at(0))
+        #expect(search.wanted == 4, "and now it is late")
+    }
+
     @Test func aSlowFirstAnswerMakesNoServiceLate() {
         // The service had to look at the provider's token first.
         var search = ConnectionSearch(limit: 64)
@@ -138,19 +150,20 @@ struct ConnectionSearchTests {
     @Test func theMeterCountsTheLastQuarterOfWhatWasSentSince() {
         var meter = AnswerMeter()
         meter.add(sentAt: milliseconds(1), heardAt: milliseconds(51))
-        #expect(meter.reading == .init(streams: 1, latency: .milliseconds(50)), "one stream, one answer")
+        #expect(meter.reading(at: milliseconds(51)) == .init(streams: 1, latency: .milliseconds(50)), "one stream, one answer")
         meter.restart(streams: 8, at: milliseconds(100))
         meter.add(sentAt: milliseconds(99), heardAt: milliseconds(200))
         for wait in 1...7 as ClosedRange<UInt64> {
             meter.add(sentAt: milliseconds(100), heardAt: milliseconds(100 + wait * 10))
-            #expect(meter.reading == nil)
+            #expect(meter.reading(at: milliseconds(150)) == nil)
         }
         meter.add(sentAt: milliseconds(100), heardAt: milliseconds(190))
-        #expect(meter.reading == .init(streams: 8, latency: .milliseconds(80), least: .milliseconds(10)))
+        #expect(meter.reading(at: milliseconds(149)) == nil, "a reading of many takes its time")
+        #expect(meter.reading(at: milliseconds(150)) == .init(streams: 8, latency: .milliseconds(80), least: .milliseconds(10)))
         meter.restart(streams: 0, at: milliseconds(300))
-        #expect(meter.streams == 1 && meter.reading == nil)
+        #expect(meter.streams == 1 && meter.reading(at: milliseconds(150)) == nil)
         meter.add(sentAt: milliseconds(301), heardAt: milliseconds(300))
-        #expect(meter.reading == .init(streams: 1, latency: .zero))
+        #expect(meter.reading(at: milliseconds(150)) == .init(streams: 1, latency: .zero))
     }
 
     // MARK: Surplus
