@@ -50,7 +50,9 @@ package struct AnswerMeter: Sendable {
 
     /// nil until it is complete.
     package func reading(at now: MonotonicTime) -> ConnectionSearch.Reading? {
-        guard count > 0, count >= streams - streams * 3 / 4, streams == 1 || now - since >= Self.window else { return nil }
+        guard count > 0, count >= streams - streams * 3 / 4, streams == 1 || now - since >= Self.window else {
+            return nil
+        }
         return .init(
             streams: streams, latency: .nanoseconds(Int64(clamping: sum / UInt64(count))),
             least: .nanoseconds(Int64(clamping: least)))

@@ -33,7 +33,7 @@ struct BenchReport: Codable {
         /// The daemon's.
         var cpuMicroseconds: Double
         var simulatorCPUMicroseconds: Double
-        /// Most that was resident at once since the daemon's start; the import is in it.
+        /// Most of the daemon's memory that was resident at once; it was started anew after the import.
         var peakMemoryBytes: Int
         /// What the daemon sent to the storage layer.
         var writtenBytesPerPush: Double

@@ -13,6 +13,7 @@ struct DaemonBench {
         defer { stage.tearDown() }
         try stage.start()
         let filling = try stage.importDevices(0..<devices, as: .ndjson)
+        try stage.startAnew()
         return (try campaign(stage, devices: devices, latency: 0), [filling])
     }
 
@@ -54,6 +55,7 @@ struct DaemonBench {
         defer { stage.tearDown() }
         try stage.start()
         _ = try stage.importDevices(0..<options.lateDevices, as: .ndjson)
+        try stage.startAnew()
         return try campaign(stage, devices: options.lateDevices, latency: milliseconds)
     }
 

@@ -121,6 +121,13 @@ final class Stage {
         return try JSONDecoder().decode(Made.self, from: Child(relay, words).result()).token
     }
 
+    /// Ends the daemon in order and starts it over the same store: what it did before counts no more.
+    func startAnew() throws {
+        daemon?.stop()
+        daemon = nil
+        try start()
+    }
+
     /// As power fails.
     func kill() {
         daemon?.kill()
