@@ -26,12 +26,12 @@ final class DeviceImport: BodyConsumer {
     func consume(_ bytes: [UInt8]) {
         // After a failure the rest is read and dropped: HTTP/1.1 has no way to answer sooner that a client would hear.
         guard storage.failure == nil else { return }
-        lines.feedInPlace(bytes) { take($0, $1, number: $2) }
+        lines.feed(bytes) { take($0, $1, number: $2) }
         storage.storeIfIdle()
     }
 
     func finish() -> Response {
-        if storage.failure == nil { lines.finishInPlace { take($0, $1, number: $2) } }
+        if storage.failure == nil { lines.finish { take($0, $1, number: $2) } }
         storage.storeBatch()
         storage.settle()
         let stored = storage.stored

@@ -3,13 +3,6 @@ import Glibc
 
 /// Cuts a stream of bytes into lines; ends are LF or CR LF. Holds at most one line of `limit` bytes, whatever comes.
 package struct LineSplitter: Sendable {
-    package enum Line: Hashable, Sendable {
-        /// Without its line end.
-        case whole([UInt8])
-        /// It had more than `limit` bytes; they are gone.
-        case tooLong
-    }
-
     /// Bytes.
     package let limit: Int
     private var begun: [UInt8] = []
@@ -21,23 +14,10 @@ package struct LineSplitter: Sendable {
         self.limit = limit
     }
 
-    /// Gives the lines that `bytes` completes, each with its number from 1. What `line` throws leaves the splitter in the
-    /// middle of the bytes: it is of no more use then.
-    package mutating func feed(_ bytes: [UInt8], _ line: (Line, Int) throws -> Void) rethrows {
-        try feedInPlace(bytes) { text, range, number in
-            try line(range.map { .whole(Array(text[$0])) } ?? .tooLong, number)
-        }
-    }
-
-    /// The last line, if it had no line end.
-    package mutating func finish(_ line: (Line, Int) throws -> Void) rethrows {
-        try finishInPlace { text, range, number in
-            try line(range.map { .whole(Array(text[$0])) } ?? .tooLong, number)
-        }
-    }
-
-    /// The same without a copy of each line: gives bytes, and where in them the line is; nil: it was too long.
-    package mutating func feedInPlace(_ bytes: [UInt8], _ line: ([UInt8], Range<Int>?, Int) throws -> Void) rethrows {
+    /// Gives the lines that `bytes` completes, each with its number from 1: bytes, and where in them the line is without its
+    /// end; nil: it had more than `limit` bytes, which are gone. What `line` throws leaves the splitter in the middle of the
+    /// bytes: it is of no more use then.
+    package mutating func feed(_ bytes: [UInt8], _ line: ([UInt8], Range<Int>?, Int) throws -> Void) rethrows {
         var start = 0
         while let end = Self.lineEnd(in: bytes, from: start) {
             if begun.isEmpty && !isTooLong && end - start <= limit {
@@ -54,7 +34,7 @@ package struct LineSplitter: Sendable {
     }
 
     /// The last line, if it had no line end.
-    package mutating func finishInPlace(_ line: ([UInt8], Range<Int>?, Int) throws -> Void) rethrows {
+    package mutating func finish(_ line: ([UInt8], Range<Int>?, Int) throws -> Void) rethrows {
         if isTooLong || !begun.isEmpty { try give(line) }
     }
 

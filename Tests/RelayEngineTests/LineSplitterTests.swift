@@ -6,11 +6,8 @@ import Testing
     static func lines(_ text: String, pieces: Int, limit: Int = 8) -> [String] {
         var splitter = LineSplitter(limit: limit)
         var lines: [String] = []
-        func take(_ line: LineSplitter.Line, _ number: Int) {
-            switch line {
-            case .whole(let bytes): lines.append("\(number):\(String(decoding: bytes, as: UTF8.self))")
-            case .tooLong: lines.append("\(number)!")
-            }
+        func take(_ bytes: [UInt8], _ line: Range<Int>?, _ number: Int) {
+            lines.append(line.map { "\(number):\(String(decoding: bytes[$0], as: UTF8.self))" } ?? "\(number)!")
         }
         let bytes = Array(text.utf8)
         for start in stride(from: 0, to: bytes.count, by: pieces) {

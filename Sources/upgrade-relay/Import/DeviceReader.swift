@@ -56,7 +56,7 @@ struct DeviceReader: Sendable {
             form = .csv(parser, header)
         case .ndjson(var splitter):
             form = .unknown
-            try splitter.feedInPlace(bytes) { try take(json: $0, $1, line: $2, receive) }
+            try splitter.feed(bytes) { try take(json: $0, $1, line: $2, receive) }
             form = .ndjson(splitter)
         }
     }
@@ -73,7 +73,7 @@ struct DeviceReader: Sendable {
                 throw CommandFailure(.failed, "not CSV: \(fault)")
             }
         case .ndjson(var splitter):
-            try splitter.finishInPlace { try take(json: $0, $1, line: $2, receive) }
+            try splitter.finish { try take(json: $0, $1, line: $2, receive) }
         }
         form = .unknown
     }

@@ -28,18 +28,19 @@ extension FuzzTarget {
                 throw Violation(description: "the command wrote what is no JSON: \(error)")
             }
         }
-        var lines = [[LineSplitter.Line](), []]
+        // nil: too long.
+        var lines = [[[UInt8]?](), []]
         for (index, pieces) in [[file.count], borders].enumerated() {
             var splitter = LineSplitter(limit: 64)
             var numbers: [Int] = []
             for piece in Self.cut(file, pieces) {
-                splitter.feed(piece) { line, number in
-                    lines[index].append(line)
+                splitter.feed(piece) { bytes, line, number in
+                    lines[index].append(line.map { Array(bytes[$0]) })
                     numbers.append(number)
                 }
             }
-            splitter.finish { line, number in
-                lines[index].append(line)
+            splitter.finish { bytes, line, number in
+                lines[index].append(line.map { Array(bytes[$0]) })
                 numbers.append(number)
             }
             try hold(numbers == Array(1..<numbers.count + 1), "lines are numbered \(numbers)")
