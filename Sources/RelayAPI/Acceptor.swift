@@ -20,7 +20,6 @@ final class Acceptor: Sendable {
     private static let round = 64
     /// Milliseconds until the next try where the system has no descriptor or no memory for a connection.
     private static let rest: Int64 = 100
-    private static let reportInterval: Int64 = 10_000
 
     /// - Parameter listening: stays the caller's; is made non-blocking.
     init(_ listening: Int32, door: Door, log: Log) throws(APIStartError) {
@@ -35,15 +34,13 @@ final class Acceptor: Sendable {
     /// - Parameter take: called on the thread with each connection's descriptor, which is its own from then on, and address.
     func start(_ take: @escaping @Sendable (Int32, UnsafePointer<sockaddr>, socklen_t) -> Void) {
         DispatchQueue(label: "acceptor").async { [self] in
-            var nextReport = MonotonicClock.milliseconds()
+            var pace = LogPace()
             while over.waitUnlessReadable(listening) {
                 guard let code = unsafe acceptSome(take) else { continue }
-                let now = MonotonicClock.milliseconds()
-                if now >= nextReport {
-                    nextReport = now + Self.reportInterval
+                if let untold = pace.next(at: MonotonicClock.milliseconds()) {
                     log(
                         .error, "cannot take connections",
-                        [("door", door == .control ? "controlSocket" : "network"), ("error", SystemError.text(code))])
+                        [("door", door.name), ("error", SystemError.text(code)), ("untold", String(untold))])
                 }
                 // The connection that could not be taken is still announced: without a rest this would spin.
                 over.wait(milliseconds: Self.rest)
@@ -74,9 +71,8 @@ final class Acceptor: Sendable {
                     switch errno {
                     case EAGAIN: return nil
                     // "Already-pending network errors on the new socket": the next one may be good (accept(2)).
-                    case EINTR, ECONNABORTED, ENETDOWN, EPROTO, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH,
-                        EOPNOTSUPP,
-                        ENETUNREACH, EPERM:
+                    case EINTR, ECONNABORTED, EPERM, EPROTO, ENOPROTOOPT, EOPNOTSUPP, ENETDOWN, ENETUNREACH, ENONET,
+                        EHOSTDOWN, EHOSTUNREACH:
                         continue
                     default: return errno
                     }

@@ -6,6 +6,9 @@ enum Door: Hashable, Sendable {
     case network
     /// The control socket: file permissions have already said who may.
     case control
+
+    /// As a log line shows it: what the configuration calls it.
+    var name: String { self == .control ? "controlSocket" : "network" }
 }
 
 /// A request before its body.

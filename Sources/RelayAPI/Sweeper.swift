@@ -34,7 +34,7 @@ final class Sweeper: Sendable {
                 log(
                     .warning, "connections were cut off",
                     [
-                        ("door", door == .control ? "controlSocket" : "network"), ("tooSlow", String(sum.overdue)),
+                        ("door", door.name), ("tooSlow", String(sum.overdue)),
                         ("idleToMakeRoom", String(sum.evicted)), ("noRoom", String(sum.refused)),
                         ("open", String(connections.count)),
                     ])
