@@ -183,7 +183,7 @@ final class Stage {
     }
 
     private var lastWords: String {
-        let log = try? String(contentsOf: folder.appending(path: "daemon.log"), encoding: .utf8)
+        let log = try? String(contentsOfFile: logPath, encoding: .utf8)
         return log?.split(separator: "\n").last.map(String.init) ?? "it said nothing"
     }
 
