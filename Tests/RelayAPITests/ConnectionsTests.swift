@@ -28,6 +28,20 @@ struct ConnectionsTests {
         }
     }
 
+    /// The pairs of one test: they live as long as it, for `Connections` uses a descriptor until `closed`. One that is closed
+    /// before that is another test's socket by then, and what would have been cut off is that one.
+    private final class Pairs {
+        private var all: [Pair] = []
+
+        func add(_ address: String = "192.0.2.1", opened: Int64 = 0) -> Pair {
+            let pair = Pair(address, opened: opened)
+            all.append(pair)
+            return pair
+        }
+    }
+
+    private let pairs = Pairs()
+
     /// A connection with a real socket, so that being cut off can be seen: its peer reads the end.
     final class Pair {
         let connection: Connection
@@ -66,7 +80,7 @@ struct ConnectionsTests {
     @Test("a request has its time in all, whatever drips in; work and progress count anew; idling has its own")
     func deadlines() throws {
         let connections = try Connections(.init(total: 8, perAddress: 8))
-        let pair = Pair()
+        let pair = pairs.add()
         connections.opened(pair.connection)
         _ = connections.sweep(now: 29)
         #expect(!pair.isCut)
@@ -91,15 +105,15 @@ struct ConnectionsTests {
     @Test("the longest idle of an address give way to a new one of it, and those who are at work never do")
     func perAddress() throws {
         let connections = try Connections(.init(total: 100, perAddress: 2))
-        let (busy, old, other) = (Pair(), Pair(opened: 5), Pair("192.0.2.2", opened: 1))
+        let (busy, old, other) = (pairs.add(), pairs.add(opened: 5), pairs.add("192.0.2.2", opened: 1))
         for pair in [busy, old, other] { #expect(connections.opened(pair.connection)) }
         busy.connection.requestBegan(now: 6)
-        let new = Pair(opened: 7)
+        let new = pairs.add(opened: 7)
         #expect(connections.opened(new.connection))
         #expect(old.isCut)
         #expect(!busy.isCut && !other.isCut && !new.isCut)
         new.connection.requestBegan(now: 8)
-        let (refused, elsewhere) = (Pair(opened: 9), Pair("192.0.2.2", opened: 9))
+        let (refused, elsewhere) = (pairs.add(opened: 9), pairs.add("192.0.2.2", opened: 9))
         #expect(!connections.opened(refused.connection))
         #expect(refused.isCut)
         #expect(connections.opened(elsewhere.connection))
@@ -107,31 +121,31 @@ struct ConnectionsTests {
         // Closed after it was cut: it is not counted off twice.
         for pair in [old, refused, new, elsewhere] { connections.closed(pair.connection) }
         #expect(connections.count == 2)
-        #expect(connections.opened(Pair(opened: 10).connection))
+        #expect(connections.opened(pairs.add(opened: 10).connection))
     }
 
     @Test("a full house makes room among the idle, the longest first and a sixteenth at once")
     func total() throws {
         let connections = try Connections(.init(total: 32, perAddress: 32))
-        let pairs = (0..<32).map { Pair("198.51.100.\($0)", opened: Int64($0)) }
-        for pair in pairs { connections.opened(pair.connection) }
-        let new = Pair("192.0.2.1", opened: 32)
+        let house = (0..<32).map { pairs.add("198.51.100.\($0)", opened: Int64($0)) }
+        for pair in house { connections.opened(pair.connection) }
+        let new = pairs.add("192.0.2.1", opened: 32)
         #expect(connections.opened(new.connection))
-        let cut = pairs.map(\.isCut)
+        let cut = house.map(\.isCut)
         #expect(cut == [true, true] + [Bool](repeating: false, count: 30))
         #expect(connections.count == 31)
         #expect(connections.closeAll(patience: 0) == false)
-        #expect(pairs.allSatisfy { $0.isCut } && new.isCut)
-        let late = Pair("192.0.2.2", opened: 33)
+        #expect(house.allSatisfy { $0.isCut } && new.isCut)
+        let late = pairs.add("192.0.2.2", opened: 33)
         #expect(!connections.opened(late.connection))
-        for pair in pairs + [new, late] { connections.closed(pair.connection) }
+        for pair in house + [new, late] { connections.closed(pair.connection) }
         #expect(connections.closeAll(patience: 0))
     }
 
     @Test("the end waits for who is on its way, and cuts it off when it comes")
     func arriving() throws {
         let connections = try Connections(.init(total: 8, perAddress: 8))
-        let late = Pair()
+        let late = pairs.add()
         connections.expect()
         connections.expect()
         #expect(!connections.closeAll(patience: 0))
@@ -153,7 +167,7 @@ struct ConnectionsTests {
             passed.signal()
         }
         #expect(passed.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
-        connections.opened(Pair().connection)
+        connections.opened(pairs.add().connection)
         #expect(passed.wait(timeout: .now() + .seconds(10)) == .success)
         // Nobody comes any more: that is noticed, and holds up nobody for ever.
         connections.expect()
