@@ -213,3 +213,10 @@ long faulty_vfs_failures(int watch) {
     pthread_mutex_unlock(&lock);
     return failures;
 }
+
+long faulty_vfs_calls(int watch) {
+    pthread_mutex_lock(&lock);
+    long calls = watches[watch].calls;
+    pthread_mutex_unlock(&lock);
+    return calls;
+}

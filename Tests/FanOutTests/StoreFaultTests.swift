@@ -29,14 +29,12 @@ import UpgradeRules
 
     /// A fault at some call of the file system that a campaign makes, for a number of calls: the seed decides. With
     /// `STORE_FAULTS=all` it comes at the first call, in the next campaign at the second, and so on. `STORE_FAULT_SEED`
-    /// repeats a run.
+    /// repeats a run. No campaign opens a file or maps more of the log's index.
     ///
-    /// - Parameter calls: how many such calls a campaign makes, about. None opens a file or maps more of the log's index.
-    @Test(
-        arguments: [
-            (kind: .full, calls: 80), (.readOnly, 80), (.write, 80), (.sync, 15), (.read, 80), (.busy, 30),
-        ] as [(StoreFaults.Kind, Int)])
-    func aFaultAtEachMomentOfACampaignCostsNothing(kind: StoreFaults.Kind, calls: Int) throws {
+    /// How many calls a campaign makes differs between machines, for it depends on how many answers come at once: a first
+    /// one without a fault shows about how many, and the one after it meets its fault at the first call.
+    @Test(arguments: [.full, .readOnly, .write, .sync, .read, .busy] as [StoreFaults.Kind])
+    func aFaultAtEachMomentOfACampaignCostsNothing(kind: StoreFaults.Kind) throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["STORE_FAULT_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
         let isFull = environment["STORE_FAULTS"] == "all"
@@ -47,14 +45,21 @@ import UpgradeRules
         defer { fanOut.stop(within: .seconds(5)) }
         var failed = 0
         var slowest = Duration.zero
-        var round = 0
-        while round < (isFull ? 400 : 12) {
+        try bench.raise("2")
+        bench.faults.arm(kind, first: 1, count: 0)
+        fanOut.poke()
+        try #require(try bench.wait { try isDone(bench, 2) })
+        let calls = bench.faults.calls
+        try #require(calls > 0)
+        var round = 1
+        while round < (isFull ? 400 : 13) {
             round += 1
             // Some faults stay until somebody mends the disk.
             let lasts = random.next() % 4 == 0 ? Int.max : Int.random(in: 1...12, using: &random)
             let completed = bench.lines.count(of: "the campaign is complete")
             try bench.raise("\(round + 1)")
-            bench.faults.arm(kind, first: isFull ? round : .random(in: 1...calls, using: &random), count: lasts)
+            let first = isFull || round == 2 ? round - 1 : .random(in: 1...calls, using: &random)
+            bench.faults.arm(kind, first: first, count: lasts)
             fanOut.poke()
             if lasts == .max {
                 // Told of, or the campaign ran through without meeting it; which the log says, for then this test's own look

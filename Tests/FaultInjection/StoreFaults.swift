@@ -58,4 +58,7 @@ package final class StoreFaults: Sendable {
 
     /// How many calls have failed since `arm`.
     package var failures: Int { faulty_vfs_failures(watch) }
+
+    /// How many calls the kind of `arm` could have befallen since then.
+    package var calls: Int { faulty_vfs_calls(watch) }
 }

@@ -31,3 +31,6 @@ void faulty_vfs_disarm(int watch);
 
 /// How many calls have failed since `arm`.
 long faulty_vfs_failures(int watch);
+
+/// How many calls of the armed operations have been made since `arm`, failed or not.
+long faulty_vfs_calls(int watch);
