@@ -113,6 +113,13 @@ import Testing
         #expect(try live.get() == "HTTP/1.1 200 OK")
     }
 
+    /// More than the daemon reads at once: what TLS has decrypted already is no event of the socket's.
+    @Test func requestsThatComeInARowAreAllAnswered() throws {
+        let stand = try Stand()
+        try stand.bench.start()
+        #expect(try LiveClient(stand).get(1000) == "HTTP/1.1 200 OK")
+    }
+
     /// A TLS connection that stays: openssl s_client, fed by hand.
     private final class LiveClient {
         private let process = Process()
@@ -131,16 +138,18 @@ import Testing
         }
 
         deinit {
-            process.terminate()
+            // Not SIGTERM: it is blocked in the threads of libdispatch, and in what they start (execve(2)).
+            kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
 
-        /// One request; the status line of its answer.
-        func get() throws -> String {
-            try input.fileHandleForWriting.write(
-                contentsOf: Data("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
+        /// So many requests, one right after the other; the status line of the first answer, when all have come.
+        func get(_ count: Int = 1) throws -> String {
+            let request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            // Less than a pipe holds (pipe(7)): they are all written before any answer is read.
+            try input.fileHandleForWriting.write(contentsOf: Data(String(repeating: request, count: count).utf8))
             var text = ""
-            while !text.contains(#"{"status":"ok"}"#) {
+            while text.components(separatedBy: #"{"status":"ok"}"#).count <= count {
                 let data = output.fileHandleForReading.availableData
                 guard !data.isEmpty else { throw Unexpected("the connection ended after \(text)") }
                 text += String(decoding: data, as: UTF8.self)
