@@ -58,10 +58,10 @@ static inline struct MHD_Connection *_Nullable relay_mhd_connection_of_session(g
 /// MHD_start_daemon is variadic, which Swift cannot call. The one set of options that the relay uses; each is checked
 /// against its type by the C compiler here.
 ///
-/// One thread with an epoll set: thousands of idle connections cost memory, but no thread. What waits (the store, an
-/// event stream) suspends its connection meanwhile. Time-outs are the relay's own (`Connections`), for the library's know
-/// no more than silence. It listens on nothing: connections come by MHD_add_connection, "the given client socket will be
-/// managed (and closed!) by MHD after this call". `retrieve` is NULL for plain HTTP.
+/// One epoll set, for a thread of the relay's own: thousands of idle connections cost memory, but no thread. What waits
+/// (the store, an event stream) suspends its connection meanwhile. Time-outs are the relay's own (`Connections`), for the
+/// library's know no more than silence. It listens on nothing: connections come by MHD_add_connection, "the given client
+/// socket will be managed (and closed!) by MHD after this call". `retrieve` is NULL for plain HTTP.
 static inline struct MHD_Daemon *_Nullable relay_mhd_start(
     MHD_AccessHandlerCallback _Nonnull handler,
     void *_Nullable (*_Nonnull uri_logged)(void *_Nullable, const char *_Nonnull, struct MHD_Connection *_Nonnull),
@@ -75,8 +75,7 @@ static inline struct MHD_Daemon *_Nullable relay_mhd_start(
     };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME
-            | (retrieve ? MHD_USE_TLS : 0), 0,
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | (retrieve ? MHD_USE_TLS : 0), 0,
         NULL, NULL, handler, owner,                                  //
         MHD_OPTION_URI_LOG_CALLBACK, uri_logged, owner,              // the target before MHD decodes it
         MHD_OPTION_NOTIFY_COMPLETED, completed, owner,               //
@@ -86,13 +85,18 @@ static inline struct MHD_Daemon *_Nullable relay_mhd_start(
         // Heads, and the pieces that a body comes in. All of it is written over with zeros after each request
         // (memorypool.c, MHD_pool_reset), so it is resident memory of every connection that ever asked.
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)24576,           //
-        MHD_OPTION_THREAD_STACK_SIZE, (size_t)1048576,               //
         MHD_OPTION_STRICT_FOR_CLIENT, 1,                             //
         MHD_OPTION_ARRAY, retrieve ? tls : none,                     //
         MHD_OPTION_END);
 }
 
-// MHD_get_connection_info is variadic and answers a union.
+// MHD_get_daemon_info and MHD_get_connection_info are variadic and answer a union.
+
+/// The epoll set: readable where MHD_run has something to do. It stays the library's.
+static inline int relay_mhd_events(struct MHD_Daemon *_Nonnull daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info ? info->epoll_fd : -1;
+}
 
 /// The descriptor stays the library's; -1 when it has none.
 static inline int relay_mhd_connection_socket(struct MHD_Connection *_Nonnull connection) {

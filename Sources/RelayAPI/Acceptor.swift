@@ -5,9 +5,8 @@ import RelayEngine
 
 /// Takes connections from a listening socket on a thread of its own, and hands each to whoever serves it.
 ///
-/// libmicrohttpd could listen by itself, but 0.9.75 cannot stop listening: `MHD_quiesce_daemon` and a thread that looks at
-/// the same moment both remove the socket from its epoll set, and whoever comes second calls `abort` ("Failed to remove
-/// listen FD from epoll set").
+/// One for all that serve: who accepts for itself takes the more connections the less it has to do at that moment, and keeps
+/// them. And where the system has no descriptor for a connection, those that serve go on meanwhile.
 @safe
 final class Acceptor: Sendable {
     private let listening: Int32

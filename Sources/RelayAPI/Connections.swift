@@ -22,7 +22,7 @@ final class Connections: Sendable {
         /// Told to end, and not closed yet: they count no more.
         var leaving: Set<Int32> = []
         var byAddress: [PeerAddress: Int] = [:]
-        /// On their way from the acceptor to the thread that will serve them.
+        /// On their way from the acceptor to a thread that serves.
         var arriving = 0
         var acceptorWaits = false
         var isClosing = false
@@ -50,9 +50,6 @@ final class Connections: Sendable {
     /// So many go to the serving threads before the first of them must have come: in a flood, those that are told to make
     /// room can be closed meanwhile.
     private static let mostArriving = 16
-    /// Milliseconds. Who has not come then does not come: the library drops a connection without a word where memory or
-    /// descriptors are short.
-    private static let arrivalPatience: Int64 = 1000
 
     init(_ limits: Limits) throws(APIStartError) {
         self.limits = limits
@@ -64,33 +61,26 @@ final class Connections: Sendable {
 
     // MARK: In
 
-    /// A connection is about to be handed over. Waits while too many are on their way.
+    /// A connection is about to be handed over. Waits while too many are on their way. On the acceptor's thread.
     func expect() {
         let mustWait = state.withLock { state in
             state.acceptorWaits = state.arriving >= Self.mostArriving
             return state.acceptorWaits
         }
-        if mustWait, arrival.wait(timeout: .now() + .milliseconds(Int(Self.arrivalPatience))) == .timedOut {
-            state.withLock { state in
-                state.acceptorWaits = false
-                state.arriving = 0
-            }
-        }
+        if mustWait { arrival.wait() }
         state.withLock { $0.arriving += 1 }
     }
 
-    /// What was expected does not come.
-    func missed() {
-        state.withLock { arrived(&$0) }
-    }
-
-    private func arrived(_ state: inout State) {
-        state.arriving = max(0, state.arriving - 1)
-        if state.acceptorWaits {
-            state.acceptorWaits = false
-            arrival.signal()
+    /// Once for each that was expected: it has come (`opened`), or it has turned out that it does not.
+    func arrived() {
+        state.withLock { state in
+            state.arriving -= 1
+            if state.acceptorWaits {
+                state.acceptorWaits = false
+                arrival.signal()
+            }
+            if state.isClosing, state.isEmpty { drained.set() }
         }
-        if state.isClosing, state.isEmpty { drained.set() }
     }
 
     /// A new connection is here: lets it in, makes room where there is none, or cuts it off at once.
@@ -102,7 +92,6 @@ final class Connections: Sendable {
             let isAdmitted = Self.admits(connection.peer, &state, limits)
             state.open[connection.socket] = connection
             state.byAddress[connection.peer.subscriber, default: 0] += 1
-            arrived(&state)
             if !isAdmitted {
                 if !state.isClosing { state.refused += 1 }
                 Self.cut(connection, &state)
@@ -157,13 +146,7 @@ final class Connections: Sendable {
             for connection in state.open.values { Self.cut(connection, &state) }
             if state.isEmpty { drained.set() }
         }
-        if drained.wait(milliseconds: min(patience, Self.arrivalPatience)) { return true }
-        guard patience > Self.arrivalPatience else { return false }
-        state.withLock { state in
-            state.arriving = 0
-            if state.isEmpty { drained.set() }
-        }
-        return drained.wait(milliseconds: patience - Self.arrivalPatience)
+        return drained.wait(milliseconds: patience)
     }
 
     // MARK: Under the lock

@@ -5,7 +5,7 @@ import RelayEngine
 ///
 /// `@unchecked Sendable`: it is used by its connection's thread, and between a `.work` and the end of that work by the
 /// thread that does it and by nobody else, because the connection is suspended meanwhile. The queue's lock orders the way
-/// there, the library's (MHD_resume_connection) the way back.
+/// there, the inbox's (`ServingThread.resume`) the way back.
 final class Exchange: @unchecked Sendable {
     enum Step {
         /// Read on.

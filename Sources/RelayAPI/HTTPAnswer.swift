@@ -8,10 +8,10 @@ enum HTTPAnswer {
     /// - Returns: NO where there is no memory for it: the connection is closed.
     @unsafe
     static func queue(
-        _ response: Response, on handle: OpaquePointer, _ connection: Connection, _ work: WorkQueue
+        _ response: Response, on handle: OpaquePointer, _ connection: Connection, _ thread: ServingThread
     ) -> MHD_Result {
         if case .ready(let ready) = response.body { return unsafe ready.queue(on: handle) }
-        guard let made = unsafe make(response, handle, connection, work) else { return .NO }
+        guard let made = unsafe make(response, handle, connection, thread) else { return .NO }
         // Counted by the library: it goes when the connection has sent it too.
         defer { unsafe MHD_destroy_response(made) }
         return unsafe MHD_queue_response(handle, UInt32(response.status), made)
@@ -19,14 +19,14 @@ enum HTTPAnswer {
 
     @unsafe
     private static func make(
-        _ response: Response, _ handle: OpaquePointer, _ connection: Connection, _ work: WorkQueue
+        _ response: Response, _ handle: OpaquePointer, _ connection: Connection, _ thread: ServingThread
     ) -> OpaquePointer? {
         let made: OpaquePointer?
         switch response.body {
         case .bytes(let bytes):
             unsafe made = unsafe copy(bytes)
         case .stream(let source):
-            let body = unsafe StreamBody(source, Resumption(handle), connection, work)
+            let body = unsafe StreamBody(source, Resumption(handle, thread), connection, thread.context.work)
             let pointer = unsafe Unmanaged.passRetained(body).toOpaque()
             // The size is unknown: chunked (MHD_SIZE_UNKNOWN).
             unsafe made = unsafe MHD_create_response_from_callback(UInt64.max, 32 * 1024, readBody, pointer, freeBody)
@@ -138,7 +138,6 @@ private final class StreamBody: Sendable {
             return count
         }
         connection.waits()
-        // Before the making begins: it may end before this returns.
         resumption.suspend()
         make { [self] in
             let next: State

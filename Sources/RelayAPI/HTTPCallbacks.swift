@@ -3,8 +3,8 @@ import CMicroHTTPD
 import Glibc
 import VersionSources
 
-// What libmicrohttpd calls, on one of its threads. None of it waits. Functions at file scope, because Swift makes C
-// function pointers of nothing else.
+// What libmicrohttpd calls, on the thread that serves the connection. None of it waits. Functions at file scope, because
+// Swift makes C function pointers of nothing else.
 
 /// The headers that the API reads, in lower case.
 private let headerNames =
@@ -16,7 +16,7 @@ func changeConnection(
     _ kept: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ event: MHD_ConnectionNotificationCode
 ) {
     guard let owner = unsafe owner, let handle = unsafe connection, let kept = unsafe kept else { return }
-    let context = unsafe contextOf(owner)
+    let context = unsafe threadOf(owner).context
     if event == .CONNECTION_NOTIFY_STARTED {
         let socket = unsafe relay_mhd_connection_socket(handle)
         var refusal: PeerRefusal?
@@ -69,7 +69,8 @@ func handleRequest(
     guard let owner = unsafe owner, let handle = unsafe connection, let method = unsafe method,
         let size = unsafe size, let pointer = unsafe request?.pointee
     else { return .NO }
-    let context = unsafe contextOf(owner)
+    let thread = unsafe threadOf(owner)
+    let context = thread.context
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
     let step: Exchange.Step
     if exchange.isNew {
@@ -91,11 +92,10 @@ func handleRequest(
     case .answer(let response):
         exchange.connection.progressed()
         unsafe size.pointee = 0
-        return unsafe HTTPAnswer.queue(response, on: handle, exchange.connection, context.work)
+        return unsafe HTTPAnswer.queue(response, on: handle, exchange.connection, thread)
     case .work(let job):
         exchange.connection.waits()
-        // Before the work begins: it may end before this returns.
-        let resumption = unsafe Resumption(handle)
+        let resumption = unsafe Resumption(handle, thread)
         resumption.suspend()
         context.work.submit {
             job()
@@ -121,8 +121,8 @@ func retrieveCertificate(
     return unsafe certificates.hand(to: chain, count, key)
 }
 
-private func contextOf(_ owner: UnsafeMutableRawPointer) -> HTTPDaemon.Context {
-    unsafe Unmanaged<HTTPDaemon.Context>.fromOpaque(owner).takeUnretainedValue()
+private func threadOf(_ owner: UnsafeMutableRawPointer) -> ServingThread {
+    unsafe Unmanaged<ServingThread>.fromOpaque(owner).takeUnretainedValue()
 }
 
 private func headers(of connection: OpaquePointer) -> [String: String] {
@@ -133,25 +133,4 @@ private func headers(of connection: OpaquePointer) -> [String: String] {
         }
     }
     return headers
-}
-
-/// A connection that is suspended by its own thread, and resumed once and from any.
-///
-/// `@unchecked Sendable`: a suspended connection is not freed (daemon.c, `close_all_connections`), and
-/// MHD_resume_connection is "safe to resume a suspended connection at any time" (microhttpd.h).
-@safe
-struct Resumption: @unchecked Sendable {
-    private let connection: OpaquePointer
-
-    @unsafe init(_ connection: OpaquePointer) {
-        unsafe self.connection = connection
-    }
-
-    func suspend() {
-        unsafe MHD_suspend_connection(connection)
-    }
-
-    func resume() {
-        unsafe MHD_resume_connection(connection)
-    }
 }

@@ -2,7 +2,7 @@
 import Glibc
 import RelayEngine
 
-/// One listening socket of libmicrohttpd 0.9.75: a thread that accepts, and a few that serve, with an epoll set each.
+/// One listening socket: a thread that accepts, and a few that serve, with libmicrohttpd 0.9.75 and an epoll set each.
 ///
 /// What may wait is done by the `WorkQueue` while its connection is suspended; what is answered from memory is answered on
 /// the spot. A sweeper holds every connection to its deadlines.
@@ -63,12 +63,11 @@ final class HTTPDaemon {
         // The library's own limit leaves room for those that were told to end and have not closed yet.
         threads = try ServingThreads(
             door == .control ? 1 : max(1, limits.threads),
-            limit: UInt32(clamping: limits.connections + limits.connections / 8 + 64), isEncrypted: certificates != nil,
-            context: context)
+            limit: UInt32(clamping: limits.connections + limits.connections / 8 + 64), context: context)
         sweeper.start()
         unsafe acceptor.start { [threads, connections = context.connections] descriptor, address, length in
             connections.expect()
-            if unsafe !threads.take(descriptor, address, length) { connections.missed() }
+            unsafe threads.take(descriptor, address, length)
         }
     }
 
@@ -79,11 +78,9 @@ final class HTTPDaemon {
     /// Closes every connection and returns when its threads have ended. `API.stop` must be set before, or event streams
     /// would be waited for.
     ///
-    /// 0.9.75 must not find a connection when it is told to stop: while it stops, `MHD_queue_response` says yes and does
-    /// nothing, and a thread that is about to refuse a malformed request then reads the response that is not there
-    /// (`build_header_response`); a suspended connection makes it abort (`close_all_connections`). So the accepting ends
-    /// first and the connections are closed here. Where the store keeps one waiting for longer, the library is left as it
-    /// is: the process is about to end.
+    /// 0.9.75 must not find a suspended connection when it is told to stop: it aborts (`close_all_connections`). So the
+    /// accepting ends first, then the connections are closed here, and then the threads end. Where the store keeps one
+    /// connection waiting for longer, the threads are left as they are: the process is about to end.
     func stop() {
         guard isRunning else { return }
         isRunning = false
@@ -93,7 +90,6 @@ final class HTTPDaemon {
             threads.stop()
         } else {
             context.api.settings.log(.warning, "connections are left open: the store does not answer")
-            _ = unsafe Unmanaged.passRetained(context)
         }
         sweeper.stop()
         close(socket)

@@ -108,6 +108,32 @@ import Testing
         #expect(!log.text.contains("field=listen.controlSocket"))
     }
 
+    /// `listen.tls` holds for a socket that systemd opened as for one of the daemon's own, also for who connected before the
+    /// daemon came.
+    @Test func aHandedSocketSpeaksTLS() throws {
+        let bench = try Workbench()
+        _ = try bench.speakTLS(["relay.example"])
+        let stand = try ServiceStand(in: bench.folder)
+        let (api, port) = try ServiceStand.networkSocket()
+        defer { close(api) }
+        let trusted = bench.path("api-ca.pem")
+        let health = HTTPRequest("GET", "https://127.0.0.1:\(port)/healthz")
+
+        for round in 1...2 {
+            let early = Answer(of: health, trusting: trusted)
+            try stand.start(configuration: bench.path("config.json5"), sockets: [(name: "api", descriptor: api)])
+            #expect(stand.message("READY") != nil, "round \(round): \(stand.log?.text ?? "")")
+            #expect(early.status(within: .seconds(20)) == 200)
+            #expect(try HTTPClient(trustedCertificates: trusted).send(health).status == 200)
+            #expect(throws: TransportError.self, "the authority is this test's own") { try HTTPClient().send(health) }
+            #expect(throws: TransportError.self, "plain HTTP is not answered") {
+                try HTTPClient().send(HTTPRequest("GET", "http://127.0.0.1:\(port)/healthz"))
+            }
+            stand.send(SIGTERM)
+            #expect(stand.wait() == 0)
+        }
+    }
+
     @Test func aSocketThatItHasNoUseForIsAFaultOfTheConfiguration() throws {
         let bench = try Workbench()
         let (network, port) = try ServiceStand.networkSocket()
@@ -138,10 +164,11 @@ private final class Answer: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private nonisolated(unsafe) var result: Int?
 
-    init(of request: HTTPRequest) {
+    /// - Parameter trusted: a file of certificates; nil: the system's.
+    init(of request: HTTPRequest, trusting trusted: String? = nil) {
         // The semaphore orders the write before the read.
         Thread { [self] in
-            result = try? HTTPClient().send(request).status
+            result = try? HTTPClient(trustedCertificates: trusted).send(request).status
             done.signal()
         }.start()
     }

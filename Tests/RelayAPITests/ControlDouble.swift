@@ -30,8 +30,13 @@ final class ControlDouble: RelayControl {
         return [Bench.app, AppKey(app: "com.example.app", platform: .android)]
     }
 
+    /// Told of each app whose profile is asked for: at the check of an app that nobody configured, on the thread that
+    /// serves the connection.
+    let profileAsked = Mutex<(@Sendable (AppKey) -> Void)?>(nil)
+
     func profile(of app: AppKey) -> AppProfile? {
-        app.app == "com.example.app" ? AppProfile(downloadURL: "https://example.com/app", alert: "Upgrade") : nil
+        profileAsked.withLock { $0 }?(app)
+        return app.app == "com.example.app" ? AppProfile(downloadURL: "https://example.com/app", alert: "Upgrade") : nil
     }
 
     func releaseRules(of app: AppKey) -> ReleaseRules { rules.withLock { $0 } }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A TCP connection for what a well-behaved client would not send.
+/// A connection for what a well-behaved client would not send.
 final class RawClient {
     struct Failure: Error {
         var code: Int32
@@ -26,6 +26,26 @@ final class RawClient {
             }
         }
         guard status == 0 else { throw Failure(code: errno) }
+        limitWaiting()
+    }
+
+    /// What is sent on a Unix socket has arrived when the sending is over (af_unix.c, `unix_stream_sendmsg`).
+    init(unixSocket path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let descriptor = descriptor
+        let status = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0 else { throw Failure(code: errno) }
+        limitWaiting()
+    }
+
+    private func limitWaiting() {
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
