@@ -76,6 +76,15 @@ import UpgradeRules
         }
     }
 
+    /// A counter that is missing from the first scrape hides what it counts up to the second.
+    @Test func everyAppHasItsFiguresBeforeTheFirstTurn() throws {
+        let simulator = try simulator()
+        defer { simulator.stop() }
+        let fanOut = try fanOut(simulator)
+        defer { fanOut.stop(within: .seconds(5)) }
+        #expect(fanOut.work.apps == [FanOutBench.app])
+    }
+
     @Test func whatCouldNotBeSentInTimeExpires() throws {
         let simulator = try simulator { $0.faults.serviceErrors = .init(afterN: 0, count: 1_000_000) }
         defer { simulator.stop() }
