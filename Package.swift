@@ -125,7 +125,10 @@ let package = Package(
         tests("RelayEngineTests", ["RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests(
             "RelayStoreSQLiteTests",
-            ["RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance", "FaultInjection"]),
+            [
+                "RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance", "FaultInjection",
+                "TestPeers",
+            ]),
         tests("SigningTests", ["Signing"]),
         tests("SystemdTests", ["Systemd", "RelayEngine"]),
         .target(
@@ -148,7 +151,7 @@ let package = Package(
             "VersionSourcesTests",
             [
                 "VersionSources", "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
-                "UpgradeRules",
+                "UpgradeRules", "TestPeers",
             ]
         ),
         tests(
@@ -162,7 +165,7 @@ let package = Package(
             [
                 "RelayAPI", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
                 "UpgradeRules",
-                "CurlTransport", "SeedApps",
+                "CurlTransport", "SeedApps", "TestPeers",
             ]),
         tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "CurlTransport"]),
         tests(

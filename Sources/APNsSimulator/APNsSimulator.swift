@@ -106,9 +106,15 @@ package final class APNsSimulator: Sendable {
     /// What it has seen so far; complete for every answer a client has read.
     package var figures: SimulatorFigures { ledger.figures }
 
-    /// Blocks until it has seen so many requests in all; false when `deadline` (whole seconds) passes before that.
+    /// Blocks until it has seen so many requests in all; false when `deadline` passes before that.
     package func wait(forRequests requests: Int, deadline: Duration) -> Bool {
-        ledger.wait(forRequests: requests, deadline: deadline)
+        ledger.wait(deadline: deadline) { $0.requests >= requests }
+    }
+
+    /// Blocks until its figures meet `condition`, which is asked on its own thread and must be quick; false when `deadline`
+    /// passes before that.
+    package func wait(deadline: Duration, until condition: @escaping @Sendable (SimulatorFigures) -> Bool) -> Bool {
+        ledger.wait(deadline: deadline, until: condition)
     }
 
     /// Which pushes it has accepted; empty unless `keepsAccepted`.

@@ -5,15 +5,20 @@ import Synchronization
 
 /// What the loop's thread publishes and any thread may read.
 final class SimulatorLedger: Sendable {
-    private struct State {
+    fileprivate struct State {
         var figures = SimulatorFigures()
         var rejected: [RejectionReason: Int] = [:]
         var accepted = AcceptedPushes()
         var failure: String?
         /// A script that is to be played from now on, and who waits until it is.
         var script: (FaultScript, isPlayed: DispatchSemaphore)?
-        /// Who waits for how many requests.
-        var waiters: [(requests: Int, arrived: DispatchSemaphore)] = []
+        /// Who waits for which figures.
+        var waiters: [Waiter] = []
+    }
+
+    fileprivate struct Waiter {
+        let condition: @Sendable (SimulatorFigures) -> Bool
+        let isMet = DispatchSemaphore(value: 0)
     }
 
     private let state = Mutex(State())
@@ -59,16 +64,7 @@ final class SimulatorLedger: Sendable {
         unsafe write(wake.number, &one, 8)
     }
 
-    var figures: SimulatorFigures {
-        state.withLock { state in
-            var figures = state.figures
-            for (reason, count) in state.rejected { figures.rejectedBy[reason.rawValue] = count }
-            figures.distinctTokens = state.accepted.distinctTokens
-            figures.distinctIDs = state.accepted.distinctIDs
-            figures.duplicates = state.accepted.duplicates
-            return figures
-        }
-    }
+    var figures: SimulatorFigures { state.withLock { $0.whole } }
 
     var accepted: AcceptedPushes { state.withLock { $0.accepted } }
     func hasAccepted(id: String) -> Bool { state.withLock { $0.accepted.contains(id: id) } }
@@ -83,22 +79,36 @@ final class SimulatorLedger: Sendable {
             state.rejected = rejected
             state.accepted.add(accepted)
             if state.failure == nil { state.failure = failure }
+            guard !state.waiters.isEmpty else { return }
+            let whole = state.whole
             state.waiters.removeAll { waiter in
-                guard waiter.requests <= figures.requests else { return false }
-                waiter.arrived.signal()
+                guard waiter.condition(whole) else { return false }
+                waiter.isMet.signal()
                 return true
             }
         }
     }
 
-    /// Blocks until so many requests have been seen; false when `deadline` passes before that.
-    func wait(forRequests requests: Int, deadline: Duration) -> Bool {
-        let arrived = DispatchSemaphore(value: 0)
+    /// Blocks until the figures meet `condition`; false when `deadline` passes before that.
+    func wait(deadline: Duration, until condition: @escaping @Sendable (SimulatorFigures) -> Bool) -> Bool {
+        let waiter = Waiter(condition: condition)
         let isThere = state.withLock { state in
-            if state.figures.requests >= requests { return true }
-            state.waiters.append((requests, arrived))
+            if condition(state.whole) { return true }
+            state.waiters.append(waiter)
             return false
         }
-        return isThere || arrived.wait(timeout: .now() + .seconds(Int(deadline.components.seconds))) == .success
+        return isThere || waiter.isMet.wait(timeout: .now() + deadline / .seconds(1)) == .success
+    }
+}
+
+extension SimulatorLedger.State {
+    /// The figures with those that are kept apart.
+    fileprivate var whole: SimulatorFigures {
+        var figures = figures
+        for (reason, count) in rejected { figures.rejectedBy[reason.rawValue] = count }
+        figures.distinctTokens = accepted.distinctTokens
+        figures.distinctIDs = accepted.distinctIDs
+        figures.duplicates = accepted.duplicates
+        return figures
     }
 }

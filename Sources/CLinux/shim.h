@@ -15,6 +15,9 @@
 /// As unistd.h has it, which is the Glibc module's and must not become this one's.
 extern long syscall(long number, ...);
 
+/// accept4(2), which is declared for GNU programs only: a connection that no program inherits; -1 with errno.
+static inline int relay_accept(int listener) { return (int)syscall(SYS_accept4, listener, (void *)0, (void *)0, 02000000); }
+
 /// 0, or -1 with errno. Thread 0 is the caller.
 static inline int relay_set_affinity(int thread, unsigned long long processors) {
     return (int)syscall(SYS_sched_setaffinity, thread, sizeof processors, &processors);

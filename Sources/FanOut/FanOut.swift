@@ -76,6 +76,8 @@ package final class FanOut: Sendable {
         self.lanes = lanes
         let pulse = pulse
         let board = board
+        // The thread may get its first turn late: whoever asks before that finds every app, with nothing done yet.
+        board.write { $0.work.apps = routes.map(\.app) }
         let finished = finished
         try NativeThread(name: "fan-out") {
             var conductor = Conductor(

@@ -29,7 +29,7 @@ extension RunningSimulator {
     ) throws -> (status: Int32, output: String, errors: String) {
         let path = headers.first { $0.0 == ":path" }?.1 ?? "/"
         let method = headers.first { $0.0 == ":method" }?.1 ?? "POST"
-        var arguments = ["-sS", "--max-time", "10", "-D", "-", "--cacert", authority, "-X", method] + options
+        var arguments = ["-sS", "--max-time", "60", "-D", "-", "--cacert", authority, "-X", method] + options
         for (name, value) in headers where !name.hasPrefix(":") { arguments += ["-H", "\(name): \(value)"] }
         arguments += ["--data-binary", payload, "https://localhost:\(simulator.port)\(path)"]
         return try run("/usr/bin/curl", arguments)

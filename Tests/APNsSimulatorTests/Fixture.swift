@@ -84,12 +84,9 @@ final class RunningSimulator {
             .split(separator: "\n").map(String.init)
     }
 
-    /// Waits until the figures are as wished, or fails after 10 seconds.
-    func wait(until wished: (SimulatorFigures) -> Bool) throws {
-        let deadline = ContinuousClock.now + .seconds(10)
-        while !wished(simulator.figures) {
-            try #require(ContinuousClock.now < deadline, "the figures stay at \(simulator.figures)")
-            sched_yield()
-        }
+    /// Waits until the figures are as wished, or fails after a minute.
+    func wait(until wished: @escaping @Sendable (SimulatorFigures) -> Bool) throws {
+        try #require(
+            simulator.wait(deadline: .seconds(60), until: wished), "the figures stay at \(simulator.figures)")
     }
 }

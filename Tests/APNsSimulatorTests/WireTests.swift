@@ -199,7 +199,7 @@ import Testing
         }
         let file = server.folder.appending(path: "curl.conf")
         try lines.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
-        let answer = try run("/usr/bin/curl", ["--max-time", "20", "-K", file.path])
+        let answer = try run("/usr/bin/curl", ["--max-time", "60", "-K", file.path])
         let results = answer.output.split(separator: "\n")
         #expect(results.count == 300)
         #expect(results.allSatisfy { $0.hasPrefix("200 ") }, "\(Set(results))")

@@ -94,7 +94,7 @@ import Testing
         #expect(try bench.api("GET", path).json["latest"] as? String == "1.9.1")
         #expect(try bench.api("GET", path).json["required"] is NSNull)
         lookup.list("1.10.0")
-        let line = bench.relay?.waitForLine("a campaign begins", within: .seconds(20))
+        let line = bench.relay?.waitForLine("a campaign begins", within: .seconds(60))
         let record = try bench.api("GET", path).json
         #expect(record["required"] as? String == "1.10.0", "\(line ?? "nothing was logged")")
         let list = try bench.api("GET", "/v1/campaigns").json["items"] as? [[String: Any]]
@@ -102,10 +102,10 @@ import Testing
         try bench.follow(campaign) { $0.isFinal }
 
         lookup.list(nil)
-        #expect(bench.relay?.waitForLine("a source of versions fails", within: .seconds(20)) != nil)
+        #expect(bench.relay?.waitForLine("a source of versions fails", within: .seconds(60)) != nil)
         #expect("\(try bench.readiness(503))".contains("source:\(Workbench.app)/ios:appStore"))
         lookup.list("1.10.0")
-        #expect(bench.relay?.waitForLine("a source of versions is well again", within: .seconds(20)) != nil)
+        #expect(bench.relay?.waitForLine("a source of versions is well again", within: .seconds(60)) != nil)
         try bench.readiness(200)
     }
 }

@@ -13,18 +13,23 @@ import Testing
         throws
     {
         let sent = bench.simulator.figures.requests
-        if sent < devices { try #require(bench.simulator.wait(forRequests: sent + 1, deadline: .seconds(30))) }
+        if sent < devices { try #require(bench.simulator.wait(forRequests: sent + 1, deadline: .seconds(60))) }
         let pause = ContinuousClock.now - since
         let end = try bench.follow(id) { $0.isFinal }
         #expect(end.counts["accepted"] == devices)
         #expect(end.addsUp)
         #expect(bench.simulator.figures.distinctTokens == devices)
-        #expect(bench.simulator.figures.duplicates == 0, "what was sent is recorded from memory, not sent again")
-        try bench.readiness(200)
         let relay = try #require(bench.relay)
+        // A connection that dies, as one does to a push service that gets no processor for long, takes answers with it: the
+        // pool says how many requests it sent once more for that, and the store's fault adds none.
+        let resent = try #require(try Scrape(of: relay)["upgrade_relay_http2_resends_total"])
+        #expect(
+            Double(bench.simulator.figures.duplicates) <= resent,
+            "what was sent is recorded from memory, not sent again:\n\(relay.log)")
+        try bench.readiness(200)
         #expect(
             relay.log.split(separator: "\n").count { $0.contains("the store refuses") } == 1, "once, not at each try")
-        #expect(relay.waitForLine("the store takes outcomes again", within: .seconds(5)) != nil)
+        #expect(relay.waitForLine("the store takes outcomes again", within: .seconds(60)) != nil)
         print("\(fault): lost 0, twice \(bench.simulator.figures.duplicates), sending went on \(pause) after its end")
     }
 
@@ -37,7 +42,7 @@ import Testing
         try disk.fill(leaving: 100_000)
         let id = try bench.campaign(of: bench.bump("2.0.0"))
         let relay = try #require(bench.relay)
-        let line = try #require(relay.waitForLine(" the store refuses", within: .seconds(20)))
+        let line = try #require(relay.waitForLine(" the store refuses", within: .seconds(60)))
         #expect(line.contains("full"))
         #expect("\(try bench.readiness(503))".contains("full"))
         #expect(bench.simulator.figures.requests < 20_000, "what cannot be recorded is not sent")
@@ -57,7 +62,7 @@ import Testing
         try disk.fill(leaving: 100_000)
         let id = try bench.campaign(of: bench.bump("2.0.0"))
         let relay = try #require(bench.relay)
-        try #require(relay.waitForLine(" the store refuses", within: .seconds(20)) != nil)
+        try #require(relay.waitForLine(" the store refuses", within: .seconds(60)) != nil)
         bench.kill()
         let serve = try CommandResult.of(["serve", "--config", bench.path("config.json5"), "--stop-at-eof"])
         if serve.status != 0 {
@@ -99,7 +104,7 @@ import Testing
         let log = try FileManager.default.attributesOfItem(atPath: bench.path("relay.db-wal"))[.size] as? Int
         try limit(relay, to: String((log ?? 0) + 200_000))
         let id = try bench.campaign(of: bench.bump("2.0.0"))
-        let line = try #require(relay.waitForLine(" the store refuses", within: .seconds(20)))
+        let line = try #require(relay.waitForLine(" the store refuses", within: .seconds(60)))
         #expect(line.contains("LimitFSIZE="))
         #expect("\(try bench.readiness(503))".contains("LimitFSIZE="))
         #expect(bench.simulator.figures.requests < 10_000)
@@ -143,7 +148,7 @@ import Testing
         try input.fileHandleForWriting.write(contentsOf: Data("COMMIT;\n".utf8))
         try input.fileHandleForWriting.close()
         let free = ContinuousClock.now
-        try #require(bench.simulator.wait(forRequests: 1_001, deadline: .seconds(30)))
+        try #require(bench.simulator.wait(forRequests: 1_001, deadline: .seconds(60)))
         print("another program's transaction: sending went on \(ContinuousClock.now - free) after its end")
         let list = try bench.api("GET", "/v1/campaigns").json["items"] as? [[String: Any]]
         let second = try #require(list?.first?["id"] as? String)
@@ -161,15 +166,18 @@ import Testing
         process.arguments = ["serve", "--config", bench.path("config.json5")]
         process.standardError = FileHandle(forWritingAtPath: "/dev/full")
         process.standardOutput = FileHandle.nullDevice
+        let folder = try FolderWatch(bench.folder.path)
         try process.run()
         defer {
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
         }
-        let deadline = ContinuousClock.now + .seconds(20)
+        // No log tells that it is up. Its control socket does: asked when something comes into the folder, and now and then,
+        // since it listens a moment after the file is there.
+        let deadline = ContinuousClock.now + .seconds(60)
         while (try? bench.api("GET", "/healthz").status) != 200 {
             try #require(process.isRunning && ContinuousClock.now < deadline, "it does not come up")
-            usleep(10_000)
+            folder.wait(for: .milliseconds(100))
         }
         kill(process.processIdentifier, SIGHUP)
         kill(process.processIdentifier, SIGTERM)

@@ -21,7 +21,7 @@ import Testing
         let exit = relay.wait()
         #expect(exit.status == 0)
         #expect(!exit.wasKilled)
-        #expect(ContinuousClock.now - start < .seconds(10))
+        #expect(ContinuousClock.now - start < .seconds(30))
         try bench.start()
         let end = try bench.follow(id) { $0.isFinal }
         #expect(end.counts["accepted"] == 8_000)
@@ -30,26 +30,22 @@ import Testing
 
     /// The conductor has nothing to do while it waits for slow answers: it must sleep, not look again and again.
     @Test func aDaemonThatWaitsForItsLastAnswersUsesNoProcessor() throws {
-        let bench = try Workbench { $0.latency = .seconds(3) }
-        try bench.start()
+        let bench = try Workbench { $0.latency = .seconds(5) }
+        let stand = try ServiceStand(in: bench.folder)
+        try stand.start(configuration: bench.path("config.json5"))
+        #expect(stand.message("READY") != nil)
         try bench.register(Fleet(count: 100))
-        _ = try bench.campaign(of: bench.bump("2.0.0"))
+        let bump = Array(#"{"required":"2.0.0"}"#.utf8)
+        _ = try bench.campaign(of: bench.api("PUT", "/v1/apps/\(Workbench.app)/ios/version", body: bump))
         // On a connection, not only on their way to one: those would come back at once.
-        try #require(bench.simulator.wait(forRequests: 1, deadline: .seconds(20)))
-        let relay = try #require(bench.relay)
-        relay.send(SIGTERM)
-        try #require(relay.waitForLine(" stopping", within: .seconds(5)) != nil)
+        try #require(bench.simulator.wait(forRequests: 1, deadline: .seconds(60)))
+        stand.send(SIGTERM)
+        try #require(stand.log?.line(containing: " stopping", within: .seconds(60)) != nil)
         let begin = ContinuousClock.now
-        let before = try #require(ProcessFigures(of: relay.identifier)).processorTime
-        var (used, waited) = (Duration.zero, Duration.zero)
-        // Until it is gone: then /proc has no figures of it any more.
-        while let figures = ProcessFigures(of: relay.identifier) {
-            (used, waited) = (figures.processorTime - before, .now - begin)
-            guard waited < .seconds(20) else { break }
-            usleep(20_000)
-        }
-        #expect(relay.wait().status == 0)
-        #expect(waited > .seconds(1), "the answers took three seconds")
+        let before = try #require(ProcessFigures(of: stand.identifier)).processorTime
+        #expect(stand.wait() == 0)
+        let (used, waited) = (stand.processorTime - before, ContinuousClock.now - begin)
+        #expect(waited > .seconds(1), "the answers took five seconds")
         #expect(used < .milliseconds(200), "\(used) of processor time in \(waited) of waiting")
         print("waiting \(waited) for the last answers took \(used) of processor time")
     }
@@ -68,18 +64,18 @@ import Testing
     }
 
     @Test func aSecondSigtermEndsAtOnce() throws {
-        let bench = try Workbench { $0.latency = .seconds(5) }
+        let bench = try Workbench { $0.latency = .seconds(60) }
         try bench.start()
         try bench.register(Fleet(count: 100))
         let id = try bench.campaign(of: bench.bump("2.0.0"))
         try bench.follow(id) { $0.counts["inFlight"] ?? 0 > 0 }
         let relay = try #require(bench.relay)
         relay.send(SIGTERM)
-        #expect(relay.waitForLine(" stopping", within: .seconds(5)) != nil)
+        #expect(relay.waitForLine(" stopping", within: .seconds(60)) != nil)
         let start = ContinuousClock.now
         relay.send(SIGTERM)
         #expect(relay.wait().status == 128 + SIGTERM)
-        #expect(ContinuousClock.now - start < .seconds(2))
+        #expect(ContinuousClock.now - start < .seconds(20), "the answers take a minute")
     }
 
     @Test func aBadKeySuspendsTheCampaignAndCostsNoToken() throws {

@@ -31,10 +31,10 @@ import Testing
         let relay = try #require(bench.relay)
         try bench.register(fleet)
         let id = try bench.campaign(of: bench.bump("2.0.0"))
-        #expect(try bench.follow(id, within: .seconds(40)) { $0.isFinal }.addsUp)
+        #expect(try bench.follow(id, within: .seconds(60)) { $0.isFinal }.addsUp)
         relay.send(SIGTERM)
         #expect(relay.wait().status == 0)
-        _ = relay.waitForLine("(end of log)", within: .seconds(20))
+        _ = relay.waitForLine("(end of log)", within: .seconds(60))
         let lines = relay.log.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("(end of log)") }
         print("log lines of a campaign to \(devices) devices at \(level): \(lines.count)")
         for line in lines where line.contains("campaign ") && !line.contains("reload") {
@@ -55,17 +55,17 @@ import Testing
         let change = try bench.command("log", "level", "debug")
         #expect(change.status == 0 && change.output == "the log's level is debug\n", "\(change)")
         _ = try bench.api("GET", "/v1/apps")
-        #expect(relay.waitForLine("debug   request answered route=\"GET /v1/apps\"", within: .seconds(20)) != nil)
+        #expect(relay.waitForLine("debug   request answered route=\"GET /v1/apps\"", within: .seconds(60)) != nil)
 
         // The configuration's level comes back with a reload; a wrong one changes nothing.
         try bench.edit { $0.replacing("level: \"info\"", with: "level: \"loud\"") }
         relay.send(SIGHUP)
-        let refused = try #require(relay.waitForLine("not reloaded", within: .seconds(20)))
+        let refused = try #require(relay.waitForLine("not reloaded", within: .seconds(60)))
         #expect(refused.contains("log.level") && refused.contains("loud"), "\(refused)")
         #expect(try bench.api("GET", "/v1/log").json["level"] as? String == "debug")
         try bench.edit { $0.replacing("level: \"loud\"", with: "level: \"notice\"") }
         relay.send(SIGHUP)
-        #expect(relay.waitForLine("reloaded apps=", within: .seconds(20)) != nil)
+        #expect(relay.waitForLine("reloaded apps=", within: .seconds(60)) != nil)
         #expect(try bench.api("GET", "/v1/log").json["level"] as? String == "notice")
 
         let wrong = try bench.command("log", "level", "loud")

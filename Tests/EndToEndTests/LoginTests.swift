@@ -17,25 +17,16 @@ import Testing
         return json?["body"] as? [String: Any] ?? [:]
     }
 
-    private func waitUntil(_ condition: () throws -> Bool) async throws {
-        let clock = ContinuousClock()
-        let deadline = clock.now + .seconds(20)
-        while try !condition() {
-            guard clock.now < deadline else { throw Unexpected("it did not happen within twenty seconds") }
-            await Task.yield()
-        }
-    }
-
-    @Test func whoeverHasUpgradedAtLoginIsNotPushedAndWhoeverUpgradesThenIsCounted() async throws {
+    @Test func whoeverHasUpgradedAtLoginIsNotPushedAndWhoeverUpgradesThenIsCounted() throws {
         let fleet = Fleet(count: 20)
         let bench = try Workbench()
         try bench.start()
         try bench.register(fleet)
         let early = fleet.devices[0]
         _ = try check(bench, "2.0.0", token: early.token)
-        try await waitUntil {
-            try bench.api("GET", "/v1/apps/\(Workbench.app)/ios/devices/\(early.token)").json["version"] as? String
-                == "2.0.0"
+        try bench.until {
+            let device = try bench.api("GET", "/v1/apps/\(Workbench.app)/ios/devices/\(early.token)").json
+            return device["version"] as? String == "2.0.0" ? () : nil
         }
         let campaign = try bench.campaign(of: bench.bump("2.0.0"))
         let end = try bench.follow(campaign) { $0.isFinal }
@@ -47,17 +38,19 @@ import Testing
         #expect(forced["needUpgrade"] as? String == "1")
         #expect(forced["downloadUrl"] as? String == "https://apps.apple.com/app/id1173193999")
         #expect(try check(bench, "2.0.0", token: late.token)["hasNewVersion"] as? String == "0")
-        try await waitUntil { try bench.api("GET", "/v1/campaigns/\(campaign)").json["upgraded"] as? Int == 1 }
+        try bench.until {
+            try bench.api("GET", "/v1/campaigns/\(campaign)").json["upgraded"] as? Int == 1 ? () : nil
+        }
         let device = try bench.api("GET", "/v1/apps/\(Workbench.app)/ios/devices/\(late.token)").json
         #expect(device["telephone"] as? String == late.telephone)
     }
 
-    @Test func aVersionThatAnotherProgramStoresIsAnsweredFromMemory() async throws {
+    @Test func aVersionThatAnotherProgramStoresIsAnsweredFromMemory() throws {
         let bench = try Workbench()
         try bench.start()
         let insert = "INSERT INTO version (app, platform, required) VALUES ('\(Workbench.app)', 'ios', '3.0')"
         #expect(try bench.sql(insert).status == 0)
-        try await waitUntil { try check(bench, "2.9", token: "aa")["required"] as? String == "3.0" }
+        try bench.until { try check(bench, "2.9", token: "aa")["required"] as? String == "3.0" ? () : nil }
     }
 
     @Test func alertsAreSetAndClearedAtTheCommandLine() throws {

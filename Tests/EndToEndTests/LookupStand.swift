@@ -2,6 +2,7 @@
 import CurlTransport
 import Foundation
 import Synchronization
+import TestPeers
 
 /// A stand-in for the App Store's lookup on loopback.
 final class LookupStand: Sendable {
@@ -19,7 +20,7 @@ final class LookupStand: Sendable {
 
     init() throws {
         version = Mutex(nil)
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
@@ -35,7 +36,7 @@ final class LookupStand: Sendable {
         let body = Mutex<@Sendable () -> String>({ "" })
         thread = try NativeThread(name: "lookup") {
             while true {
-                let socket = accept(listener, nil, nil)
+                let socket = Loopback.accept(listener)
                 guard socket >= 0 else { return }
                 var buffer = [UInt8](repeating: 0, count: 8192)
                 // The question is one small GET: it comes in one piece on loopback.
@@ -68,7 +69,7 @@ final class LookupStand: Sendable {
         asked.lock()
         defer { asked.unlock() }
         let goal = questions.withLock { $0 } + count
-        let end = Date(timeIntervalSinceNow: 20)
+        let end = Date(timeIntervalSinceNow: 60)
         while questions.withLock({ $0 < goal }) {
             guard asked.wait(until: end) else { throw Unexpected("the relay does not ask the lookup") }
         }

@@ -27,9 +27,8 @@ import Testing
 
     @Test func aServerThatIsDownWhenTheCampaignBeginsIsWaitedFor() throws {
         // A port that nobody listens on.
-        let absent = try peer()
-        let port = absent.port
-        absent.stop()
+        let nobody = try Loopback.ReservedPort()
+        let port = nobody.port
         let bench = try Workbench()
         try bench.push(to: "https://127.0.0.1:\(port)", trusting: identity.authorityPath)
         try bench.start()
@@ -43,7 +42,7 @@ import Testing
         #expect(waiting.state == "running" && waiting.counts["accepted"] == 0 && waiting.addsUp)
         #expect(waiting.reason?.hasPrefix(reason) == true, "\(waiting)")
         let relay = try #require(bench.relay)
-        #expect(relay.waitForLine("cannot reach the push service", within: .seconds(10)) != nil)
+        #expect(relay.waitForLine("cannot reach the push service", within: .seconds(60)) != nil)
 
         let begin = ContinuousClock.now
         let peer = try peer(port: port)
@@ -51,7 +50,7 @@ import Testing
         let end = try bench.follow(id) { $0.isFinal }
         #expect(end.state == "completed" && end.counts["accepted"] == 100 && end.reason == nil, "\(end)")
         #expect(peer.state.now.requests.count == 100, "nothing was sent twice")
-        #expect(relay.waitForLine("connected to the push service again", within: .seconds(10)) != nil)
+        #expect(relay.waitForLine("connected to the push service again", within: .seconds(60)) != nil)
         try bench.readiness(200)
         let rest = try #require(peer.state.now.requests.first).at - begin
         print("| server down at the start | 1 | 0 | 0 | \(rest) after it came up |")
@@ -81,7 +80,8 @@ import Testing
 
     @Test(arguments: [false, true])
     func retryAfterIsKeptAcrossAKill(isDate: Bool) throws {
-        let patience = 4
+        // Long enough to see that it waits, and to kill it meanwhile.
+        let patience = 6
         let peer = try peer { request in
             guard request.connection == 0 else { return [.answer(200)] }
             guard isDate else { return [.answer(503, ["retry-after": "\(patience)"])] }
@@ -129,7 +129,7 @@ import Testing
         try bench.edit { $0.replacing("\(server)\",", with: "\(server)\", proxy: \"http://127.0.0.1:\(proxy.port)\",") }
         let relay = try #require(bench.relay)
         relay.send(SIGHUP)
-        #expect(relay.waitForLine(" reloaded", within: .seconds(20)) != nil)
+        #expect(relay.waitForLine(" reloaded", within: .seconds(60)) != nil)
         let tunnelled = try bench.follow(bench.campaign(of: bench.bump("2.1.0"))) { $0.isFinal }
         #expect(tunnelled.counts["accepted"] == 100)
         #expect(proxy.state.now.requests.first == "CONNECT [::1]:\(bench.simulator.port) HTTP/1.1")

@@ -40,7 +40,7 @@ import Testing
         let fleet = Fleet(count: 960, withoutTelephone: 6)
         try bench.register(fleet)
         let id = try bench.campaign(of: bench.bump("2.0.0"))
-        try #require(bench.simulator.wait(forRequests: 250, deadline: .seconds(30)))
+        try #require(bench.simulator.wait(forRequests: 250, deadline: .seconds(60)))
         let status = try json(bench, id)
         let rate = try #require(status["ratePerSecond"] as? Double)
         #expect(abs(rate - 100) <= 10)
@@ -52,7 +52,7 @@ import Testing
         #expect(
             !bench.simulator.wait(forRequests: seen + 1, deadline: .seconds(2)), "nothing is sent while it is paused")
         #expect(try bench.command("campaigns", "resume", id).status == 0)
-        try #require(bench.simulator.wait(forRequests: seen + 50, deadline: .seconds(20)))
+        try #require(bench.simulator.wait(forRequests: seen + 50, deadline: .seconds(60)))
         let text = try bench.command("campaigns", "show", id).output
         #expect(text.contains("at most 100/s"), "\(text)")
         let left = try #require(try json(bench, id)["secondsLeft"] as? Int)
@@ -74,11 +74,11 @@ import Testing
         try bench.start()
         try bench.register(Fleet(count: 300))
         let id = try bench.campaign(of: bench.bump("2.0.0"))
-        try #require(bench.simulator.wait(forRequests: 3, deadline: .seconds(20)))
+        try #require(bench.simulator.wait(forRequests: 3, deadline: .seconds(60)))
         #expect(bench.simulator.figures.requests < 20)
         try bench.reconfigure("ratePerSecond: 1 ", "ratePerSecond: 1000 ")
         try bench.reload()
-        let end = try bench.follow(id, within: .seconds(30)) { $0.isFinal }
+        let end = try bench.follow(id, within: .seconds(60)) { $0.isFinal }
         #expect(end.counts["accepted"] == 300)
     }
 

@@ -28,8 +28,8 @@ final class RelayProcess {
     }
 
     func waitUntilReady() throws {
-        guard let line = output.line(containing: " ready ", within: .seconds(30) * Patience.factor) else {
-            process.terminate()
+        guard let line = output.line(containing: " ready ", within: .seconds(60) * Patience.factor) else {
+            kill()
             throw Unexpected("the daemon did not become ready:\n\(output.text)")
         }
         guard let field = line.split(separator: " ").first(where: { $0.hasPrefix("listen=") }) else {
@@ -63,15 +63,22 @@ final class RelayProcess {
         Foundation.kill(process.processIdentifier, signal)
     }
 
-    /// - Returns: the exit status, and whether a signal ended it.
+    /// Returns when the log has another line, or `rest` is over.
+    func waitForNextLine(atMost rest: Duration) { output.waitForNext(atMost: rest) }
+
+    /// - Returns: the exit status, and whether a signal ended it; by then its whole log has been read.
     func wait() -> (status: Int32, wasKilled: Bool) {
         process.waitUntilExit()
+        _ = output.line(containing: LogReader.end, within: .seconds(60))
         return (process.terminationStatus, process.terminationReason == .uncaughtSignal)
     }
 }
 
 /// Reads a process's log as it is written.
 final class LogReader: Sendable {
+    /// What stands for the end of the log, as its last line.
+    static let end = "(end of log) "
+
     private let lines = Mutex<[String]>([])
     private let news = NSCondition()
 
@@ -85,7 +92,7 @@ final class LogReader: Sendable {
                     rest = Data(rest[(end + 1)...])
                 }
             }
-            self?.add("(end of log) ")
+            self?.add(Self.end)
         }
         thread.start()
     }
@@ -99,14 +106,21 @@ final class LogReader: Sendable {
 
     var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
+    func waitForNext(atMost rest: Duration) {
+        news.lock()
+        defer { news.unlock() }
+        guard lines.withLock({ $0.last }) != Self.end else { return }
+        _ = news.wait(until: Date(timeIntervalSinceNow: rest / .seconds(1)))
+    }
+
     /// The first line with `text` in it, or the n-th; nil when it has not come by the deadline or the log has ended.
     func line(containing text: String, times: Int = 1, within deadline: Duration) -> String? {
-        let end = Date(timeIntervalSinceNow: Double(deadline.components.seconds))
+        let end = Date(timeIntervalSinceNow: deadline / .seconds(1))
         news.lock()
         defer { news.unlock() }
         while true {
             let (found, isOver) = lines.withLock { lines in
-                (lines.lazy.filter { $0.contains(text) }.dropFirst(times - 1).first, lines.last == "(end of log) ")
+                (lines.lazy.filter { $0.contains(text) }.dropFirst(times - 1).first, lines.last == Self.end)
             }
             if let found { return found }
             if isOver || !news.wait(until: end) { return nil }

@@ -16,6 +16,8 @@ final class ServiceStand {
     private let notifyDescriptor: Int32
     private let notifyName: String
     private var process: pid_t = 0
+    /// What the last daemon has used, once it was waited for.
+    private(set) var processorTime = Duration.zero
     /// The daemon's standard error: read only where a test asks for it.
     let logPipe = Pipe()
     private(set) var log: LogReader?
@@ -109,6 +111,14 @@ final class ServiceStand {
         for (index, socket) in sockets.enumerated() {
             posix_spawn_file_actions_adddup2(&actions, socket.descriptor, Int32(3 + index))
         }
+        // Foundation's pipes are inherited (they have no O_CLOEXEC): those of other tests, in which somebody waits for an end
+        // that would not come before this daemon's.
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        // Closing a number that is not open is no fault there, one above the limit is (glibc, posix_spawn).
+        for number in Int32(3 + sockets.count)..<Int32(clamping: min(limit.rlim_cur, 4096)) {
+            posix_spawn_file_actions_addclose(&actions, number)
+        }
         let arguments = words.map { strdup($0) } + [nil]
         let environment = variables.map { strdup($0) } + [nil]
         defer { for text in arguments + environment { free(text) } }
@@ -116,6 +126,8 @@ final class ServiceStand {
         guard status == 0 else { throw Unexpected("posix_spawn: error \(status)") }
         if readsLog, log == nil { log = LogReader(logPipe.fileHandleForReading) }
     }
+
+    var identifier: Int32 { process }
 
     func send(_ signal: Int32) {
         kill(process, signal)
@@ -125,7 +137,11 @@ final class ServiceStand {
     @discardableResult
     func wait() -> Int32? {
         var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        var used = rusage()
+        while wait4(process, &status, 0, &used) < 0, errno == EINTR {}
+        processorTime = [used.ru_utime, used.ru_stime].reduce(.zero) {
+            $0 + .seconds($1.tv_sec) + .microseconds($1.tv_usec)
+        }
         process = 0
         return status & 0x7f == 0 ? status >> 8 & 0xff : nil
     }
@@ -136,7 +152,7 @@ final class ServiceStand {
     ///
     /// - Returns: all assignments of that message; nil when none has come by the deadline.
     func message(
-        _ name: String, _ value: String = "", within deadline: Duration = .seconds(30)
+        _ name: String, _ value: String = "", within deadline: Duration = .seconds(60)
     ) -> [String: String]? {
         let end = ContinuousClock.now + deadline
         while true {

@@ -121,10 +121,13 @@ final class Workbench {
     /// SIGHUP; returns when the configuration was taken.
     func reload() throws {
         guard let relay else { throw Unexpected("no daemon runs") }
+        // Lines of earlier reloads say nothing about this one.
+        let before = relay.log.split(separator: "\n").count { $0.contains("reloaded") }
         relay.send(SIGHUP)
-        guard relay.waitForLine(" reloaded", within: .seconds(20))?.contains(" not reloaded") == false else {
-            throw Unexpected("not reloaded:\n\(relay.log)")
-        }
+        guard relay.waitForLine("reloaded", times: before + 1, within: .seconds(60)),
+            relay.log.split(separator: "\n").filter({ $0.contains("reloaded") })[before].contains(" not reloaded")
+                == false
+        else { throw Unexpected("not reloaded:\n\(relay.log)") }
     }
 
     /// - Parameter logLevel: nil: as the configuration says.
@@ -169,11 +172,24 @@ final class Workbench {
     /// Asks whether it is ready until it answers `status`: what it answers may be a second old.
     @discardableResult
     func readiness(_ status: Int) throws -> [String: Any] {
-        let deadline = ContinuousClock.now + .seconds(20)
-        while true {
+        var last = ""
+        return try until("still \(last)") {
             let answer = try api("GET", "/readyz")
-            if answer.status == status { return answer.json }
-            guard ContinuousClock.now < deadline else { throw Unexpected("after 20 s still \(answer)") }
+            last = "\(answer)"
+            return answer.status == status ? answer.json : nil
+        }
+    }
+
+    /// What `look` finds, as soon as it finds something: it looks again at each line of the daemon's log, and now and then,
+    /// for what is a second old by design changes without a word.
+    func until<Found>(_ fault: @autoclosure () -> String = "", _ look: () throws -> Found?) throws -> Found {
+        let deadline = ContinuousClock.now + .seconds(60) * Patience.factor
+        while true {
+            if let found = try look() { return found }
+            guard ContinuousClock.now < deadline else {
+                throw Unexpected("it did not happen within a minute; \(fault())\n\(relay?.log ?? "")")
+            }
+            if let relay { relay.waitForNextLine(atMost: .milliseconds(50)) } else { sched_yield() }
         }
     }
 
@@ -221,7 +237,7 @@ final class Workbench {
     ///
     /// - Throws: `Unexpected` when the stream ends or `deadline` passes before that.
     @discardableResult
-    func follow(_ campaign: String, within deadline: Duration = .seconds(20), until condition: (CampaignView) -> Bool)
+    func follow(_ campaign: String, within deadline: Duration = .seconds(60), until condition: (CampaignView) -> Bool)
         throws -> CampaignView
     {
         var request = HTTPRequest("GET", "http://localhost/v1/campaigns/\(campaign)/events")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import HTTP2
 import OwnThread
 import RelayEngine
 import RelayStore
@@ -84,11 +85,12 @@ import Testing
 
     /// A token that turns too old while thousands of pushes are on their way, on every connection of every lane.
     @Test func aTokenThatExpiresInMidCampaignIsReplacedOnce() throws {
-        let bench = try LiveBench(latency: .milliseconds(30))
+        // Four connections of a hundred streams take four seconds for all, so that the middle is easily found.
+        let bench = try LiveBench(latency: .milliseconds(500), maximumStreams: 100)
         try bench.register(1...Self.devices)
-        try bench.start(lanes: 4, issued: .seconds(45 * 60))
+        try bench.start(lanes: 4, issued: .seconds(45 * 60)) { $0.production.maximumConnections = 1 }
         try bench.raise()
-        try #require(bench.production.wait(forRequests: 500, deadline: .seconds(20)))
+        try #require(bench.production.wait(forRequests: 500, deadline: .seconds(60)))
         var script = FaultScript()
         script.clockAhead = 1_200
         let began = ContinuousClock.now
@@ -144,7 +146,7 @@ import Testing
         try bench.register(1...Self.devices)
         try bench.start(issued: .seconds(600))
         try bench.raise()
-        try #require(bench.lines.wait(for: "the push service wants a pause", deadline: .seconds(20)))
+        try #require(bench.lines.wait(for: "the push service wants a pause", deadline: .seconds(60)))
         let fanOut = try #require(bench.fanOut)
         let campaign = try bench.campaign().key
         let isQuiet = bench.until {

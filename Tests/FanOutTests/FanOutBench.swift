@@ -108,20 +108,19 @@ struct FanOutBench {
         try #require(try store.campaigns(before: nil, limit: 1).first)
     }
 
-    /// Asks again and again until it is so.
-    /// - Parameter rest: waits a moment in between, best for the push service to be asked something.
-    func wait(_ rest: () -> Void, until condition: () throws -> Bool) throws {
+    /// Asks again until it is so: at each line of the log, and now and then, for not all that happens is told there.
+    func wait(until condition: () throws -> Bool) throws {
         let end = ContinuousClock.now + .seconds(90)
         while try !condition() {
             let campaigns = try store.campaigns(before: nil, limit: 1)
             try #require(ContinuousClock.now < end, "\(campaigns)")
-            rest()
+            lines.waitForNext(atMost: .milliseconds(20))
         }
     }
 
     /// Lets a standing clock jump from one due retry to the next until the campaign is over.
-    func runToTheEnd(_ fanOut: FanOut, _ rest: () -> Void) throws {
-        try wait(rest) {
+    func runToTheEnd(_ fanOut: FanOut) throws {
+        try wait {
             guard let campaign = try store.campaigns(before: nil, limit: 1).first else { return false }
             let figures = fanOut.figures(of: campaign.key)
             if figures.shardRequestsOut + figures.retryRequestsOut == 0, let next = try store.nextRetry(campaign.key),

@@ -27,7 +27,7 @@ final class LogLines: Sendable {
 
     /// False when `deadline` passes first.
     func wait(for message: String, deadline: Duration) -> Bool {
-        let end = Date(timeIntervalSinceNow: Double(deadline.components.seconds))
+        let end = Date(timeIntervalSinceNow: deadline / .seconds(1))
         news.lock()
         defer { news.unlock() }
         while !messages.withLock({ $0.contains(message) }) {

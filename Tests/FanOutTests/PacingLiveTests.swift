@@ -67,13 +67,13 @@ import UpgradeRules
             route = $0
         }
         try bench.raise()
-        try #require(bench.production.wait(forRequests: 3, deadline: .seconds(20)))
+        try #require(bench.production.wait(forRequests: 3, deadline: .seconds(60)))
         #expect(bench.production.figures.requests < 100)
         #expect(bench.fanOut?.work.rateLimits[LiveBench.app] == 2)
         var faster = try #require(route)
         faster.pace = Pace(ratePerSecond: 2_000)
         bench.fanOut?.reroute([faster])
-        let end = try bench.wait(for: .completed, deadline: .seconds(30))
+        let end = try bench.wait(for: .completed, deadline: .seconds(60))
         #expect(end.counts.accepted == 400)
     }
 
@@ -83,7 +83,7 @@ import UpgradeRules
         try bench.register(1...500) { $0 % 5 == 0 ? nil : LiveBench.telephone($0) }
         try bench.start { $0.pace = Pace(ratePerSecond: 50) }
         try bench.raise()
-        try #require(bench.production.wait(forRequests: 120, deadline: .seconds(30)))
+        try #require(bench.production.wait(forRequests: 120, deadline: .seconds(60)))
         var told: (left: Int64, rate: Double)?
         let isTold = try bench.until {
             let record = try bench.campaign()

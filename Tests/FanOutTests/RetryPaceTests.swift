@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: 1...12 as ClosedRange<UInt64>)
+    @Test(.timeLimit(.minutes(60)), arguments: 1...12 as ClosedRange<UInt64>)
     func noPushComesBeforeItsTime(seed: UInt64) throws {
         let bench = try FanOutBench()
         defer { try? FileManager.default.removeItem(at: bench.folder) }
@@ -95,10 +95,7 @@ import Testing
         defer { fanOut.stop(within: .zero) }
         try bench.raise("2.0")
         fanOut.poke()
-        try bench.runToTheEnd(fanOut) {
-            let seen = peer.state.now.requests.count
-            _ = peer.state.wait(seconds: 0, milliseconds: 20) { $0.requests.count > seen }
-        }
+        try bench.runToTheEnd(fanOut)
 
         let visits = diary.visits.withLock { $0 }
         #expect(visits.count == 25)

@@ -58,12 +58,13 @@ final class StoreFaultBench {
     /// The newest; nil where there is none, and where the store cannot be read.
     func campaign() -> CampaignRecord? { (try? bench.store.campaigns(before: nil, limit: 1))?.first }
 
-    /// Looks until `condition` holds; false when `deadline` passes before that.
-    func wait(_ deadline: Duration = .seconds(20), until condition: () throws -> Bool) rethrows -> Bool {
+    /// Looks at each line of the log, and now and then, for what the files meet is not told there; false when `deadline`
+    /// passes before `condition` holds.
+    func wait(_ deadline: Duration = .seconds(60), until condition: () throws -> Bool) rethrows -> Bool {
         let end = ContinuousClock.now + deadline
         while try !condition() {
             guard ContinuousClock.now < end else { return false }
-            usleep(500)
+            lines.waitForNext(atMost: .milliseconds(5))
         }
         return true
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
 import Foundation
+import HTTP2
 import OwnThread
 import RelayEngine
 import RelayStore
+import TestPeers
 import Testing
 import UpgradeRules
 
@@ -57,7 +59,7 @@ import UpgradeRules
 
     // MARK: Between batch and answer
 
-    /// Everything that may happen to a device while its push is on its way; the answers take a second.
+    /// Everything that may happen to a device while its push is on its way; the answers take three seconds.
     @Test func whatHappensBetweenBatchAndAnswerIsKeptApart() throws {
         var script = FaultScript()
         script.deadTokens = Set([2, 3].map(LiveBench.token))
@@ -65,13 +67,13 @@ import UpgradeRules
         script.busyTries = 1
         // The service's clock is far ahead: its word of when is later than any registration here.
         script.deadSince = Int64(Date.now.timeIntervalSince1970 * 1000) + 3_600_000
-        let bench = try LiveBench(script, latency: .seconds(1))
+        let bench = try LiveBench(script, latency: .seconds(3))
         try bench.register(1...8)
         try bench.start()
         bench.clock.advance(by: .seconds(1))
         try bench.raise()
         // The first push goes alone and opens the connection for the others.
-        try #require(bench.production.wait(forRequests: 8, deadline: .seconds(20)))
+        try #require(bench.production.wait(forRequests: 8, deadline: .seconds(60)))
         bench.clock.advance(by: .seconds(1))
         // 2 registers again; 3 does not. 4 and 5 now have another user; 6 and 7 are deleted; 8 has upgraded.
         try bench.register([2])
@@ -200,14 +202,17 @@ import UpgradeRules
         #expect(end.counts.addsUp)
         #expect(bench.sandbox?.figures.requests == 1, "it is not asked again and again")
         #expect(
-            bench.lines.wait(for: "bad tokens are not tried in the other environment for now", deadline: .seconds(1)))
+            bench.lines.wait(for: "bad tokens are not tried in the other environment for now", deadline: .seconds(60)))
     }
 
     @Test func aWorldThatCannotBeReachedHoldsNothingUp() throws {
         let bench = try bench()
         try bench.register([46])
-        bench.sandbox?.stop()
-        try bench.start { $0.triesOtherEnvironment = true }
+        let nobody = try Loopback.ReservedPort()
+        try bench.start {
+            $0.triesOtherEnvironment = true
+            $0.sandbox.origin = Origin(host: "127.0.0.1", port: nobody.port)
+        }
         try bench.raise()
         let end = try bench.wait(for: .completed)
         #expect(end.counts.accepted == 21)

@@ -24,7 +24,7 @@ private final class AllocationMeter: BatchReceiver {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)), .ownThread)
+@Suite(.timeLimit(.minutes(60)), .ownThread)
 struct LaneAllocationTests {
     /// Allocations of the lane's thread for each push. A batch and a turn of the loop cost some, nghttp2 alone would take six
     /// for each request from malloc. Where nothing is optimised, our own code has a few for closures and iterators.

@@ -5,7 +5,7 @@ import TestPeers
 import Testing
 
 /// Answers that mean harm: each costs a bounded amount of memory and work, and no request its outcome.
-@Suite(.timeLimit(.minutes(10)), .ownThread)
+@Suite(.timeLimit(.minutes(60)), .ownThread)
 struct LaneHostilityTests {
     @Test func anEndlessAnswerKeepsItsOutcomeAndNoMoreThanItsBeginning() throws {
         let bench = try Workbench { request in
@@ -28,7 +28,7 @@ struct LaneHostilityTests {
 
     @Test func bodiesOfAnswersThatWereGivenUpDoNotReachOthers() throws {
         // The first answer is given up when its request's time is over; its DATA goes on while others are answered.
-        let bench = try Workbench(configure: { $0.requestTimeout = .milliseconds(300) }) { request in
+        let bench = try Workbench(configure: { $0.requestTimeout = Workbench.patience }) { request in
             guard request.connection == 0 else { return [.answer(500, [:], "second")] }
             return [
                 .raw(Frame.headers([(":status", "500")], stream: request.streamID)),
@@ -62,7 +62,7 @@ struct LaneHostilityTests {
     @Test func aServerThatTakesConnectionsButAnswersNothingIsNotCalledWell() throws {
         let bench = try Workbench(configure: {
             $0.pingAfterSilence = .milliseconds(200)
-            $0.pingTimeout = .milliseconds(200)
+            $0.pingTimeout = Workbench.patience
         }) { $0.connection < 2 ? [.silence] : [.answer(200)] }
         defer { bench.finish() }
         bench.send(3)

@@ -5,7 +5,7 @@ import TestPeers
 import Testing
 
 /// Beginning, pausing, ending; and with whom a lane does not speak.
-@Suite(.timeLimit(.minutes(10)), .ownThread)
+@Suite(.timeLimit(.minutes(60)), .ownThread)
 struct LaneLifeTests {
     @Test func withdrawHandsBackWhatHasNotBeenSentAndNoMore() throws {
         let bench = try Workbench(maximumStreams: 10) { $0.number == 1 ? [.answer(200)] : [.hold] }
@@ -53,7 +53,7 @@ struct LaneLifeTests {
         #expect(bench.peer.state.wait { $0.requests.count == 5 })
         let clock = ContinuousClock()
         let took = clock.measure { bench.lane.stop(deadline: .milliseconds(300)) }
-        #expect(took >= .milliseconds(300) && took < .seconds(5))
+        #expect(took >= .milliseconds(300) && took < .seconds(20))
         let batch = try #require(bench.collector.state.now.batches.first)
         #expect(batch.count(of: 200) == 1 && batch.count(of: .lost) == 4)
         #expect(batch.answers.allSatisfy { $0.sends == 1 })
@@ -78,9 +78,8 @@ struct LaneLifeTests {
 
     @Test func whileNobodyListensRequestsWaitAndTheReasonIsTold() throws {
         let identity = try TestIdentity()
-        let peer = try ScriptedPeer(identity, PeerManner()) { _ in [.answer(200)] }
-        let port = peer.port
-        peer.stop()
+        let nobody = try Loopback.ReservedPort()
+        let port = nobody.port
         let lane = try Lane(name: "test")
         let collector = Collector()
         var configuration = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: port))

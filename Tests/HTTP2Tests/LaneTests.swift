@@ -6,7 +6,7 @@ import RelayEngine
 import TestPeers
 import Testing
 
-@Suite(.timeLimit(.minutes(10)), .ownThread)
+@Suite(.timeLimit(.minutes(60)), .ownThread)
 struct LaneTests {
     @Test func everyRequestGetsItsAnswerAndArrivesAsItWasWritten() throws {
         let bench = try Workbench { _ in [.answer(200)] }

@@ -88,7 +88,7 @@ struct LiteralFieldsTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(10)), .ownThread)
+@Suite(.timeLimit(.minutes(60)), .ownThread)
 struct HeaderTableTests {
     /// The library begins a block with the changes of its table; pseudo-fields go behind them.
     @Test(arguments: [0, 40, 200, 100_000])

@@ -17,7 +17,8 @@ final class PlainServer: Sendable {
 
     /// - Parameter answer: gets the request as text and gives the answer's bytes; "" says nothing until the end.
     init(path: String? = nil, answer: @escaping @Sendable (String) -> String) throws {
-        let listener = socket(path == nil ? AF_INET : AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(
+            path == nil ? AF_INET : AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var port: UInt16 = 0
         var isBound = false
         if let path {
@@ -46,8 +47,11 @@ final class PlainServer: Sendable {
         self.port = port
         thread = try NativeThread(name: "plain") { [state] in
             while true {
-                let socket = accept(listener, nil, nil)
-                if socket < 0 || state.now.isStopping { return }
+                let socket = Loopback.accept(listener)
+                guard socket >= 0, !state.now.isStopping else {
+                    if socket >= 0 { close(socket) }
+                    return
+                }
                 Self.serve(socket, state, answer)
                 close(socket)
             }

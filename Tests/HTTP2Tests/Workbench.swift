@@ -36,6 +36,10 @@ struct FixedJudge: AnswerJudge {
 
 /// A lane with one pool that leads to a scripted peer.
 struct Workbench {
+    /// How long a test waits for a peer that is silent on purpose. The same time is given to the well-behaved peer of the
+    /// next connection, whose thread must get its turn on a busy machine meanwhile.
+    static let patience = Duration.seconds(3)
+
     let identity: TestIdentity
     let peer: ScriptedPeer
     let lane: Lane

@@ -60,8 +60,11 @@ package final class HookReceiver: Sendable {
         self.port = port
         thread = try NativeThread(name: "receiver") {
             while true {
-                let socket = accept(listener, nil, nil)
-                if socket < 0 || inbox.isStopping.load(ordering: .sequentiallyConsistent) { return }
+                let socket = Loopback.accept(listener)
+                guard socket >= 0, !inbox.isStopping.load(ordering: .sequentiallyConsistent) else {
+                    if socket >= 0 { close(socket) }
+                    return
+                }
                 guard let socket = ServerSocket(socket, secure) else { continue }
                 if let delivery = Self.read(socket, verifier) {
                     let before = inbox.deliveries.withLock { deliveries in
@@ -80,7 +83,7 @@ package final class HookReceiver: Sendable {
     package var deliveries: [Delivery] { inbox.deliveries.withLock { $0 } }
 
     /// Waits until `condition` holds for what has come; false after the deadline.
-    package func wait(_ deadline: Double = 20, until condition: ([Delivery]) -> Bool) -> Bool {
+    package func wait(_ deadline: Double = 60, until condition: ([Delivery]) -> Bool) -> Bool {
         let end = Date(timeIntervalSinceNow: deadline)
         inbox.news.lock()
         defer { inbox.news.unlock() }

@@ -6,6 +6,9 @@ extension Trait where Self == OwnThread {
     ///
     /// For tests that wait for real processes, sockets and clocks. Swift's cooperative pool has a thread for each core and
     /// expects that nobody waits on one: on two cores two such tests hold up all the others.
+    ///
+    /// A time limit beside it counts the wait for a place too, which is as long as the tests before it take: an hour is one
+    /// that tells a test that hangs from a machine that is slow, ten minutes are not.
     package static var ownThread: OwnThread { OwnThread(places: 1) }
 
     /// The same, and no other test that waits runs meanwhile: for those that measure time.

@@ -35,6 +35,12 @@ final class Threads: TaskExecutor {
     }
 
     private func run() -> Never {
+        // Writing to somebody who has gone must fail the test, not end its process. Of this thread and of those that the test
+        // starts alone: what the process does with signals is not a test's to change.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
         while true {
             news.wait()
             let job = state.withLock { $0.jobs.removeFirst() }

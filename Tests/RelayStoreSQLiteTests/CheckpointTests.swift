@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayStoreSQLite
 
-@Suite("When SQLite's log is copied into the file", .timeLimit(.minutes(10)), .ownThread)
+@Suite("When SQLite's log is copied into the file", .timeLimit(.minutes(60)), .ownThread)
 struct CheckpointTests {
     /// Pages that the log holds, and those of them that are not in the file. Copies what it can.
     private func log(_ fixture: StoreFixture) throws -> Int64? {

@@ -10,7 +10,7 @@ import UpgradeRules
 
 @testable import RelayStoreSQLite
 
-@Suite("Large batches of devices beside other writers", .timeLimit(.minutes(10)), .ownThread)
+@Suite("Large batches of devices beside other writers", .timeLimit(.minutes(60)), .ownThread)
 struct LargeBatchTests {
     /// Runs `body` on a thread of its own. Signals at its end.
     private func start(_ body: @escaping @Sendable () throws -> Void) -> DispatchSemaphore {

@@ -25,10 +25,11 @@ struct StoreFileTests {
 
     @Test("It and its companions are for their owner alone, whatever the umask")
     func permissions() throws {
-        let old = umask(0)
-        defer { umask(old) }
-        let fixture = try StoreFixture()
-        try fixture.bump(latest: "1")
+        let fixture = try withoutUmask {
+            let fixture = try StoreFixture()
+            try fixture.bump(latest: "1")
+            return fixture
+        }
         for suffix in ["", "-wal", "-shm"] {
             let attributes = try FileManager.default.attributesOfItem(atPath: fixture.path + suffix)
             #expect(attributes[.posixPermissions] as? Int == 0o600, "\(suffix)")

@@ -3,7 +3,7 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
-import Synchronization
+import TestPeers
 import Testing
 import UpgradeRules
 
@@ -17,15 +17,16 @@ struct StoreUpkeepFigures {
 
     /// A fan-out's writer: a batch of 500 rows of a campaign after another, each commit timed.
     private final class Writer: Sendable {
-        private let times = Mutex<[Duration]>([])
-        private let isDone = Atomic(false)
+        private let times = Watched<[Duration]>([])
+        private let bell = DispatchSemaphore(value: 0)
         private let ended = DispatchSemaphore(value: 0)
 
         init(_ fixture: StoreFixture, _ campaign: CampaignKey) {
             Thread.detachNewThread { [self] in
                 var devices = DeviceRows()
                 var after: Int64 = 0
-                while !isDone.load(ordering: .relaxed) {
+                // At the speed of a push service, not of the disk.
+                while bell.wait(timeout: .now() + .milliseconds(2)) == .timedOut {
                     try? fixture.store.readDevices(
                         fixture.app, after: after, through: .max, limit: 500, into: &devices)
                     let rows = devices.rows.map { LedgerRow(device: $0.id, state: .accepted, attempts: 1) }
@@ -35,10 +36,8 @@ struct StoreUpkeepFigures {
                     let start = ContinuousClock.now
                     try? fixture.store.commit([commit], at: fixture.now)
                     let time = ContinuousClock.now - start
-                    times.withLock { $0.append(time) }
+                    times.change { $0.append(time) }
                     after = devices.rows.last?.id ?? after
-                    // At the speed of a push service, not of the disk.
-                    usleep(2000)
                 }
                 ended.signal()
             }
@@ -47,11 +46,11 @@ struct StoreUpkeepFigures {
         /// Runs `body` and says what the commits beside it took.
         @discardableResult
         func measured<R>(_ name: String, _ body: () throws -> R) rethrows -> R {
-            times.withLock { $0.removeAll() }
+            times.change { $0.removeAll() }
             let start = ContinuousClock.now
             let result = try body()
             let time = ContinuousClock.now - start
-            let sorted = times.withLock { $0 }.sorted()
+            let sorted = times.now.sorted()
             guard !sorted.isEmpty else { return result }
             func milliseconds(_ duration: Duration) -> String {
                 String(format: "%.1f", Double(duration.nanoseconds) / 1e6)
@@ -64,8 +63,10 @@ struct StoreUpkeepFigures {
             return result
         }
 
+        func waitForCommits(_ count: Int) { _ = times.wait { $0.count >= count } }
+
         func stop() {
-            isDone.store(true, ordering: .relaxed)
+            bell.signal()
             ended.wait()
         }
     }
@@ -85,7 +86,7 @@ struct StoreUpkeepFigures {
         try fixture.store.administer("PRAGMA wal_checkpoint(TRUNCATE)")
         print("\(count) devices, \(count) deliveries: \(try fixture.size()) bytes")
         let writer = Writer(fixture, campaign.key)
-        writer.measured("alone") { usleep(3_000_000) }
+        writer.measured("alone") { writer.waitForCommits(1_000) }
         let snapshot = try writer.measured("backup") { try fixture.store.snapshot { _ in true } }
         print("backup: \(snapshot.size) bytes")
         let faults = try writer.measured("check") { try fixture.store.check { _ in true } }

@@ -4,6 +4,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import Synchronization
+import TestPeers
 import Testing
 import UpgradeRules
 
@@ -18,7 +19,7 @@ struct StoreUpkeepTests {
         let fixture = try StoreFixture()
         // Some MiB, so that the copy takes several steps.
         try fixture.registerDevices(0..<20_000)
-        let written = Atomic(0)
+        let written = Watched(0)
         let isDone = Atomic(false)
         let copy = fixture.directory.file("copy.db")
         async let writing: Void = {
@@ -26,15 +27,15 @@ struct StoreUpkeepTests {
             while !isDone.load(ordering: .relaxed) {
                 try fixture.registerDevices(number..<(number + 50))
                 number += 50
-                written.add(1, ordering: .relaxed)
+                written.change { $0 += 1 }
             }
         }()
         var steps = 0
         let snapshot = try fixture.store.snapshot { progress in
             steps += 1
             // Each step waits for the writer to have gone on: the source has changed under the copy every time.
-            let before = written.load(ordering: .relaxed)
-            while written.load(ordering: .relaxed) == before { usleep(100) }
+            let before = written.now
+            _ = written.wait { $0 > before }
             // A copy that begins anew at each change would never end.
             return steps < 1000 && progress.done <= progress.total
         }
@@ -50,7 +51,7 @@ struct StoreUpkeepTests {
         let devices = try #require(Int(try restored.inspect("SELECT count(*) FROM device")[0][0]))
         // Whole transactions of 50, and none of those that came while it was made but perhaps before its first page.
         #expect(devices >= 20_000 && (devices - 20_000) % 50 == 0)
-        #expect(devices < 20_000 + 50 * written.load(ordering: .relaxed))
+        #expect(devices < 20_000 + 50 * written.now)
     }
 
     @Test("A backup that is given up, or that has no room, leaves nothing behind; one that was killed is cleared away")
@@ -72,9 +73,7 @@ struct StoreUpkeepTests {
         let fixture = try StoreFixture()
         try fixture.registerDevices(0..<10)
         let copy = fixture.directory.file("copy.db")
-        let old = umask(0)
-        defer { umask(old) }
-        try SQLiteStore.backUp(file: fixture.path, to: copy) { _ in true }
+        try withoutUmask { try SQLiteStore.backUp(file: fixture.path, to: copy) { _ in true } }
         let attributes = try FileManager.default.attributesOfItem(atPath: copy)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let restored = try SQLiteStore(path: copy)

@@ -8,7 +8,7 @@ import RelayStoreSQLite
 import Testing
 import UpgradeRules
 
-@Suite("The writer's pulse", .timeLimit(.minutes(10)), .ownThread)
+@Suite("The writer's pulse", .timeLimit(.minutes(60)), .ownThread)
 struct WriterPulseTests {
     @Test("A call that does not come back is work without a beat")
     func stuck() throws {

@@ -20,7 +20,7 @@ package final class ConnectProxy: Sendable {
         (listener, port) = try Loopback.listen()
         thread = try NativeThread(name: "proxy") { [listener, state] in
             while true {
-                let socket = accept(listener, nil, nil)
+                let socket = Loopback.accept(listener)
                 if socket < 0 || state.now.isStopping {
                     if socket >= 0 { close(socket) }
                     return
@@ -55,9 +55,10 @@ package final class ConnectProxy: Sendable {
         defer { close(server) }
         say("HTTP/1.1 200 Connection established\r\n\r\n", to: client)
         var buffer = [UInt8](repeating: 0, count: 65536)
-        while !state.now.isStopping {
+        // Until either side has closed its end.
+        while true {
             var ends = [client, server].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            poll(&ends, 2, 50)
+            poll(&ends, 2, -1)
             for (from, to) in [(0, server), (1, client)] where ends[from].revents != 0 {
                 let count = read(ends[from].fd, &buffer, buffer.count)
                 guard count > 0, send(to, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }

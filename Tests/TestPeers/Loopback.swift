@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Glibc
 
 /// TCP on the loopback addresses.
@@ -9,10 +10,42 @@ package enum Loopback {
     ///   - port: 0 for the system's choice.
     package static func listen(_ address: String = "127.0.0.1", port: UInt16 = 0) throws -> (Int32, UInt16) {
         try opened(address, port) { socket, found in
-            var one: Int32 = 1
-            setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+            reuse(socket)
             return bind(socket, found.ai_addr, found.ai_addrlen) == 0 && Glibc.listen(socket, 64) == 0
         }
+    }
+
+    /// The next connection of a listening socket; negative once the socket was shut down.
+    ///
+    /// No program that another test starts meanwhile may inherit it: as long as that runs, closing the connection here would
+    /// not end it.
+    package static func accept(_ listener: Int32) -> Int32 {
+        relay_accept(listener)
+    }
+
+    /// A port that nobody listens on, and that nobody is given, for as long as this lives.
+    ///
+    /// The port of a server that was stopped is free for the next socket of any other test. This one is bound without
+    /// listening, so that connecting to it is refused (connect(2)); `listen(port:)` may have it all the same, since
+    /// SO_REUSEADDR allows that beside a socket which does not listen (socket(7)), and only where it is asked for by its
+    /// number.
+    package final class ReservedPort: Sendable {
+        package let port: UInt16
+        private let socket: Int32
+
+        package init(_ address: String = "127.0.0.1") throws {
+            (socket, port) = try opened(address, 0) { socket, found in
+                reuse(socket)
+                return bind(socket, found.ai_addr, found.ai_addrlen) == 0
+            }
+        }
+
+        deinit { close(socket) }
+    }
+
+    private static func reuse(_ socket: Int32) {
+        var one: Int32 = 1
+        setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// A connected socket.
@@ -33,8 +66,9 @@ package enum Loopback {
         defer { freeaddrinfo(list) }
         let socket = socket(found.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard socket >= 0, isReady(socket, found) else {
-            close(socket)
-            throw PeerError("\(address) port \(port): error \(errno)")
+            let code = errno
+            if socket >= 0 { close(socket) }
+            throw PeerError("\(address) port \(port): error \(code)")
         }
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

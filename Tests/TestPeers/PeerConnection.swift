@@ -8,6 +8,8 @@ import Glibc
 ///
 /// `@unchecked Sendable`: made by the accepting thread, then used by its own thread alone.
 final class PeerConnection: @unchecked Sendable {
+    /// Written to when somebody has changed what this connection's thread has to look at.
+    let bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     private let number: Int
     private let socket: Int32
     private let context: ServerContext
@@ -44,7 +46,22 @@ final class PeerConnection: @unchecked Sendable {
         nghttp2_session_del(session)
         SSL_free(tls)
         close(socket)
-        state.change { $0.open -= 1 }
+    }
+
+    /// Waits until the bell rings, the client has said something that is listened to, or the next step is due.
+    private func waitForNews() {
+        var ends = [
+            pollfd(fd: bell, events: Int16(POLLIN), revents: 0),
+            // A negative number is passed over (poll(2)).
+            pollfd(fd: isSilent || session == nil ? -1 : socket, events: Int16(POLLIN), revents: 0),
+        ]
+        var milliseconds: Int32 = -1
+        if let due = later.first?.at, !isSilent {
+            milliseconds = Int32(clamping: Int64(max(.zero, due - .now) / .milliseconds(1)) + 1)
+        }
+        poll(&ends, 2, milliseconds)
+        var rings: UInt64 = 0
+        eventfd_read(bell, &rings)
     }
 
     private func serve() {
@@ -52,7 +69,7 @@ final class PeerConnection: @unchecked Sendable {
         case .serve: break
         case .hangUp: return
         case .ignore:
-            while !state.now.isStopping { poll(nil, 0, 5) }
+            while !state.now.isStopping { waitForNews() }
             return
         case .babble:
             _ = send(socket, "220 mail.example ESMTP\r\n", 24, Int32(MSG_NOSIGNAL))
@@ -72,31 +89,33 @@ final class PeerConnection: @unchecked Sendable {
         write()
         var buffer = [UInt8](repeating: 0, count: 65536)
         while !isOver, !state.now.isStopping {
-            // A short wait stands for a second descriptor: the script's releases come from another thread.
-            var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-            poll(&wanted, 1, 5)
-            if isSilent { continue }
-            while !isOver {
-                let got = SSL_read(tls, &buffer, Int32(buffer.count))
-                if got <= 0 {
-                    let error = SSL_get_error(tls, got)
-                    if error != SSL_ERROR_WANT_READ { isOver = true }
-                    break
-                }
-                if nghttp2_session_mem_recv(session, buffer, Int(got)) < 0 { isOver = true }
-            }
-            let now = state.now
-            if now.releases > releasesSeen {
-                releasesSeen = now.releases
-                for stream in held { answer(stream, now.releaseStatus, [:], "") }
-                held = []
-            }
-            while let due = later.first, due.at <= .now, !isOver {
-                later.removeFirst()
-                obey(due.step, for: due.request)
-            }
-            write()
+            if !isSilent { turn(&buffer) }
+            if !isOver { waitForNews() }
         }
+    }
+
+    /// Reads all that there is, and does all that is due.
+    private func turn(_ buffer: inout [UInt8]) {
+        while !isOver {
+            let got = SSL_read(tls, &buffer, Int32(buffer.count))
+            if got <= 0 {
+                let error = SSL_get_error(tls, got)
+                if error != SSL_ERROR_WANT_READ { isOver = true }
+                break
+            }
+            if nghttp2_session_mem_recv(session, buffer, Int(got)) < 0 { isOver = true }
+        }
+        let now = state.now
+        if now.releases > releasesSeen {
+            releasesSeen = now.releases
+            for stream in held { answer(stream, now.releaseStatus, [:], "") }
+            held = []
+        }
+        while let due = later.first, due.at <= .now, !isOver {
+            later.removeFirst()
+            obey(due.step, for: due.request)
+        }
+        write()
     }
 
     private func submitSettings(_ maximumStreams: Int?, window: Int? = nil, headerTable: Int? = nil) {

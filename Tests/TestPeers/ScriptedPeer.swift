@@ -81,6 +81,8 @@ package final class ScriptedPeer: Sendable {
         package var releases = 0
         package var releaseStatus = 200
         package var isStopping = false
+        /// An eventfd for each connection that lives: it is written to when `releases` or `isStopping` has changed.
+        fileprivate(set) var bells: Set<Int32> = []
         package var pings = 0
         package var resets: [UInt32] = []
     }
@@ -97,7 +99,7 @@ package final class ScriptedPeer: Sendable {
         (listener, port) = try Loopback.listen(manner.address, port: manner.port)
         thread = try NativeThread(name: "peer") { [listener, state] in
             while true {
-                let socket = accept(listener, nil, nil)
+                let socket = Loopback.accept(listener)
                 guard socket >= 0, !state.now.isStopping else {
                     if socket >= 0 { close(socket) }
                     return
@@ -110,7 +112,16 @@ package final class ScriptedPeer: Sendable {
                 }
                 let connection = PeerConnection(
                     number: number, socket: socket, context: context, state: state, manner: manner, script: script)
-                (try? NativeThread(name: "peer \(number)") { connection.run() })?.detach()
+                state.change { _ = $0.bells.insert(connection.bell) }
+                (try? NativeThread(name: "peer \(number)") {
+                    connection.run()
+                    state.change { state in
+                        // Before the number is another's: who rings looks it up under the same lock.
+                        state.bells.remove(connection.bell)
+                        close(connection.bell)
+                        state.open -= 1
+                    }
+                })?.detach()
             }
         }
     }
@@ -147,12 +158,20 @@ package final class ScriptedPeer: Sendable {
         state.change { state in
             state.releases += 1
             state.releaseStatus = status
+            Self.ring(state)
         }
+    }
+
+    private static func ring(_ state: State) {
+        for bell in state.bells { eventfd_write(bell, 1) }
     }
 
     /// Ends all connections and waits until they are gone.
     package func stop() {
-        state.change { $0.isStopping = true }
+        state.change { state in
+            state.isStopping = true
+            Self.ring(state)
+        }
         shutdown(listener, Int32(SHUT_RDWR))
         thread.join()
         close(listener)

@@ -12,7 +12,12 @@ package final class Watched<Value>: @unchecked Sendable {
     package init(_ value: Value) {
         self.value = value
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(changed, nil)
+        // Deadlines are by a clock that nobody sets.
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(changed, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -39,9 +44,9 @@ package final class Watched<Value>: @unchecked Sendable {
     }
 
     /// - Returns: whether the condition came true within `seconds` and `milliseconds`.
-    package func wait(seconds: Int = 20, milliseconds: Int = 0, until condition: (Value) -> Bool) -> Bool {
+    package func wait(seconds: Int = 60, milliseconds: Int = 0, until condition: (Value) -> Bool) -> Bool {
         var deadline = timespec()
-        clock_gettime(CLOCK_REALTIME, &deadline)
+        clock_gettime(CLOCK_MONOTONIC, &deadline)
         deadline.tv_nsec += milliseconds * 1_000_000
         deadline.tv_sec += seconds + deadline.tv_nsec / 1_000_000_000
         deadline.tv_nsec %= 1_000_000_000

@@ -2,6 +2,7 @@
 import CurlTransport
 import Glibc
 import Synchronization
+import TestPeers
 
 /// An HTTP/1.1 server on loopback that gives each request the test's answer.
 final class LocalServer: Sendable {
@@ -14,7 +15,7 @@ final class LocalServer: Sendable {
 
     /// - Parameter answer: gets the request's head; gives the whole answer, head and body.
     init(answer: @escaping @Sendable (String) -> String) throws {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
@@ -31,8 +32,11 @@ final class LocalServer: Sendable {
         isStopping = flag
         thread = try NativeThread(name: "server") {
             while true {
-                let socket = accept(listener, nil, nil)
-                if socket < 0 || flag.isSet { return }
+                let socket = Loopback.accept(listener)
+                guard socket >= 0, !flag.isSet else {
+                    if socket >= 0 { close(socket) }
+                    return
+                }
                 Self.serve(socket, answer)
                 close(socket)
             }

@@ -67,7 +67,7 @@ final class SourceBench: Sendable {
 
     /// The condition is looked at again whenever the runner did or said something.
     func wait(_ comment: Comment, until condition: @escaping (Seen) -> Bool) {
-        #expect(seen.wait(for: .seconds(20), until: condition), comment)
+        #expect(seen.wait(for: .seconds(60), until: condition), comment)
     }
 
     var part: String { "source:\(Self.app.app)/ios:" }

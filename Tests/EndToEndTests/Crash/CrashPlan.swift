@@ -19,7 +19,8 @@ struct CrashPlan: CustomStringConvertible {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Lets a random time pass, from none to `most`: the moment of a kill is the one thing here that nothing may signal.
+    /// Lets a random time pass, from none to `most`. The one sleep of the tests: that a kill comes at any moment, and not at
+    /// one that something signals, is what is tested.
     @discardableResult
     mutating func pass(upTo most: Duration) -> Duration {
         let microseconds = Int64(most / .microseconds(1))

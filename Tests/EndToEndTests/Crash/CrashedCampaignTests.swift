@@ -71,7 +71,7 @@ import Testing
         let rest = max(1, behind - figures.distinctTokens)
         // So that the last kill finds something to interrupt, about.
         let more = Int.random(in: 0...(rest * 5 / 4 / (left + 1)), using: &plan.random)
-        let reached = bench.simulator.wait(forRequests: figures.requests + min(more, rest), deadline: .seconds(30))
+        let reached = bench.simulator.wait(forRequests: figures.requests + min(more, rest), deadline: .seconds(60))
         let time = plan.pass(upTo: .milliseconds(25))
         bench.kill()
         return Kill(
@@ -82,11 +82,9 @@ import Testing
     /// What the kill left: nothing recorded that was not taken, and a sound store.
     private func look(_ bench: Workbench, _ kill: inout Kill, _ comment: String) throws {
         // What the dead daemon's sockets still held is taken too.
-        let deadline = ContinuousClock.now + .seconds(20)
-        while bench.simulator.figures.connectionsOpen > 0 {
-            try #require(ContinuousClock.now < deadline, "\(comment): its connections stay open")
-            usleep(500)
-        }
+        try #require(
+            bench.simulator.wait(deadline: .seconds(60)) { $0.connectionsOpen == 0 },
+            "\(comment): its connections stay open")
         kill.taken = bench.simulator.figures.distinctIDs
         let image = try StoreImage(of: bench.path("relay.db"))
         defer { image.remove() }

@@ -36,6 +36,7 @@ import Testing
         }
 
         private func deliverAll() {
+            let folder = try? FolderWatch((socket as NSString).deletingLastPathComponent)
             for step in 1...count {
                 let id = "sender-\(number)-\(step)"
                 while ContinuousClock.now < deadline {
@@ -46,7 +47,9 @@ import Testing
                         answers.withLock { $0[id] = answer }
                         break
                     }
-                    usleep(2_000)
+                    // The daemon is dead, or comes up. Until its control socket is made, or a little longer: it listens a
+                    // moment after that.
+                    folder?.wait(for: .milliseconds(100))
                 }
             }
             isDone.signal()

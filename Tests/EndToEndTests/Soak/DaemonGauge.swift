@@ -46,17 +46,19 @@ struct DaemonSample: Sendable {
     }
 }
 
-/// Looks at the daemon twice a second until it is told to stop.
+/// Looks at the daemon again and again until it is told to stop.
 final class DaemonGauge: Sendable {
     private let process = Mutex<Int32?>(nil)
     private let taken = Mutex<[DaemonSample]>([])
     private let stopped = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
-    /// - Parameter pushes: how many requests the push service has seen by now.
-    init(store: String, pushes: @escaping @Sendable () -> Int) {
+    /// - Parameters:
+    ///   - interval: from one look to the next.
+    ///   - pushes: how many requests the push service has seen by now.
+    init(store: String, every interval: Duration, pushes: @escaping @Sendable () -> Int) {
         Thread { [self] in
-            while stopped.wait(timeout: .now() + .milliseconds(500)) == .timedOut {
+            while stopped.wait(timeout: .now() + interval / .seconds(1)) == .timedOut {
                 guard let process = process.withLock({ $0 }),
                     let sample = DaemonSample(of: process, pushes: pushes(), store: store)
                 else { continue }

@@ -22,7 +22,7 @@ final class Soak {
         }
         fleet = Fleet(count: plan.fleet, withoutTelephone: 50)
         let simulator = bench.simulator
-        gauge = DaemonGauge(store: bench.path("relay.db")) { simulator.figures.requests }
+        gauge = DaemonGauge(store: bench.path("relay.db"), every: plan.sampleInterval) { simulator.figures.requests }
         traffic = SoakTraffic(bench: bench, fleet: fleet, reloadInterval: plan.reloadInterval)
         report = SoakReport(plan: plan)
         nextKill = plan.killEvery ?? .max

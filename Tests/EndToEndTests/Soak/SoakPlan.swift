@@ -19,6 +19,8 @@ struct SoakPlan {
     var keepsRecord: Bool
     /// From one SIGHUP to the next.
     var reloadInterval: Duration
+    /// From one look at the daemon to the next; the judgement wants eight, also where the machine is quick.
+    var sampleInterval = Duration.milliseconds(500)
 
     /// The refusals that stop a campaign.
     var stoppers = Self.ofTheCampaign
@@ -26,7 +28,7 @@ struct SoakPlan {
     /// Seconds: part of every test run.
     static let short = SoakPlan(
         pushes: 2_600, fleet: 2_000, killsAtMost: 3, hasSlowFaults: false, keepsRecord: true,
-        reloadInterval: .seconds(3),
+        reloadInterval: .seconds(3), sampleInterval: .milliseconds(100),
         stoppers: [
             .rejection(.invalidProviderToken), .rejection(.topicDisallowed), .rejection(.tooManyProviderTokenUpdates),
             .rejection(.expiredProviderToken),
