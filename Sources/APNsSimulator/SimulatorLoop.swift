@@ -136,11 +136,10 @@ final class SimulatorLoop {
 
     private func accept() {
         while true {
-            let number = Glibc.accept(listener.number, nil, nil)
+            let number = relay_accept(listener.number, nil, nil)
             guard number >= 0 else { return }
             let socket = Descriptor(number)
-            // accept4 would do it in one step, but it is a GNU extension and the Glibc module leaves it out.
-            guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, fcntl(number, F_SETFD, FD_CLOEXEC) == 0 else { continue }
+            guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { continue }
             var one: Int32 = 1
             unsafe setsockopt(number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
             guard

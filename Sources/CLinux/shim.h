@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux offers and the Glibc module leaves out: epoll, eventfd, timerfd, mallopt, affinity.
+// What Linux offers and the Glibc module leaves out: epoll, eventfd, timerfd, mallopt, affinity, accept4.
 #pragma once
 #include <malloc.h>
 #include <sys/epoll.h>
@@ -10,15 +10,17 @@
 #include <netinet/tcp.h>
 #include <sys/syscall.h>
 
-// sched_setaffinity(2) is declared for GNU programs only. One bit for each of the first 64 processors.
+// accept4(2) and sched_setaffinity(2) are declared for GNU programs only.
 
 /// As unistd.h has it, which is the Glibc module's and must not become this one's.
 extern long syscall(long number, ...);
 
-/// accept4(2), which is declared for GNU programs only: a connection that no program inherits; -1 with errno.
-static inline int relay_accept(int listener) { return (int)syscall(SYS_accept4, listener, (void *)0, (void *)0, 02000000); }
+/// accept4(2) with SOCK_CLOEXEC, so that no program inherits the connection; -1 with errno.
+static inline int relay_accept(int listener, void *_Nullable address, unsigned *_Nullable length) {
+    return (int)syscall(SYS_accept4, listener, address, length, 02000000);
+}
 
-/// 0, or -1 with errno. Thread 0 is the caller.
+/// 0, or -1 with errno. Thread 0 is the caller; one bit for each of the first 64 processors.
 static inline int relay_set_affinity(int thread, unsigned long long processors) {
     return (int)syscall(SYS_sched_setaffinity, thread, sizeof processors, &processors);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Dispatch
 import Glibc
 import RelayEngine
@@ -62,7 +63,7 @@ final class Acceptor: Sendable {
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 for _ in 0..<Self.round {
                     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-                    let descriptor = unsafe accept(listening, address, &length)
+                    let descriptor = unsafe relay_accept(listening, address, &length)
                     if descriptor >= 0 {
                         unsafe take(descriptor, address, length)
                         continue

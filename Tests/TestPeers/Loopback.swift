@@ -20,7 +20,7 @@ package enum Loopback {
     /// No program that another test starts meanwhile may inherit it: as long as that runs, closing the connection here would
     /// not end it.
     package static func accept(_ listener: Int32) -> Int32 {
-        relay_accept(listener)
+        relay_accept(listener, nil, nil)
     }
 
     /// A port that nobody listens on, and that nobody is given, for as long as this lives.
