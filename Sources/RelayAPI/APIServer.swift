@@ -126,8 +126,9 @@ package final class APIServer: Sendable {
             state.port = nil
             _ = state.work?.stop(patience: 1000)
             state.work = nil
+            // Under the lock too: whoever stops it a second time, meanwhile, may trust in what is stored.
+            sightings.stop()
+            access.finish()
         }
-        sightings.stop()
-        access.finish()
     }
 }
