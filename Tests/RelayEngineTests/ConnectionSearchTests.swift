@@ -214,24 +214,24 @@ struct ConnectionSearchTests {
 
     @Test func theMeterCountsTheLastQuarterOfWhatWasSentSince() {
         var meter = AnswerMeter()
-        meter.add(sentAt: milliseconds(1), heardAt: milliseconds(51))
+        meter.add(sentAt: milliseconds(1), took: 50_000_000)
         #expect(
             meter.reading(at: milliseconds(51)) == .init(streams: 1, latency: .milliseconds(50)),
             "one stream, one answer")
         meter.restart(streams: 8, at: milliseconds(100))
-        meter.add(sentAt: milliseconds(99), heardAt: milliseconds(200))
+        meter.add(sentAt: milliseconds(99), took: 101_000_000)
         for wait in 1...7 as ClosedRange<UInt64> {
-            meter.add(sentAt: milliseconds(100), heardAt: milliseconds(100 + wait * 10))
+            meter.add(sentAt: milliseconds(100), took: wait * 10_000_000)
             #expect(meter.reading(at: milliseconds(150)) == nil)
         }
-        meter.add(sentAt: milliseconds(100), heardAt: milliseconds(190))
+        meter.add(sentAt: milliseconds(100), took: 90_000_000)
         #expect(meter.reading(at: milliseconds(149)) == nil, "a reading of many takes its time")
         #expect(
             meter.reading(at: milliseconds(150))
                 == .init(streams: 8, latency: .milliseconds(80), least: .milliseconds(10)))
         meter.restart(streams: 0, at: milliseconds(300))
         #expect(meter.streams == 1 && meter.reading(at: milliseconds(150)) == nil)
-        meter.add(sentAt: milliseconds(301), heardAt: milliseconds(300))
+        meter.add(sentAt: milliseconds(301), took: 0)
         #expect(meter.reading(at: milliseconds(150)) == .init(streams: 1, latency: .zero))
     }
 
