@@ -109,10 +109,12 @@ final class Connection {
     // MARK: Requests out
 
     /// Opens streams for queued requests.
+    /// - Parameter limit: of them; up to twice as many, so that what is left is never too few to be worth it.
     /// - Returns: whether any was opened.
     func fill(atMost limit: Int, at now: MonotonicTime) -> Bool {
         guard failure == nil, !isBlocked else { return false }
-        let room = min(limit, machine.room)
+        let free = machine.worthwhileRoom
+        let room = free < 2 * limit ? free : limit
         var opened = 0
         while opened < room, let (reference, prepared) = pool.take(), open(reference, prepared) { opened += 1 }
         machine.requestsOpened(opened, at: now)
