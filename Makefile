@@ -28,7 +28,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-service test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics lint bench measure-upkeep bench-api test-idle clean install \
+.PHONY: help demo build test test-service test-allocations test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics lint bench measure-upkeep bench-api test-idle clean install \
         deb packages
 
 help: ## list the targets
@@ -76,6 +76,10 @@ bench: PACKAGES += nghttp2-client
 bench: build ## transport beside h2load, whole way, late answers, imports, restart, API; BENCH="--devices 5000000" for other sizes
 	$(SWIFT) build $(RELEASE) --product relay-bench
 	.build/release/relay-bench --json $(or $(BENCH_JSON),.build/bench.json) $(BENCH)
+
+test-allocations: build ## malloc calls for each push, in the optimised build; fails at 0.2
+	$(SWIFT) build $(RELEASE) --product relay-bench
+	.build/release/relay-bench --only transport --runs 1 --pushes 100000 --streams 100,1000
 
 bench-api: build ## requests per second and CPU per request of what apps ask, at 1, 64 and 512 connections (needs wrk)
 	@command -v wrk > /dev/null || { echo 'wrk is missing: apt-get install wrk'; exit 1; }

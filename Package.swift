@@ -76,7 +76,10 @@ let package = Package(
             ]),
         command(
             "relay-bench",
-            ["PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "CLinux"]),
+            [
+                "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "CLinux",
+                "CAllocationCount",
+            ]),
         room(
             "RelayAPI",
             ["CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"],

@@ -113,8 +113,9 @@ extension Connection {
     private func answered(_ slot: RequestSlot) {
         let isSuccess = slot.status < 300
         let (sent, heard) = (slot.sentAt.nanoseconds, pool.book.heardAt.nanoseconds)
-        pool.book.latency.add(nanoseconds: heard > sent ? heard - sent : 0)
-        pool.meter.add(sentAt: slot.sentAt, heardAt: pool.book.heardAt)
+        let latency = heard > sent ? heard &- sent : 0
+        pool.book.latency.add(nanoseconds: latency)
+        pool.meter.add(sentAt: slot.sentAt, took: latency)
         let wasProven = machine.isProven
         machine.requestEnded(.answered(isSuccess: isSuccess))
         if isSuccess {

@@ -91,7 +91,7 @@ extension Connection {
             return false
         }
         let fits = total <= Self.outCapacity - outCount
-        let target = unsafe fits ? out + outCount : wholeFrame
+        let target = unsafe fits ? out + outCount : pool.book.wholeFrame
         unsafe target.update(from: frame, count: Self.frameHeadSize)
         unsafe target[0] = UInt8(truncatingIfNeeded: length >> 16)
         unsafe target[1] = UInt8(truncatingIfNeeded: length >> 8)
@@ -107,8 +107,10 @@ extension Connection {
         if fits {
             outCount += total
         } else {
-            unsafe frameRest = UnsafePointer(wholeFrame)
-            frameRestCount = total
+            let part = Self.outCapacity - outCount
+            unsafe (out + outCount).update(from: target, count: part)
+            outCount += part
+            unsafe keepRest(UnsafeBufferPointer(start: target + part, count: total - part))
         }
         return true
     }

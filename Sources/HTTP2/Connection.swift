@@ -45,8 +45,8 @@ final class Connection {
     /// The rest of a frame that did not fit; nghttp2 keeps it "until the next nghttp2_session_mem_send() call".
     var frameRest: UnsafePointer<UInt8>?
     var frameRestCount = 0
-    /// A HEADERS frame that does not fit into the record, with all its fields.
-    let wholeFrame: UnsafeMutablePointer<UInt8>
+    /// Where that of a HEADERS frame is kept, whose fields nghttp2 does not have.
+    private var headersRest = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 512)
 
     static let bodyLimit = 4096
     /// What an answer's body may have in all; one that goes on is cut short. APNs' are below 100 bytes.
@@ -69,7 +69,6 @@ final class Connection {
         machine = ConnectionMachine(settings: settings, at: now)
         slots = RequestSlots(capacity: settings.maximumStreams)
         unsafe out = .allocate(capacity: Self.outCapacity)
-        unsafe wholeFrame = .allocate(capacity: Self.frameHeadSize + Self.frameLimit)
         unsafe session = nil
         // SAFETY: the session is deleted in `close` or deinit, before self goes.
         unsafe session = Self.makeSession(for: Unmanaged.passUnretained(self).toOpaque(), pool.book.memory)
@@ -79,7 +78,18 @@ final class Connection {
     deinit {
         unsafe nghttp2_session_del(session)
         unsafe out.deallocate()
-        unsafe wholeFrame.deallocate()
+        unsafe headersRest.deallocate()
+    }
+
+    /// Keeps what did not fit into the record.
+    func keepRest(_ bytes: UnsafeBufferPointer<UInt8>) {
+        if unsafe headersRest.count < bytes.count {
+            unsafe headersRest.deallocate()
+            unsafe headersRest = .allocate(capacity: bytes.count)
+        }
+        _ = unsafe headersRest.update(fromContentsOf: bytes)
+        unsafe frameRest = UnsafePointer(headersRest.baseAddress)
+        frameRestCount = bytes.count
     }
 
     private static func makeSession(for owner: UnsafeMutableRawPointer, _ memory: SessionMemory) -> OpaquePointer? {
@@ -109,10 +119,12 @@ final class Connection {
     // MARK: Requests out
 
     /// Opens streams for queued requests.
+    /// - Parameter limit: of them; up to twice as many, so that what is left is never too few to be worth it.
     /// - Returns: whether any was opened.
     func fill(atMost limit: Int, at now: MonotonicTime) -> Bool {
         guard failure == nil, !isBlocked else { return false }
-        let room = min(limit, machine.room)
+        let free = machine.worthwhileRoom
+        let room = free < 2 * limit ? free : limit
         var opened = 0
         while opened < room, let (reference, prepared) = pool.take(), open(reference, prepared) { opened += 1 }
         machine.requestsOpened(opened, at: now)

@@ -25,10 +25,10 @@ package struct AnswerMeter: Sendable {
 
     package init() {}
 
+    /// - Parameter time: from then to the answer, in nanoseconds.
     @inlinable
-    package mutating func add(sentAt: MonotonicTime, heardAt: MonotonicTime) {
+    package mutating func add(sentAt: MonotonicTime, took time: UInt64) {
         guard sentAt >= since else { return }
-        let time = heardAt > sentAt ? heardAt.nanoseconds &- sentAt.nanoseconds : 0
         least = min(least, time)
         guard toSkip == 0 else {
             toSkip &-= 1

@@ -117,18 +117,26 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
+    /// The same, but none where only few are free: requests wait until there is a handful, since each record, each system call
+    /// and each turn of the loop on either side costs the same for one request as for many, and over many connections
+    /// answers come a few at a time. Only a connection that is nearly full waits, and its answers are on their way.
+    package var worthwhileRoom: Int { room >= handful ? room : 0 }
+
+    /// A twentieth of what it carries: of a thousand streams, about what fills a record.
+    private var handful: Int { phase == .open ? max(1, limit / 20) : 1 }
+
     /// Takes new requests, now or once others have ended.
     package var isUsable: Bool {
         if case .retired = phase { false } else { true }
     }
 
-    /// Carries all it ever will at present: another connection would add something. An unproven connection is never
-    /// full in this sense, or a hundred connections would be opened while the first waits for its first answer; nor is one
-    /// whose width is not known yet; nor is one that may carry nothing, because a server that wants a rest does not want
-    /// more connections.
+    /// Carries all it will at present, but for less than a handful: another connection would add something. An unproven
+    /// connection is never full in this sense, or a hundred connections would be opened while the first waits for its first
+    /// answer; nor is one whose width is not known yet; nor is one that may carry nothing, because a server that wants a rest
+    /// does not want more connections.
     package func isFull(at now: MonotonicTime) -> Bool {
         guard let width = width(at: now), width > 0 else { return false }
-        return inFlight >= width
+        return inFlight > width - handful
     }
 
     /// How many streams it carries at most; nil while nobody knows: the SETTINGS that lift the limit of one follow the first

@@ -3,15 +3,21 @@
 /// Finds out how many connections it takes to hide a service's latency. Pure: readings in, a number of connections out.
 ///
 /// Requests on their way = rate x latency (Little's law), and a connection carries a thousand: at 50 ms that is 20,000
-/// requests a second. So while all streams are taken and requests wait, more connections are tried: 1, 4, 8, 16 and so on
-/// up to the operator's limit. Each step is judged by what it brought. The rate is streams by latency; where the streams
-/// became k times as many, and the latency stayed, the rate became k times as high: the step brought all of what it could.
-/// Where the latency became k times as long, requests only wait elsewhere, at the service, on the network, for our own CPU:
-/// the step brought nothing. One that brings less than `worth` is not followed by another, until a rest is over.
+/// requests a second. So while all streams are taken and requests wait, more connections are tried, up to the operator's
+/// limit. Each step is judged by what it brought. The rate is streams by latency; where the streams became k times as many,
+/// and the latency stayed, the rate became k times as high: the step brought all of what it could. Where the latency became
+/// k times as long, requests only wait elsewhere, at the service, on the network, for our own CPU: the step brought nothing.
 ///
 /// The first step of all is from one stream to a connection's many. It is judged likewise, from the quickest answer of all,
 /// since one answer alone may have been slow for its own reasons: a service that answers at once is never asked for a second
 /// connection.
+///
+/// How far the next step goes depends on what the last one brought. Nearly all that it could: the service was not made to
+/// wait, and the same law says how many connections carry what a lane can send; they are opened at once, `longest` at most,
+/// because each step takes some round trips, and a million pushes are gone in seconds. Less than that: one, four, eight and
+/// so on. Less than `worth`: the step was vain. Then no other follows until a rest is over, and connections that the rate
+/// does not need are given back, so that what waits at the service is no more than before. A rate that rises later, with the
+/// answers as quick as ever, ends that rest.
 package struct ConnectionSearch: Sendable {
     /// How long answers took while all streams were taken.
     package struct Reading: Sendable, Hashable {
@@ -34,9 +40,19 @@ package struct ConnectionSearch: Sendable {
         /// What became of the rate, of what could: 1 where it rose as the streams did, 0 where it stayed.
         fileprivate func gain(over before: Reading) -> Double {
             let streams = Double(streams) / Double(before.streams)
-            let base = before.streams == 1 ? min(before.least, least) : before.latency
-            let latency = Double(max(latency.nanoseconds, 1)) / Double(max(base.nanoseconds, 1))
+            let latency = Double(max(latency.nanoseconds, 1)) / Double(max(base(before).nanoseconds, 1))
             return (streams / latency - 1) / (streams - 1)
+        }
+
+        /// How long an answer takes that waits for no other, as far as was seen before.
+        fileprivate func base(_ before: Reading) -> Duration {
+            before.streams == 1 ? min(before.least, least) : before.latency
+        }
+
+        /// Connections whose streams carry so many answers a second, each after `latency`.
+        fileprivate func connections(for rate: Double, after latency: Duration, of wanted: Int) -> Int {
+            let width = Double(streams) / Double(wanted)
+            return max(1, Int((rate * Double(latency.nanoseconds) / 1e9 / width).rounded(.up)))
         }
     }
 
@@ -46,7 +62,8 @@ package struct ConnectionSearch: Sendable {
         /// A step was made from this reading; so many readings did not show that it was worth it.
         case stepped(from: Reading, misses: Int)
         /// The last step was not worth it, or there is none left.
-        case resting(until: MonotonicTime)
+        /// - base: connections were given back, and an answer that waits for no other takes so long.
+        case resting(until: MonotonicTime, base: Duration?)
     }
 
     /// The share of what a step could bring that it has to bring.
@@ -55,9 +72,20 @@ package struct ConnectionSearch: Sendable {
     package static let worthOfFirst = 0.2
     /// Answers a second of one connection: a quarter of what one processor's lane can send (`make bench`).
     package static let plenty = 50_000.0
+    /// The same of a step that made nobody wait: answers took at most half as long again.
+    package static let unhindered = 2.0 / 3
+    /// Answers a second that connections are opened for at once: what a lane can send on a processor of its own, and half as
+    /// much again, because streams stand empty between an answer and the next request.
+    package static let ample = 6 * plenty
+    /// Connections that a step may lead to from fewer than half as many.
+    package static let longest = 16
     /// Readings that may miss it before the step is given up: TCP takes some round trips to send a burst (RFC 5681, 3.1), and
     /// nobody's latency is always the same.
     package static let readings = 4
+    /// Of a step that brought less than this each reading counts twice.
+    package static let nothing = 0.1
+    /// Connections that stay after a vain step carry the rate that was reached so many times.
+    private static let reserve = 2.0
     /// How long a vain step is not followed by another; doubles with each in a row.
     package static let rests = Duration.seconds(60)...Duration.seconds(3600)
     /// The second step: what a service for volume does not mind, for "open" answers quicker than "one more" four times.
@@ -68,6 +96,8 @@ package struct ConnectionSearch: Sendable {
     private var rest = rests.lowerBound
     /// Connections that are worth it, as far as is known.
     package private(set) var wanted = 1
+    /// Those beyond brought nothing and may be given back; nil: none did.
+    package private(set) var most: Int?
 
     /// - Parameter limit: connections at most.
     package init(limit: Int) {
@@ -83,19 +113,25 @@ package struct ConnectionSearch: Sendable {
         case .stepped(let before, let misses):
             guard reading.streams > before.streams else {
                 // The service narrowed its connections: it does not want more.
-                return giveUp(at: now)
+                return rest(at: now)
             }
-            if reading.gain(over: before) >= (before.streams == 1 ? Self.worthOfFirst : Self.worth) {
+            let gain = reading.gain(over: before)
+            if gain >= (before.streams == 1 ? Self.worthOfFirst : Self.worth) {
                 rest = Self.rests.lowerBound
-                step(to: wanted < Self.second ? Self.second : wanted * 2, from: reading, at: now)
-            } else if misses + 1 < Self.readings {
-                phase = .stepped(from: before, misses: misses + 1)
-            } else {
-                giveUp(at: now)
+                step(to: next(after: reading, gain: gain), from: reading, at: now)
+                return
             }
-        case .resting(let end):
+            let misses = misses + (gain < Self.nothing ? 2 : 1)
+            if misses < Self.readings {
+                phase = .stepped(from: before, misses: misses)
+            } else {
+                giveUp(reading, after: before, at: now)
+            }
+        case .resting(let end, let base):
             // Much may have changed meanwhile; one connection more finds out.
-            if now >= end { step(to: wanted + 1, from: reading, at: now) }
+            if now >= end { return step(to: wanted + 1, from: reading, at: now) }
+            // What was reached twice is carried now: it was not the service that was at its end, or it no longer is.
+            if let base, reading.latency * 2 <= base * 3 { step(to: wanted * 2, from: reading, at: now) }
         }
     }
 
@@ -107,20 +143,38 @@ package struct ConnectionSearch: Sendable {
     /// More than these were not to be had: one could not be dialled, or the service asked for calm.
     package mutating func refused(beyond connections: Int, at now: MonotonicTime) {
         wanted = max(1, min(wanted, connections))
-        phase = .resting(until: now + Self.rests.lowerBound)
+        phase = .resting(until: now + Self.rests.lowerBound, base: nil)
+    }
+
+    private func next(after reading: Reading, gain: Double) -> Int {
+        let doubled = max(Self.second, wanted * 2)
+        guard gain >= Self.unhindered else { return doubled }
+        let needed = reading.connections(for: Self.ample, after: reading.latency, of: wanted)
+        return max(doubled, min(needed, Self.longest))
     }
 
     private mutating func step(to connections: Int, from reading: Reading, at now: MonotonicTime) {
+        most = nil
         guard wanted < limit else {
-            phase = .resting(until: now + Self.rests.upperBound)
+            phase = .resting(until: now + Self.rests.upperBound, base: nil)
             return
         }
         wanted = min(connections, limit)
         phase = .stepped(from: reading, misses: 0)
     }
 
-    private mutating func giveUp(at now: MonotonicTime) {
-        phase = .resting(until: now + rest)
+    private mutating func giveUp(_ reading: Reading, after before: Reading, at now: MonotonicTime) {
+        let base = reading.base(before)
+        let former = reading.connections(for: before.rate, after: before.latency, of: wanted)
+        let needed = reading.connections(for: reading.rate * Self.reserve, after: base, of: wanted)
+        guard max(former, needed) < wanted else { return rest(at: now) }
+        wanted = max(former, needed)
+        most = wanted
+        rest(base: base, at: now)
+    }
+
+    private mutating func rest(base: Duration? = nil, at now: MonotonicTime) {
+        phase = .resting(until: now + rest, base: base)
         rest = min(rest * 2, Self.rests.upperBound)
     }
 }

@@ -132,10 +132,11 @@ package struct PoolMachine: Sendable {
         return .dial(missing)
     }
 
-    /// How many connections have not been needed for long and may be retired, as `.surplus`.
+    /// How many connections have not been needed for long, or brought nothing, and may be retired, as `.surplus`.
     package mutating func surplus(_ connections: Connections, at now: MonotonicTime) -> Int {
-        surplusRule.surplus(
+        let unused = surplusRule.surplus(
             usable: connections.usable, streams: connections.streams, inFlight: connections.inFlight, at: now)
+        return max(unused, search.most.map { connections.usable - $0 } ?? 0)
     }
 
     package mutating func dialled() {

@@ -24,7 +24,8 @@ struct BenchOptions {
           --devices N,…         audiences of the whole way (default: 100000,1000000)
           --late-devices N      audience where the service is late (default: 500000)
           --latencies MS,…      how late it is; 0 ms is always measured as well (default: 50,200)
-          --connections N,…     the same with these limits too: rate against connections (default: none)
+          --connections N,…     limits of connections that are measured while it is late (default: 1,2,4,8,16,32)
+          --sweep-devices N     audience of each; a row takes four seconds (default: 1000000)
           --import-rows N       rows of an import (default: 200000)
           --registry N          devices that are registered before the imports (default: 1000000)
           --resume-devices N    audience of the campaign that is killed (default: 500000)
@@ -44,7 +45,8 @@ struct BenchOptions {
     private(set) var devices = [100_000, 1_000_000]
     private(set) var lateDevices = 500_000
     private(set) var latencies = [50, 200]
-    private(set) var connections: [Int] = []
+    private(set) var connections = [1, 2, 4, 8, 16, 32]
+    private(set) var sweepDevices = 1_000_000
     private(set) var importRows = 200_000
     private(set) var registry = 1_000_000
     private(set) var resumeDevices = 500_000
@@ -83,6 +85,7 @@ struct BenchOptions {
         case "--late-devices": lateDevices = try Self.number(name, value)
         case "--latencies": latencies = try Self.numbers(name, value)
         case "--connections": connections = try Self.numbers(name, value)
+        case "--sweep-devices": sweepDevices = try Self.number(name, value)
         case "--import-rows": importRows = try Self.number(name, value)
         case "--registry": registry = try Self.number(name, value)
         case "--resume-devices": resumeDevices = try Self.number(name, value)

@@ -21,6 +21,8 @@ struct BenchReport: Codable {
         var h2loadRequestsPerSecond: Double?
         /// Ours by h2load's; below 1 is cheaper.
         var ratio: Double?
+        /// How often the lane's thread asked for memory once it was warm, the most of all runs; null under a sanitizer.
+        var allocationsPerPush: Double?
     }
 
     /// The daemon from the raised version to the campaign's end.
@@ -44,10 +46,25 @@ struct BenchReport: Codable {
     /// The whole way while the service answers late, beside the same without latency.
     struct Late: Codable {
         var whole: Whole
-        /// The limit of connections that was set; null: the daemon's own.
-        var connectionLimit: Int?
-        /// Its rate by that at 0 ms with the daemon's own limit, in the same run.
+        /// Its rate by that at 0 ms, in the same run.
         var share: Double
+    }
+
+    /// Two seconds in the midst of a campaign: what so many connections carry once they are open.
+    struct Connections: Codable {
+        var latencyMilliseconds: Int
+        /// The limit that was set; null: the daemon's own.
+        var limit: Int?
+        /// Open at the end.
+        var connections: Int
+        /// Requests on their way at the end.
+        var streams: Int
+        var pushesPerSecond: Double
+        /// What so many connections of a thousand streams could carry at most, by Little's law.
+        var possiblePerSecond: Double
+        /// The daemon's.
+        var cpuMicroseconds: Double
+        var simulatorCPUMicroseconds: Double
     }
 
     struct Import: Codable {
@@ -65,6 +82,10 @@ struct BenchReport: Codable {
         var writtenBytesPerRow: Double
         /// Most of the daemon's memory that was resident at once since its start.
         var peakMemoryBytes: Int
+        /// Others that wrote meanwhile: one device registered after another, each with its answer awaited; null: nobody did.
+        var otherWrites: Int?
+        var otherMedianMilliseconds: Double?
+        var otherWorstMilliseconds: Double?
     }
 
     /// Of several kills in one campaign, the slowest restart.
@@ -81,11 +102,12 @@ struct BenchReport: Codable {
         var logBytes: Int
     }
 
-    var version = 2
+    var version = 3
     var processors = ProcessInfo.processInfo.activeProcessorCount
     var transport: [Transport] = []
     var whole: [Whole] = []
     var latency: [Late] = []
+    var connections: [Connections] = []
     var imports: [Import] = []
     var restart: Restart?
     var api: [API] = []
@@ -103,13 +125,16 @@ struct BenchReport: Codable {
     static func table(_ rows: [Transport]) -> String {
         lines(
             "Transport alone, one connection",
-            ["streams", "µs/push", "of it lane", "pushes/s", "simulator µs", "h2load µs", "h2load req/s", "ratio"],
+            [
+                "streams", "µs/push", "of it lane", "pushes/s", "simulator µs", "h2load µs", "h2load req/s", "ratio",
+                "allocations",
+            ],
             rows.map { row in
                 [
                     "\(row.streams)", text(row.cpuMicroseconds), text(row.laneCPUMicroseconds),
                     whole(row.pushesPerSecond), text(row.simulatorCPUMicroseconds),
                     row.h2loadCPUMicroseconds.map(text) ?? "-", row.h2loadRequestsPerSecond.map(whole) ?? "-",
-                    row.ratio.map(text) ?? "-",
+                    row.ratio.map(text) ?? "-", row.allocationsPerPush.map { String(format: "%.3f", $0) } ?? "-",
                 ]
             })
     }
@@ -134,15 +159,28 @@ struct BenchReport: Codable {
         lines(
             "The service answers late",
             [
-                "latency", "limit", "connections", "devices", "seconds", "pushes/s", "of 0 ms", "µs/push",
+                "latency", "connections", "devices", "seconds", "pushes/s", "of 0 ms", "µs/push",
                 "simulator µs", "peak MiB",
             ],
             rows.map { late in
                 let row = late.whole
                 return [
-                    "\(row.latencyMilliseconds) ms", late.connectionLimit.map { "\($0)" } ?? "-", "\(row.connections)",
-                    "\(row.devices)", text(row.seconds), whole(row.pushesPerSecond), "\(Int(late.share * 100)) %",
+                    "\(row.latencyMilliseconds) ms", "\(row.connections)", "\(row.devices)", text(row.seconds),
+                    whole(row.pushesPerSecond), "\(Int(late.share * 100)) %",
                     text(row.cpuMicroseconds), text(row.simulatorCPUMicroseconds), "\(row.peakMemoryBytes >> 20)",
+                ]
+            })
+    }
+
+    static func table(_ rows: [Connections]) -> String {
+        lines(
+            "Rate against connections, two seconds of a campaign",
+            ["latency", "limit", "connections", "streams", "pushes/s", "possible", "µs/push", "simulator µs"],
+            rows.map { row in
+                [
+                    "\(row.latencyMilliseconds) ms", row.limit.map { "\($0)" } ?? "default", "\(row.connections)",
+                    "\(row.streams)", whole(row.pushesPerSecond), whole(row.possiblePerSecond),
+                    text(row.cpuMicroseconds), text(row.simulatorCPUMicroseconds),
                 ]
             })
     }
@@ -150,12 +188,16 @@ struct BenchReport: Codable {
     static func table(_ rows: [Import]) -> String {
         lines(
             "Imports",
-            ["format", "rows", "registry before", "rows/s", "µs/row", "command µs", "bytes written", "peak MiB"],
+            [
+                "format", "rows", "registry before", "rows/s", "µs/row", "command µs", "bytes written", "peak MiB",
+                "other writes", "median ms", "worst ms",
+            ],
             rows.map { row in
                 [
                     "\(row.format)", "\(row.rows)", "\(row.registry)", whole(row.rowsPerSecond),
                     text(row.cpuMicroseconds), text(row.commandCPUMicroseconds), text(row.writtenBytesPerRow),
-                    "\(row.peakMemoryBytes >> 20)",
+                    "\(row.peakMemoryBytes >> 20)", row.otherWrites.map { "\($0)" } ?? "-",
+                    row.otherMedianMilliseconds.map(text) ?? "-", row.otherWorstMilliseconds.map(text) ?? "-",
                 ]
             })
     }

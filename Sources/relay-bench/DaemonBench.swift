@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CurlTransport
 import Foundation
 
 /// The daemon's benchmarks, each on a stage of its own.
@@ -28,7 +29,8 @@ struct DaemonBench {
         return try [(options.registry, .csv), (options.importRows, .ndjson), (options.importRows, .csv)].map {
             (rows: Int, format: Stage.Format) in
             defer { devices += rows }
-            return try stage.importDevices(devices..<devices + rows, as: format)
+            return try stage.importDevices(
+                devices..<devices + rows, as: format, beside: OtherWriter(socket: stage.socketPath))
         }
     }
 
@@ -39,24 +41,69 @@ struct DaemonBench {
     func late() throws -> [BenchReport.Late] {
         var rows: [BenchReport.Late] = []
         var best = 0.0
-        let limits = [nil] + options.connections.map { Optional($0) }
         for latency in [0] + options.latencies.filter({ $0 > 0 }) {
-            for limit in latency == 0 ? [nil] : limits {
-                let whole = try late(milliseconds: latency, connections: limit)
-                if latency == 0 { best = whole.pushesPerSecond }
-                rows.append(.init(whole: whole, connectionLimit: limit, share: whole.pushesPerSecond / best))
-            }
+            let whole = try late(milliseconds: latency)
+            if latency == 0 { best = whole.pushesPerSecond }
+            rows.append(.init(whole: whole, share: whole.pushesPerSecond / best))
         }
         return rows
     }
 
-    private func late(milliseconds: Int, connections: Int?) throws -> BenchReport.Whole {
-        let stage = try Stage(relay: options.relay, latency: milliseconds, connections: connections)
+    private func late(milliseconds: Int) throws -> BenchReport.Whole {
+        let stage = try Stage(relay: options.relay, latency: milliseconds)
         defer { stage.tearDown() }
         try stage.start()
         _ = try stage.importDevices(0..<options.lateDevices, as: .ndjson)
         try stage.startAnew()
         return try campaign(stage, devices: options.lateDevices, latency: milliseconds)
+    }
+
+    /// The same against the limit of connections, once they are open. First with the limit that the daemon has by itself.
+    func sweep() throws -> [BenchReport.Connections] {
+        var rows: [BenchReport.Connections] = []
+        for latency in options.latencies where latency > 0 && !options.connections.isEmpty {
+            let stage = try Stage(relay: options.relay, latency: latency)
+            defer { stage.tearDown() }
+            try stage.start()
+            _ = try stage.importDevices(0..<options.sweepDevices, as: .ndjson)
+            for (index, limit) in ([nil] + options.connections.map { Optional($0) }).enumerated() {
+                try stage.limit(connections: limit)
+                try stage.startAnew()
+                rows.append(try window(stage, version: index + 2, latency: latency, limit: limit))
+            }
+        }
+        return rows
+    }
+
+    /// Microseconds in which the connections are found, and in which is measured.
+    private static let (search, window): (UInt32, UInt32) = (1_500_000, 2_000_000)
+
+    private func window(_ stage: Stage, version: Int, latency: Int, limit: Int?) throws -> BenchReport.Connections {
+        let id = try stage.raise(to: "\(version).0.0")
+        try stage.wait("the campaign begins", pause: 2000) { try stage.campaign(id).accepted > 0 }
+        usleep(Self.search)
+        func moment() throws -> (time: ContinuousClock.Instant, accepted: Int, cpu: UInt64, sink: UInt64) {
+            let accepted = try stage.campaign(id).accepted
+            return (
+                .now, accepted, try stage.figures().processorTime,
+                try ProcessFigures(of: stage.sink.identifier).processorTime
+            )
+        }
+        let before = try moment()
+        usleep(Self.window)
+        let after = try moment()
+        let connections = try stage.metric("upgrade_relay_http2_connections_open")
+        let streams = try stage.metric("upgrade_relay_http2_streams_open")
+        guard try stage.api("POST", "/v1/campaigns/\(id)/cancel").status == 200 else {
+            throw BenchError("the campaign was over too soon: more --sweep-devices are needed")
+        }
+        let pushes = Double(after.accepted - before.accepted)
+        return .init(
+            latencyMilliseconds: latency, limit: limit, connections: connections, streams: streams,
+            pushesPerSecond: pushes / ((after.time - before.time) / .seconds(1)),
+            possiblePerSecond: Double(connections) * 1_000_000 / Double(latency),
+            cpuMicroseconds: Double(after.cpu - before.cpu) / pushes / 1000,
+            simulatorCPUMicroseconds: Double(after.sink - before.sink) / pushes / 1000)
     }
 
     private func campaign(_ stage: Stage, devices: Int, latency: Int) throws -> BenchReport.Whole {

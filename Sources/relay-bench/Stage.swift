@@ -14,16 +14,15 @@ final class Stage {
     let key: ES256PrivateKey
     let sink: Child
     let port: UInt16
-    private let connections: Int?
+    /// The daemon's limit; nil: its default.
+    private var connections: Int?
     private(set) var daemon: Child?
 
     /// - Parameters:
     ///   - relay: the path of the upgrade-relay binary.
     ///   - latency: milliseconds from request to answer.
-    ///   - connections: the daemon's limit; nil: its default.
-    init(relay: String, latency: Int = 0, connections: Int? = nil) throws {
+    init(relay: String, latency: Int = 0) throws {
         self.relay = relay
-        self.connections = connections
         folder = FileManager.default.temporaryDirectory.appending(path: "relay-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -55,7 +54,7 @@ final class Stage {
     var authorityPath: String { folder.appending(path: "ca.pem").path }
     private var configurationPath: String { folder.appending(path: "config.json5").path }
     private var logPath: String { folder.appending(path: "daemon.log").path }
-    private var socketPath: String { folder.appending(path: "control.sock").path }
+    var socketPath: String { folder.appending(path: "control.sock").path }
 
     private func writeConfiguration() throws {
         var apns: [String: Any] = [
@@ -74,6 +73,12 @@ final class Stage {
             "listen": ["address": "127.0.0.1:0", "controlSocket": socketPath], "apps": [Sender.topic: app],
         ]
         try JSONSerialization.data(withJSONObject: configuration).write(to: URL(fileURLWithPath: configurationPath))
+    }
+
+    /// Takes effect when the daemon is started anew.
+    func limit(connections: Int?) throws {
+        self.connections = connections
+        try writeConfiguration()
     }
 
     func tearDown() {
@@ -148,6 +153,14 @@ final class Stage {
         return try HTTPClient(unixSocket: socketPath).send(request)
     }
 
+    /// The sum of a metric over its labels.
+    func metric(_ name: String) throws -> Int {
+        let text = String(decoding: try api("GET", "/metrics").body, as: UTF8.self)
+        let values = text.split(separator: "\n").filter { $0.hasPrefix(name + "{") || $0.hasPrefix(name + " ") }
+        guard !values.isEmpty else { throw BenchError("the daemon does not tell of \(name)") }
+        return Int(values.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +))
+    }
+
     /// Raises the required version; returns the campaign's id.
     func raise(to version: String) throws -> String {
         let path = "/v1/apps/\(Sender.topic)/\(Self.platform)/version"
@@ -195,12 +208,16 @@ final class Stage {
     }
 
     /// Imports devices by the command that an operator uses; the first of them is 0, so that their number is known.
-    func importDevices(_ numbers: Range<Int>, as format: Format) throws -> BenchReport.Import {
+    /// - Parameter writer: writes meanwhile, and tells how long each time took.
+    func importDevices(
+        _ numbers: Range<Int>, as format: Format, beside writer: OtherWriter? = nil
+    ) throws -> BenchReport.Import {
         let path = folder.appending(path: "devices.\(format.rawValue)")
         try Self.write(numbers, as: format, to: path)
         defer { try? FileManager.default.removeItem(at: path) }
         let before = try figures()
         let commandsBefore = ProcessClock.children()
+        try writer?.begin()
         let began = ContinuousClock.now
         _ = try Child(
             relay,
@@ -210,6 +227,7 @@ final class Stage {
             ]
         ).result()
         let elapsed = (ContinuousClock.now - began) / .seconds(1)
+        let waits = try writer?.end()
         let commands = ProcessClock.children() - commandsBefore
         let after = try figures()
         let rows = Double(numbers.count)
@@ -217,7 +235,8 @@ final class Stage {
             format: format, rows: numbers.count, registry: numbers.lowerBound, rowsPerSecond: rows / elapsed,
             cpuMicroseconds: Double(after.processorTime - before.processorTime) / rows / 1000,
             commandCPUMicroseconds: Double(commands) / rows / 1000,
-            writtenBytesPerRow: Double(after.written - before.written) / rows, peakMemoryBytes: after.peakMemory)
+            writtenBytesPerRow: Double(after.written - before.written) / rows, peakMemoryBytes: after.peakMemory,
+            otherWrites: waits?.count, otherMedianMilliseconds: waits?.median, otherWorstMilliseconds: waits?.worst)
     }
 
     private static func write(_ numbers: Range<Int>, as format: Format, to path: URL) throws {

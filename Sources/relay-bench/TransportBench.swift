@@ -6,6 +6,21 @@ import Foundation
 struct TransportBench {
     let options: BenchOptions
 
+    /// Allocations of the lane's thread for each push, at most, where many share a turn of the loop, which costs some as a
+    /// batch does. nghttp2 alone would take six for each request from malloc.
+    static let allocationBound = 0.2
+    private static let manyStreams = 100
+
+    /// - Throws: where a push takes memory again.
+    static func check(_ rows: [BenchReport.Transport]) throws {
+        for row in rows where row.streams >= manyStreams {
+            guard let allocations = row.allocationsPerPush, allocations >= allocationBound else { continue }
+            throw BenchError(
+                "the lane asked for memory \(BenchReport.text(allocations)) times per push with \(row.streams) streams; "
+                    + "it should be below \(allocationBound)")
+        }
+    }
+
     func run() throws -> [BenchReport.Transport] {
         let stage = try Stage(relay: options.relay)
         defer { stage.tearDown() }
@@ -31,7 +46,8 @@ struct TransportBench {
                 laneCPUMicroseconds: Double(best.laneCPU) / Double(options.pushes) / 1000,
                 pushesPerSecond: Double(options.pushes) / (Double(best.elapsed) / 1e9),
                 simulatorCPUMicroseconds: sinkCPU.min() ?? 0, h2loadCPUMicroseconds: rivalCPU,
-                h2loadRequestsPerSecond: rival?.requestsPerSecond, ratio: rivalCPU.map { cpu / $0 })
+                h2loadRequestsPerSecond: rival?.requestsPerSecond, ratio: rivalCPU.map { cpu / $0 },
+                allocationsPerPush: ours.compactMap(\.allocations).max())
         }
     }
 

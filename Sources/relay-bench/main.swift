@@ -34,6 +34,7 @@ func bench(_ options: BenchOptions) throws {
     if options.suites.contains(.transport) {
         report.transport = try TransportBench(options: options).run()
         tell(BenchReport.table(report.transport))
+        try TransportBench.check(report.transport)
     }
     let daemon = DaemonBench(options: options)
     if options.suites.contains(.whole) {
@@ -47,6 +48,8 @@ func bench(_ options: BenchOptions) throws {
     if options.suites.contains(.latency) {
         report.latency = try daemon.late()
         tell(BenchReport.table(report.latency))
+        report.connections = try daemon.sweep()
+        tell(BenchReport.table(report.connections))
     }
     if options.suites.contains(.imports) { report.imports += try daemon.imports() }
     if !report.imports.isEmpty { tell(BenchReport.table(report.imports)) }

@@ -39,6 +39,25 @@ struct ConnectionMachineTests {
         #expect(connection.room == 100, "our own limit is the lower one")
     }
 
+    @Test func aFewFreeStreamsWaitUntilTheyAreAHandful() {
+        var connection = machine()
+        #expect(connection.worthwhileRoom == 1, "the first is not one of a few")
+        connection = proven()
+        #expect(connection.worthwhileRoom == 100)
+        connection.requestsOpened(95, at: at(3))
+        #expect(connection.worthwhileRoom == 5 && !connection.isFull(at: at(600)))
+        connection.requestsOpened(1, at: at(3))
+        #expect(connection.room == 4 && connection.worthwhileRoom == 0)
+        #expect(connection.isFull(at: at(600)), "another connection would add something")
+        connection.requestEnded(.answered(isSuccess: true))
+        #expect(connection.worthwhileRoom == 5)
+        connection.settingsReceived(maximumStreams: 96, at: at(4))
+        #expect(connection.room == 1 && connection.worthwhileRoom == 0)
+        connection.settingsReceived(maximumStreams: 19, at: at(5))
+        while connection.inFlight > 18 { connection.requestEnded(.answered(isSuccess: true)) }
+        #expect(connection.worthwhileRoom == 1, "of few streams each counts")
+    }
+
     @Test func theServersLimitIsObeyedUpAndDown() {
         var connection = proven()
         connection.settingsReceived(maximumStreams: 10, at: at(0))

@@ -37,7 +37,7 @@ struct ConnectionSearchTests {
         #expect(found(bound(rate, least)) == 1)
     }
 
-    @Test(arguments: [(100_000.0, 0.05, 8), (100_000, 0.2, 32), (100_000, 0.03, 8), (300_000, 0.05, 32)])
+    @Test(arguments: [(100_000.0, 0.05, 10), (100_000, 0.2, 32), (100_000, 0.03, 6), (300_000, 0.05, 30)])
     func aLateServiceGetsWhatHidesItsLatency(rate: Double, least: Double, connections: Int) {
         #expect(found(bound(rate, least)) == connections)
         // Little's law: fewer would not have been enough, or the next step would not have brought its share.
@@ -51,30 +51,95 @@ struct ConnectionSearchTests {
         #expect(found(limit: 1) { _ in 0.2 } == 1)
     }
 
-    @Test func theStepsAreOneFourEightSixteen() {
+    @Test(
+        arguments: [
+            (50, [1, 15, 20]), (52, [1, 16, 20]), (30, [1, 9, 18, 20]), (21, [1, 7, 14, 20]), (200, [1, 16, 20]),
+        ] as [(Int, [Int])])
+    func whomManyRequestsDoNotSlowDownGetsAsManyAsALaneCanFill(milliseconds: Int, expected: [Int]) {
+        var search = ConnectionSearch(limit: 20)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(milliseconds)))
+        var steps = [search.wanted]
+        for _ in 1..<expected.count {
+            search.took(.init(streams: search.wanted * 1000, latency: .milliseconds(milliseconds)), at: at(0))
+            steps.append(search.wanted)
+        }
+        #expect(steps == expected)
+    }
+
+    @Test func whoIsSlowerForThemGetsOneFourEightSixteen() {
         var search = ConnectionSearch(limit: 20)
         search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
         var steps = [search.wanted]
-        for _ in 0..<4 {
-            search.took(.init(streams: search.wanted * 1000, latency: .milliseconds(51)), at: at(0))
+        for milliseconds in [100, 160, 210, 275] {
+            search.took(.init(streams: search.wanted * 1000, latency: .milliseconds(milliseconds)), at: at(0))
             steps.append(search.wanted)
         }
         #expect(steps == [1, 4, 8, 16, 20])
     }
 
-    @Test func aVainStepIsNotFollowedByAnother() {
+    @Test func narrowConnectionsAreNotOpenedByTheHundred() {
+        var search = ConnectionSearch(limit: 1000)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.took(.init(streams: 100, latency: .milliseconds(50)), at: at(0))
+        #expect(search.wanted == ConnectionSearch.longest)
+        search.took(.init(streams: 1600, latency: .milliseconds(50)), at: at(0))
+        #expect(search.wanted == 32, "from many, twice as many")
+    }
+
+    @Test func whatAVainStepBroughtIsGivenBack() {
         var search = ConnectionSearch(limit: 64)
         search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
-        search.took(.init(streams: 1000, latency: .milliseconds(52)), at: at(0))
+        search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
+        #expect(search.wanted == 15 && search.most == nil)
+        // 30,000 a second are all that it does: 500 ms for fifteen thousand.
+        let reading = ConnectionSearch.Reading(streams: 15_000, latency: .milliseconds(500))
+        search.took(reading, at: at(0))
+        #expect(search.wanted == 15, "one reading may be chance")
+        search.took(reading, at: at(1))
+        #expect(search.wanted == 3 && search.most == 3, "twice 30,000 x 50 ms")
+        #expect(find(&search, at: at(60)) { Double($0) / 30_000 } == 3, "where a hundred ms are the rule")
+    }
+
+    @Test func aStepThatBroughtLittleIsGivenBackAfterFourReadings() {
+        var search = ConnectionSearch(limit: 64)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
+        // 80,000 a second.
+        let reading = ConnectionSearch.Reading(streams: 15_000, latency: .microseconds(187_500))
+        for _ in 0..<3 {
+            search.took(reading, at: at(0))
+            #expect(search.wanted == 15)
+        }
+        search.took(reading, at: at(0))
+        #expect(search.wanted == 8 && search.most == 8)
+    }
+
+    @Test func whoWasBusyAndIsQuickAgainIsTriedAgainAtOnce() {
+        var search = ConnectionSearch(limit: 16)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
+        for _ in 0..<4 { search.took(.init(streams: 15_000, latency: .milliseconds(300)), at: at(1)) }
+        #expect(search.wanted == 5 && search.most == 5)
+        search.took(.init(streams: 5000, latency: .milliseconds(80)), at: at(2))
+        #expect(search.wanted == 5, "the rate is what it was")
+        search.took(.init(streams: 5000, latency: .milliseconds(55)), at: at(3))
+        #expect(search.wanted == 10 && search.most == nil, "they carry twice what was reached")
+    }
+
+    @Test func afterAVainStepOneMoreIsTriedNowAndThen() {
+        var search = ConnectionSearch(limit: 64)
+        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.took(.init(streams: 1000, latency: .milliseconds(100)), at: at(0))
         #expect(search.wanted == 4)
         // Four times the streams, four times the latency: nothing was won.
-        #expect(find(&search, at: at(0)) { Double($0) / 20_000 } == 4)
-        #expect(find(&search, at: at(59)) { Double($0) / 20_000 } == 4, "a minute's rest")
-        #expect(find(&search, at: at(60)) { Double($0) / 20_000 } == 5, "one, to see whether it is still so")
-        #expect(find(&search, at: at(179)) { Double($0) / 20_000 } == 5, "then two minutes")
-        #expect(find(&search, at: at(180)) { Double($0) / 20_000 } == 6)
+        #expect(find(&search, at: at(0)) { Double($0) / 10_000 } == 2)
+        #expect(find(&search, at: at(59)) { Double($0) / 10_000 } == 2, "a minute's rest")
+        search.took(.init(streams: 2000, latency: .milliseconds(200)), at: at(60))
+        #expect(search.wanted == 3, "one, to see whether it is still so")
+        #expect(find(&search, at: at(60)) { Double($0) / 10_000 } == 3, "then two minutes")
+        #expect(find(&search, at: at(179)) { Double($0) / 10_000 } == 3)
         // The service got better meanwhile.
-        #expect(find(&search, at: at(420)) { _ in 0.2 } == 64)
+        #expect(find(&search, at: at(180)) { _ in 0.2 } == 64)
     }
 
     @Test func someBadReadingsAreForgiven() {
@@ -86,7 +151,7 @@ struct ConnectionSearchTests {
             #expect(search.wanted == 1)
         }
         search.took(.init(streams: 1000, latency: .milliseconds(55)), at: at(0))
-        #expect(search.wanted == 4)
+        #expect(search.wanted == 16)
     }
 
     @Test func whoCarriesPlentyNeedsNoOtherWhateverTheReadingsSay() {
@@ -128,7 +193,7 @@ struct ConnectionSearchTests {
         search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
         search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
         search.took(.init(streams: 400, latency: .milliseconds(50)), at: at(0))
-        #expect(find(&search, at: at(59)) { _ in 0.05 } == 4)
+        #expect(find(&search, at: at(59)) { _ in 0.05 } == 15)
     }
 
     @Test func whatIsNotToBeHadIsNotWanted() {
@@ -149,24 +214,24 @@ struct ConnectionSearchTests {
 
     @Test func theMeterCountsTheLastQuarterOfWhatWasSentSince() {
         var meter = AnswerMeter()
-        meter.add(sentAt: milliseconds(1), heardAt: milliseconds(51))
+        meter.add(sentAt: milliseconds(1), took: 50_000_000)
         #expect(
             meter.reading(at: milliseconds(51)) == .init(streams: 1, latency: .milliseconds(50)),
             "one stream, one answer")
         meter.restart(streams: 8, at: milliseconds(100))
-        meter.add(sentAt: milliseconds(99), heardAt: milliseconds(200))
+        meter.add(sentAt: milliseconds(99), took: 101_000_000)
         for wait in 1...7 as ClosedRange<UInt64> {
-            meter.add(sentAt: milliseconds(100), heardAt: milliseconds(100 + wait * 10))
+            meter.add(sentAt: milliseconds(100), took: wait * 10_000_000)
             #expect(meter.reading(at: milliseconds(150)) == nil)
         }
-        meter.add(sentAt: milliseconds(100), heardAt: milliseconds(190))
+        meter.add(sentAt: milliseconds(100), took: 90_000_000)
         #expect(meter.reading(at: milliseconds(149)) == nil, "a reading of many takes its time")
         #expect(
             meter.reading(at: milliseconds(150))
                 == .init(streams: 8, latency: .milliseconds(80), least: .milliseconds(10)))
         meter.restart(streams: 0, at: milliseconds(300))
         #expect(meter.streams == 1 && meter.reading(at: milliseconds(150)) == nil)
-        meter.add(sentAt: milliseconds(301), heardAt: milliseconds(300))
+        meter.add(sentAt: milliseconds(301), took: 0)
         #expect(meter.reading(at: milliseconds(150)) == .init(streams: 1, latency: .zero))
     }
 

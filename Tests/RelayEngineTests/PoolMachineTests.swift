@@ -37,29 +37,29 @@ struct PoolMachineTests {
         #expect(pool.decide(queued: 1, full(1), at: at(2)) == .nothing, "nothing is known of its answers")
     }
 
-    @Test func moreWhileAllAreFullAndTheLatencyStays() {
+    @Test func moreWhileAllAreFullAndTheRateRises() {
         var pool = late()
         #expect(!PoolMachine.isShort(queued: 0, full(1)), "nothing waits")
         #expect(!PoolMachine.isShort(queued: 1, Connections(usable: 2, full: 1)))
         #expect(PoolMachine.isShort(queued: 1, full(1)))
-        pool.took(reading(1000, 52), full(1), at: at(100))
+        pool.took(reading(1000, 90), full(1), at: at(100))
         #expect(pool.decide(queued: 0, full(1), at: at(100)) == .nothing, "nothing waits")
         #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
         #expect(pool.decide(queued: 1, full(1), at: at(101)) == .nothing, "they are on their way")
-        pool.took(reading(1000, 52), full(1), at: at(101))
+        pool.took(reading(1000, 90), full(1), at: at(101))
         for _ in 0..<3 { pool.dialled() }
         #expect(pool.decide(queued: 9000, full(4), at: at(150)) == .nothing, "not before it is known what they brought")
         // One was lost: it is replaced, and nothing is judged meanwhile.
         pool.took(reading(3000, 500), full(3), at: at(160))
         #expect(pool.decide(queued: 9000, full(3), at: at(160)) == .dial(1))
         pool.dialled()
-        pool.took(reading(4000, 53), full(4), at: at(200))
+        pool.took(reading(4000, 140), full(4), at: at(200))
         #expect(pool.decide(queued: 9000, full(4), at: at(200)) == .dial(4))
     }
 
     @Test func whatCannotBeDialledIsNotTriedAgainForAWhile() {
         var pool = late()
-        pool.took(reading(1000, 52), full(1), at: at(100))
+        pool.took(reading(1000, 90), full(1), at: at(100))
         #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
         pool.dialled()
         pool.dialFailed(usable: 2, at: at(110), random: 0)
@@ -71,7 +71,7 @@ struct PoolMachineTests {
 
     @Test func aConnectionThatTheServiceEndsAtOnceIsOneTooMany() {
         var pool = late()
-        pool.took(reading(1000, 52), full(1), at: at(100))
+        pool.took(reading(1000, 90), full(1), at: at(100))
         #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
         for _ in 0..<3 { pool.dialled() }
         pool.retired(.died, wasProven: false, livedFor: .milliseconds(5), usable: 3, at: at(110), random: 0)
@@ -80,7 +80,7 @@ struct PoolMachineTests {
 
     @Test func whoAsksForCalmGetsFewerConnections() {
         var pool = late()
-        pool.took(reading(1000, 52), full(1), at: at(100))
+        pool.took(reading(1000, 90), full(1), at: at(100))
         #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
         for _ in 0..<3 { pool.dialled() }
         pool.retired(
@@ -96,6 +96,29 @@ struct PoolMachineTests {
         pool.retired(.surplus, wasProven: true, livedFor: .seconds(1), at: at(600_000), random: 0)
         #expect(pool.setbacks == 0)
         #expect(pool.decide(queued: 1, Connections(), at: at(600_000)) == .dial(1))
+    }
+
+    @Test func whoIsNotSlowedDownGetsThemAllAtOnce() {
+        var pool = late()
+        pool.took(reading(1000, 54), full(1), at: at(110))
+        #expect(pool.decide(queued: 1, full(1), at: at(110)) == .dial(15))
+    }
+
+    @Test func whatAVainStepBroughtIsRetired() {
+        var pool = late()
+        pool.took(reading(1000, 54), full(1), at: at(110))
+        #expect(pool.decide(queued: 1, full(1), at: at(110)) == .dial(15))
+        for _ in 0..<15 { pool.dialled() }
+        for _ in 0..<2 {
+            #expect(pool.surplus(full(16), at: at(1000)) == 0)
+            pool.took(reading(16_000, 800), full(16), at: at(1000))
+        }
+        #expect(pool.surplus(full(16), at: at(1000)) == 13, "20,000 x 54 ms fit twice into three")
+        for _ in 0..<13 {
+            pool.retired(.surplus, wasProven: true, livedFor: .seconds(1), usable: 15, at: at(1000), random: 0)
+        }
+        #expect(pool.surplus(full(3), at: at(1000)) == 0)
+        #expect(pool.decide(queued: 1, full(3), at: at(1000)) == .nothing)
     }
 
     @Test func aReplacementIsDialledWhileTheLastStreamsEnd() {

@@ -246,8 +246,8 @@ extension ConfigurationManual {
             (
                 "apps.APP.PLATFORM.apns.connections",
                 "Connections at most, for each lane and server. One while it suffices; more are opened while every stream is "
-                    + "taken and each step brings a higher rate, which hides the service's latency. Those that nobody "
-                    + "needed for ten minutes are closed."
+                    + "taken and each step brings a higher rate, which hides the service's latency. Those that brought "
+                    + "nothing are closed at once, those that nobody needed for ten minutes then."
             ),
         ])
 
