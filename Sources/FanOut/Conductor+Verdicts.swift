@@ -12,6 +12,7 @@ extension Conductor {
         var settlement = Settlement(provider: run.route.provider, expiresAt: run.record.expiresAt, now: now)
         flight.settle(with: &settlement)
         weigh(settlement, flight, of: run, at: now)
+        weighOutage(settlement, flight, of: run, at: now)
         if let found = settlement.stop {
             let remedy = run.remedy(for: found.environment, at: now)
             stop(run, for: run.route.provider.explain(found.fault, reason: found.reason, remedy), flight)
