@@ -231,6 +231,30 @@ import Testing
         #expect(bench.production.figures.requests == 500 + sent)
     }
 
+    @Test func aWaveWaitsForTheServiceAndTheNextForTheWave() throws {
+        let bench = try bench(Self.outage()) {
+            $0.waves = WavePlan(ends: [5_000, 10_000])
+            $0.waveRules = WaveRules(pause: .seconds(600))
+        }
+        try bench.register(1...1_000)
+        try bench.raise()
+        try settle(bench, retrying: Self.first)
+        #expect(try bench.campaign().waves.list.first?.endedAt == nil)
+        try bench.production.play(FaultScript())
+        passPause(bench, before: 1)
+        let isOver = try bench.until { try bench.campaign().waves.list.first?.endedAt != nil }
+        try #require(isOver, counts(of: bench))
+        let wave = try #require(try bench.campaign().waves.current)
+        #expect(wave.number == 0 && wave.failed == Int64(Self.first))
+        #expect(wave.accepted == wave.devices - Int64(Self.first))
+        #expect(bench.production.figures.requests == Int(wave.devices))
+        bench.clock.advance(by: .seconds(600))
+        bench.fanOut?.poke()
+        let end = try finish(bench, 1_000, inVain: Self.first)
+        #expect(end.waves.list.map(\.accepted) == end.waves.list.map(\.devices))
+        #expect(bench.production.figures.requests == 1_000 + Self.first)
+    }
+
     // MARK: Two services
 
     /// A thousand, of which every tenth is a development build.

@@ -77,7 +77,7 @@ import Testing
 
     // MARK: While it lasts
 
-    /// The hour of the class' comment: what a service that is down for so long gets.
+    /// What a service that is down for so long gets of a campaign that begins in it, jitter left out.
     @Test func anHourOfOutageCostsFewPushes() {
         let bench = Bench()
         #expect(bench.batch(failed: 64) != .nothing)
