@@ -116,8 +116,10 @@ extension Conductor {
             record.waves = planned.waves
         }
         if rerouted.remove(record.key) == nil { beginPace(of: record.app) }
-        runs[record.key] = CampaignRun(
+        let run = CampaignRun(
             record: record, route: route, limits: configuration.limits, nextRetry: try store.nextRetry(record.key))
+        takeUpPause(run, at: now)
+        runs[record.key] = run
         log(.info, "sending", [("campaign", record.id), ("app", record.app.app)])
     }
 

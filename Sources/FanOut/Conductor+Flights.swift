@@ -65,7 +65,7 @@ extension Conductor {
                 })
             return true
         case .readShard(let shard, let most):
-            let allowed = allowance(run)
+            let allowed = allowance(run, at: now)
             guard allowed > 0 else { return false }
             let limit = run.devices(for: allowed, limit: most)
             let flight = hangar.popLast() ?? Flight()
@@ -84,7 +84,7 @@ extension Conductor {
             send(flight, of: run)
             return true
         case .readRetries(let most):
-            let allowed = allowance(run)
+            let allowed = allowance(run, at: now)
             guard allowed > 0 else { return false }
             let limit = min(allowed, most)
             let flight = hangar.popLast() ?? Flight()
@@ -126,6 +126,7 @@ extension Conductor {
         flights[nextTag] = flight
         nextTag += 1
         run.add(requests: flight.requestCount, source: flight.source)
+        noteProbe(flight, of: run)
         for (environment, batch) in flight.batches {
             pools.submit(batch, of: run.route, to: environment, pin: flight.pin)
         }
@@ -194,6 +195,7 @@ extension Conductor {
     private mutating func recorded(_ flight: Flight, at now: Timestamp) {
         if let run = flight.run {
             run.add(requests: -flight.requestCount, source: flight.source)
+            noteLanding(flight, of: run, at: now)
             let isRecorded = flight.settled != nil
             if isRecorded {
                 run.pushes.add(flight.requestCount, at: now)

@@ -26,11 +26,12 @@ extension Conductor {
         pacers[app]?.begin(at: now)
     }
 
-    /// Pushes that the campaign may send now.
-    mutating func allowance(_ run: CampaignRun) -> Int {
-        guard run.route.pace != nil else { return .max }
-        let now = tick
-        return pacers[run.record.app]?.allowance(at: now) ?? .max
+    /// Pushes that the campaign may send now: of what its services take, what the pace allows.
+    mutating func allowance(_ run: CampaignRun, at now: Timestamp) -> Int {
+        let most = outageAllowance(run, at: now)
+        guard run.route.pace != nil, most > 0 else { return most }
+        let tick = tick
+        return min(most, pacers[run.record.app]?.allowance(at: tick) ?? .max)
     }
 
     mutating func took(_ pushes: Int, by run: CampaignRun) {
@@ -38,7 +39,7 @@ extension Conductor {
         pacers[run.record.app]?.took(pushes)
     }
 
-    /// How long until the campaign may send; nil where nothing but the pace would have to come.
+    /// How long until the pace lets the campaign send; nil where nothing but the pace would have to come.
     mutating func paceWait(_ run: CampaignRun, at now: Timestamp) -> Duration? {
         guard run.route.pace != nil, !storeRests, !isClosing, run.pausedUntil.map({ now >= $0 }) ?? true else {
             return nil

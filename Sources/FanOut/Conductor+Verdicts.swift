@@ -12,6 +12,7 @@ extension Conductor {
         var settlement = Settlement(provider: run.route.provider, expiresAt: run.record.expiresAt, now: now)
         flight.settle(with: &settlement)
         weigh(settlement, flight, of: run, at: now)
+        weighOutage(settlement, flight, of: run, at: now)
         if let found = settlement.stop {
             let remedy = run.remedy(for: found.environment, at: now)
             stop(run, for: run.route.provider.explain(found.fault, reason: found.reason, remedy), flight)
@@ -70,7 +71,7 @@ extension Conductor {
         run.forgetTemplates()
         do {
             switch try run.route.provider.refused(template, at: now) {
-            case .alreadyRenewed:
+            case .alreadyRenewed, .paused:
                 break
             case .sign:
                 log(
@@ -88,15 +89,26 @@ extension Conductor {
     /// Sends nothing with this credential before `time`, for whichever campaign (PROTOCOLS 1.6,
     /// TooManyProviderTokenUpdates): another token would only make it worse.
     private func hold(_ run: CampaignRun, until time: Timestamp, reason: String) {
-        let text = "\(reason): APNs wants a pause from this key; sending goes on by itself at \(time.internetTime)"
+        run.route.provider.pauseCredential(until: time)
         for other in runs.values where other.route.provider.sharesCredential(with: run.route.provider) {
-            guard other.pausedUntil.map({ $0 < time }) ?? true else { continue }
-            other.pausedUntil = time
-            other.pauseReason = text
-            log(
-                .warning, "the push service wants a pause",
-                [("campaign", other.record.id), ("reason", reason), ("until", time.internetTime)])
+            pause(other, until: time, reason: reason)
         }
+    }
+
+    /// A campaign begins, or goes on, in a pause from before a restart or from another campaign.
+    func takeUpPause(_ run: CampaignRun, at now: Timestamp) {
+        guard let known = run.route.provider.credentialPause(at: now) else { return }
+        pause(run, until: known.until, reason: known.reason)
+    }
+
+    private func pause(_ run: CampaignRun, until time: Timestamp, reason: String) {
+        guard run.pausedUntil.map({ $0 < time }) ?? true else { return }
+        run.pausedUntil = time
+        run.pauseReason =
+            "\(reason): APNs wants a pause from this key; sending goes on by itself at \(time.internetTime)"
+        log(
+            .warning, "the push service wants a pause",
+            [("campaign", run.record.id), ("reason", reason), ("until", time.internetTime)])
     }
 
     /// New connections in a row that the service binds to another key before it is the key's fault.

@@ -33,6 +33,8 @@ struct Conductor {
     var faults = FaultLedger()
     /// What became of each app's pushes; grows with the apps that are configured.
     var tallies: [AppKey: PushTally] = [:]
+    /// One for each service that has answered 5xx since the routes were last taken.
+    var outages: [PoolTable.Owner: OutageHold] = [:]
     /// One for each app with a pace.
     var pacers: [AppKey: Pacer] = [:]
     /// What a reload interrupted: it goes on where its ramp was.
@@ -100,6 +102,7 @@ struct Conductor {
             pulse.beat()
             proceed()
             lookForEndOfStoreFault()
+            forgetIdleOutages()
             publish()
         }
         ground()
@@ -141,6 +144,7 @@ struct Conductor {
         rerouted = Set(runs.keys)
         runs.removeAll()
         pools.removeAll()
+        forgetOutages()
         for app in faults.texts.keys where app.hasPrefix("apns:") { _ = faults.clear(app) }
         seenMark = nil
         nextLook = .now
@@ -179,7 +183,7 @@ struct Conductor {
             case .wait(let until?): pause = min(pause, until - now)
             case .wait(nil): break
             case .readShard, .readRetries, .leaseShards, .endWave, .beginWave, .complete:
-                if let wait = paceWait(run, at: now) { pause = min(pause, wait) }
+                if let wait = sendWait(run, at: now) { pause = min(pause, wait) }
             }
         }
         return max(pause, .zero)
@@ -196,6 +200,7 @@ struct Conductor {
             figures.tick = tick
             figures.trouble =
                 run.pauseReason ?? faults.text(Self.part(app, .production)) ?? faults.text(Self.part(app, .sandbox))
+                ?? faults.text(Self.outagePart(app, .production)) ?? faults.text(Self.outagePart(app, .sandbox))
                 ?? faults.text("store")
             return figures
         }

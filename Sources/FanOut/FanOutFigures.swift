@@ -18,10 +18,15 @@ package struct FanOutFigures: Sendable {
 
 extension FanOut {
     /// What keeps an app's pushes from its service, in each of its worlds: the environments' names.
-    package func environments(of app: AppKey) -> [(name: String, isReachable: Bool)] {
+    ///
+    /// `isHeld`: it answers, but 5xx to nearly everything, and is left alone.
+    package func environments(of app: AppKey) -> [(name: String, isReachable: Bool, isHeld: Bool)] {
         let faults = faults()
-        return [("production", .production), ("sandbox", .sandbox)].map { name, environment in
-            (name, faults[Conductor.part(app, environment)] == nil)
+        return PushEnvironment.allCases.map { environment in
+            (
+                environment.name, faults[Conductor.part(app, environment)] == nil,
+                faults[Conductor.outagePart(app, environment)] != nil
+            )
         }
     }
 

@@ -220,6 +220,19 @@ final class Flight {
         }
     }
 
+    /// What its answers say of the services that gave them; `isMain`: at least half of its pushes went there.
+    func serviceAnswers(
+        _ settlement: Settlement
+    ) -> [(environment: PushEnvironment, answers: OutageHold.Answers, isMain: Bool)] {
+        parts.filter { !$0.isSecondTry }.map { part in
+            let failures = settlement.failures[part.environment] ?? Settlement.Failures()
+            let answers = OutageHold.Answers(
+                good: part.batch.count - failures.failed - failures.silent, failed: failures.failed,
+                retryAfter: failures.retryAfter)
+            return (part.environment, answers, part.batch.count * 2 >= requestCount)
+        }
+    }
+
     /// Puts refused pushes back in line: the credential was at fault, not they.
     func hold(_ reasons: some Collection<String>, until time: Timestamp) {
         for index in rows.indices where isRefused(rows[index], reasons) {

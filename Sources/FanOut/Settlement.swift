@@ -19,6 +19,18 @@ struct Settlement {
         var environment: PushEnvironment
     }
 
+    /// What a service did not do, of one flight's pushes.
+    struct Failures {
+        /// 5xx that speak for the whole service.
+        var failed = 0
+        /// No answer, or one about a connection only.
+        var silent = 0
+        /// The shortest that a 5xx named.
+        var retryAfter: Duration?
+        /// The first 5xx, such as "503 ServiceUnavailable".
+        var text = ""
+    }
+
     /// Retries are due at whole tenths of a second: those of a busy service go and are recorded together, not in a batch and a
     /// transaction each.
     private static let retryGrain = Duration.milliseconds(100)
@@ -39,6 +51,8 @@ struct Settlement {
     private(set) var pause: (until: Timestamp, reason: String)?
     /// Pushes that want another connection.
     private(set) var reconnects = 0
+    /// By service, of first tries; all else was answered by a service that is at work.
+    private(set) var failures: [PushEnvironment: Failures] = [:]
     /// What the other environment has against the credential; it stops nothing.
     private(set) var otherEnvironmentFault: (reason: String, environment: PushEnvironment)?
 
@@ -53,7 +67,9 @@ struct Settlement {
 
     mutating func settle(_ row: inout LedgerRow, device: DeviceRow, answer: Answer, on leg: Leg) {
         row.attempts = device.attempts &+ Self.sends(of: answer)
-        apply(provider.outcome(of: answer, in: leg.batch, at: now), to: &row, device: device, leg)
+        let outcome = provider.outcome(of: answer, in: leg.batch, at: now)
+        if case .retry(let cause, let reason) = outcome { noteFailure(cause, reason, answer.status, leg.environment) }
+        apply(outcome, to: &row, device: device, leg)
     }
 
     /// The answer of the other environment to a token that its own called bad, after `settle` with the first answer.
@@ -79,6 +95,27 @@ struct Settlement {
         if let reason = row.reason { refusals[reason, default: 1] -= 1 }
         row.reason = nil
         apply(outcome, to: &row, device: device, leg)
+    }
+
+    private mutating func noteFailure(
+        _ cause: RetrySchedule.Cause, _ reason: String, _ status: UInt16, _ environment: PushEnvironment
+    ) {
+        switch cause {
+        case .tooManyRequests:
+            // The service is at work: it counts the pushes to each device.
+            break
+        case .service(let retryAfter) where !APNsProvider.speaksOfConnection(reason):
+            failures[environment, default: Failures()].failed += 1
+            if let retryAfter {
+                let known = failures[environment]?.retryAfter ?? retryAfter
+                failures[environment]?.retryAfter = min(known, retryAfter)
+            }
+            if failures[environment]?.failed == 1 {
+                failures[environment]?.text = reason == "HTTP \(status)" ? "\(status)" : "\(status) \(reason)"
+            }
+        case .service, .transport, .held:
+            failures[environment, default: Failures()].silent += 1
+        }
     }
 
     /// Each time that it was put on a connection counts, but for what the server promised not to have looked at: to be

@@ -191,6 +191,11 @@ package struct CampaignMachine: Sendable {
         allLeased = false
     }
 
+    /// The service was away and answers again: the next batch is a small one, as at the beginning.
+    package mutating func probeAgain() {
+        probe = .due
+    }
+
     /// The campaign was paused, suspended or ended, or the daemon stops.
     package mutating func halt() {
         isHalted = true

@@ -4,6 +4,9 @@
 /// ("Establishing a token-based connection to APNs"); this relay uses one for 50 minutes.
 ///
 /// Age is measured from the token's own `iat`, not from the start of the process.
+///
+/// Where the service finds that tokens were signed too often (TooManyProviderTokenUpdates) none is signed before its pause is
+/// over: what there is serves, however old.
 package struct ProviderTokenMachine: Sendable, Equatable {
     /// A token is replaced at this age: 50 minutes.
     package static let renewalAge = Duration.seconds(50 * 60)
@@ -16,24 +19,42 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     package enum Action: Sendable, Equatable {
         case use
         case sign
+        /// There is none, and none may be signed before then.
+        case wait(until: Timestamp)
     }
 
     package enum Refusal: Sendable, Equatable {
         /// The refused token is not the current one: just send again.
         case alreadyRenewed
         case sign
+        /// No token may be signed at present, whatever its age.
+        case paused
         /// A token of less than 20 minutes is called expired: this machine's clock is wrong, or the service's.
         case clockSkew
     }
 
     private var issuedAt: Timestamp?
+    /// Until when no token is signed; it may be past.
+    package private(set) var pausedUntil: Timestamp?
 
-    package init(issuedAt: Timestamp? = nil) {
+    package init(issuedAt: Timestamp? = nil, pausedUntil: Timestamp? = nil) {
         self.issuedAt = issuedAt
+        self.pausedUntil = pausedUntil
+    }
+
+    /// The end of a pause that goes on.
+    package func pause(at now: Timestamp) -> Timestamp? { pausedUntil.flatMap { now < $0 ? $0 : nil } }
+
+    /// The service wants a pause; returns whether that is longer than was known.
+    package mutating func paused(until time: Timestamp) -> Bool {
+        guard pausedUntil.map({ $0 < time }) ?? true else { return false }
+        pausedUntil = time
+        return true
     }
 
     /// Before a batch is built.
     package func tokenNeeded(at now: Timestamp) -> Action {
+        if let end = pause(at: now) { return issuedAt == nil ? .wait(until: end) : .use }
         guard let issuedAt else { return .sign }
         let age = now - issuedAt
         // A token from the future was signed under a wrong clock.
@@ -47,6 +68,7 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     /// The service called a token expired that was signed at `tokenIssuedAt`.
     package func refused(tokenIssuedAt: Timestamp, at now: Timestamp) -> Refusal {
         guard tokenIssuedAt == issuedAt else { return .alreadyRenewed }
+        guard pause(at: now) == nil else { return .paused }
         return now - tokenIssuedAt >= Self.minimumAge ? .sign : .clockSkew
     }
 }

@@ -44,11 +44,15 @@ package struct StoredProviderToken: Hashable, Sendable {
     package var key: String
     package var token: String
     package var issuedAt: Timestamp
+    /// Until when the push service wants no other token of this key (PROTOCOLS 1.6, TooManyProviderTokenUpdates); it may be
+    /// past. nil: it never minded this one.
+    package var pausedUntil: Timestamp?
 
-    package init(key: String, token: String, issuedAt: Timestamp) {
+    package init(key: String, token: String, issuedAt: Timestamp, pausedUntil: Timestamp? = nil) {
         self.key = key
         self.token = token
         self.issuedAt = issuedAt
+        self.pausedUntil = pausedUntil
     }
 }
 

@@ -18,6 +18,7 @@ struct Migration {
         Migration(name: "pruned campaigns, the outbox of notifications", toVersion: 3, sql: ThirdSchema.sql),
         Migration(name: "a compact ledger", toVersion: 4, sql: FourthSchema.sql),
         Migration(name: "campaigns in waves", toVersion: 5, sql: WaveSchema.sql),
+        Migration(name: "pauses of provider tokens", toVersion: 6, sql: TokenPauseSchema.sql),
     ]
 
     static let newest = newest(of: chain)

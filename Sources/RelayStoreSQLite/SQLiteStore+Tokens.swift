@@ -52,8 +52,11 @@ extension SQLiteStore {
 
     package func providerToken(key: String) throws -> StoredProviderToken? {
         try readOnce("reading a provider token") { connection in
-            try connection.first("SELECT key, token, issued_at FROM provider_token WHERE key = ?", .text(key)) {
-                StoredProviderToken(key: $0.text(0), token: $0.text(1), issuedAt: $0.time(2))
+            try connection.first(
+                "SELECT key, token, issued_at, paused_until FROM provider_token WHERE key = ?", .text(key)
+            ) {
+                StoredProviderToken(
+                    key: $0.text(0), token: $0.text(1), issuedAt: $0.time(2), pausedUntil: $0.optionalTime(3))
             }
         }
     }
@@ -62,9 +65,10 @@ extension SQLiteStore {
         try write("storing a provider token") { connection in
             _ = try connection.run(
                 """
-                INSERT INTO provider_token (key, token, issued_at) VALUES (?1, ?2, ?3)
-                ON CONFLICT (key) DO UPDATE SET token = ?2, issued_at = ?3
-                """, .text(token.key), .text(token.token), .time(token.issuedAt))
+                INSERT INTO provider_token (key, token, issued_at, paused_until) VALUES (?1, ?2, ?3, ?4)
+                ON CONFLICT (key) DO UPDATE SET token = ?2, issued_at = ?3, paused_until = ?4
+                """, .text(token.key), .text(token.token), .time(token.issuedAt),
+                token.pausedUntil.map { .time($0) } ?? .null)
         }
     }
 }

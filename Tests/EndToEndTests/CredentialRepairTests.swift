@@ -3,6 +3,7 @@ import APNsSimulator
 import Foundation
 import OwnThread
 import Signing
+import TestPeers
 import Testing
 
 /// Credentials that are wrong or go bad under the real daemon, and what its operator does about it.
@@ -117,6 +118,43 @@ import Testing
         try expectWhole(bench, end)
         #expect(bench.simulator.figures.providerTokens == 2)
         #expect(bench.simulator.figures.rejectedBy["ExpiredProviderToken", default: 0] >= 1)
+    }
+
+    /// TooManyProviderTokenUpdates, a kill, and a start within the pause: the token is too old by then, and the service would
+    /// be shown another one of a key that it wants no more of.
+    @Test func aPauseIsKeptAcrossAKill() throws {
+        let patience = 5
+        let identity = try TestIdentity()
+        let peer = try ScriptedPeer(identity, PeerManner()) { request in
+            guard request.connection == 0 else { return [.answer(200)] }
+            return [
+                .answer(429, ["retry-after": "\(patience)"], #"{"reason":"TooManyProviderTokenUpdates"}"#)
+            ]
+        }
+        defer { peer.stop() }
+        let bench = try Workbench()
+        try bench.push(to: "https://127.0.0.1:\(peer.port)", trusting: identity.authorityPath)
+        try bench.start()
+        try bench.register(Fleet(count: 200))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        try bench.follow(id) {
+            $0.reason?.hasPrefix("TooManyProviderTokenUpdates: ") == true && $0.counts["inFlight"] == 0
+        }
+        bench.kill()
+        let issued = Int64(Date.now.timeIntervalSince1970) - 51 * 60
+        let text = try providerToken(bench.key, issuedAt: issued)
+        let aged = try bench.sql("UPDATE provider_token SET token = '\(text)', issued_at = \(issued * 1000)")
+        try #require(aged.status == 0, "\(aged.errors)")
+        try bench.start()
+        let end = try bench.follow(id) { $0.isFinal }
+        #expect(end.counts["accepted"] == 200)
+        let requests = peer.state.now.requests
+        let refused = try #require(requests.last { $0.connection == 0 })
+        let taken = try #require(requests.first { $0.connection > 0 })
+        #expect(taken.at - refused.at >= .seconds(patience), "\(taken.at - refused.at)")
+        let tokens = Set(requests.compactMap { $0.headers["authorization"] })
+        #expect(tokens.count == 2, "the first run's, and one that was signed after the pause")
+        #expect(!tokens.contains("bearer \(text)"))
     }
 
     /// Half of the devices are development builds, and of those every second was registered as a production build.

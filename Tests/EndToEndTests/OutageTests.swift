@@ -114,6 +114,35 @@ import Testing
         #expect(try bench.deliveries(id).allSatisfy { $0["attempts"] as? Int == 2 })
     }
 
+    @Test func aServiceThatFailsEverythingIsLeftAloneAndItIsTold() throws {
+        let bench = try Workbench {
+            $0.faults.serviceErrors = .init(afterN: 0, count: .max, status: 503, retryAfter: 1)
+        }
+        try bench.start()
+        try bench.register(Fleet(count: 3_000))
+        let id = try bench.campaign(of: bench.bump("2.0.0"))
+        let relay = try #require(bench.relay)
+        #expect(relay.waitForLine("the push service answers 5xx: sending is held", within: .seconds(20)) != nil)
+        let reason = "the push service answers 503 ServiceUnavailable to nearly every push: sending waits"
+        let told = try trouble(bench)
+        #expect(told.contains(reason) && told.contains("outage:\(Workbench.app)"), "\(told)")
+        let held = try bench.follow(id) { $0.reason?.hasPrefix(reason) == true && $0.counts["inFlight"] == 0 }
+        #expect(held.state == "running" && held.addsUp && held.counts["accepted"] == 0)
+        _ = try bench.scrape(until: { $0["upgrade_relay_push_service_held", "environment", "production"] == 1 })
+        // The first batch, and a probe or more where this machine is slow: it takes hours until they are so many.
+        let sent = bench.simulator.figures.requests
+        #expect((64..<300).contains(sent), "\(sent)")
+
+        try bench.simulator.play(FaultScript())
+        let end = try bench.follow(id, within: .seconds(60)) { $0.isFinal }
+        #expect(end.state == "completed" && end.counts["accepted"] == 3_000 && end.reason == nil, "\(end)")
+        #expect(bench.simulator.figures.duplicates == 0)
+        #expect(
+            relay.waitForLine("the push service takes pushes again: sending goes on", within: .seconds(20)) != nil)
+        try bench.readiness(200)
+        _ = try bench.scrape(until: { $0["upgrade_relay_push_service_held", "environment", "production"] == 0 })
+    }
+
     @Test func aServerOnIPv6BehindAProxyIsReached() throws {
         let proxy = try ConnectProxy()
         defer { proxy.stop() }

@@ -59,6 +59,46 @@ import Testing
         #expect(try source(stored: foreign).token(at: start + .seconds(1)) != foreign)
     }
 
+    /// TooManyProviderTokenUpdates, and a restart in the pause.
+    @Test func aPauseOutlivesARestart() throws {
+        let saved = Mutex<[ProviderToken]>([])
+        let first = source { token in saved.withLock { $0.append(token) } }
+        let token = try first.token(at: start)
+        let end = start + .seconds(55 * 60)
+        first.pause(until: end)
+        first.pause(until: end - .seconds(60))
+        #expect(first.pause(at: start) == end)
+        let stored = try #require(saved.withLock { $0.last })
+        #expect(stored == ProviderToken(text: token.text, issuedAt: token.issuedAt, pausedUntil: end))
+        #expect(saved.withLock { $0.count } == 2, "the token, and its pause once")
+
+        let second = source(stored: stored) { token in saved.withLock { $0.append(token) } }
+        let late = end - .milliseconds(1)
+        #expect(second.pause(at: late) == end)
+        #expect(try second.token(at: late).text == token.text, "older than 50 minutes, and not replaced")
+        #expect(try second.refused(token.issuedAt, at: late) == .paused)
+        #expect(saved.withLock { $0.count } == 2)
+        let next = try second.token(at: end)
+        #expect(next.text != token.text && next.pausedUntil == nil && second.pause(at: end) == nil)
+        #expect(saved.withLock { $0.last } == next)
+    }
+
+    @Test func aPauseHoldsForWhateverSignsWithTheKeysName() throws {
+        let other = try ES256PrivateKey.generate()
+        var foreign = try APNsTokenSource(
+            teamID: "TEAM123456", keyID: "KEY1234567", key: other, stored: nil, save: { _ in }
+        ).token(at: start)
+        foreign.pausedUntil = start + .seconds(300)
+        let signed = Mutex(0)
+        let source = APNsTokenSource(
+            teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: foreign,
+            onSigned: { signed.withLock { $0 += 1 } }, save: { _ in })
+        #expect(throws: ProviderTokenPause.self) { try source.token(at: start) }
+        #expect(signed.withLock { $0 } == 0)
+        #expect(try source.token(at: start + .seconds(300)).text != foreign.text)
+        #expect(signed.withLock { $0 } == 1)
+    }
+
     @Test func aTokenThatCannotBeSavedIsUsedAllTheSame() throws {
         struct Full: Error {}
         let source = source { _ in throw Full() }

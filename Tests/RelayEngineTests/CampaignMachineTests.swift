@@ -96,6 +96,26 @@ import Testing
         #expect(machine.next(at: start) == .readShard(shard(0), limit: 100))
     }
 
+    /// The service was away: whether the batch that found it well again is one of a shard's or of retries.
+    @Test(arguments: [false, true])
+    func theNextBatchIsSmallAgainWhereThatIsWanted(isOfRetries: Bool) {
+        var machine = machine(nextRetry: isOfRetries ? start : nil)
+        machine.leased([shard(0), shard(1), shard(2)])
+        if isOfRetries { machine.retryBatchLeft() } else { machine.shardBatchLeft(0) }
+        machine.probeAgain()
+        #expect(machine.next(at: start) == .wait(until: nil), "what is out comes in first")
+        if isOfRetries {
+            machine.retryBatchEnded(next: nil)
+        } else {
+            machine.shardBatchRecorded(0, cursor: 9, isDone: true)
+        }
+        #expect(machine.next(at: start) == .readShard(shard(isOfRetries ? 0 : 1), limit: 10))
+        machine.shardBatchLeft(isOfRetries ? 0 : 1)
+        #expect(machine.next(at: start) == .wait(until: nil))
+        machine.shardBatchRecorded(isOfRetries ? 0 : 1, cursor: 999, isDone: true)
+        #expect(machine.next(at: start) == .readShard(shard(isOfRetries ? 1 : 2), limit: 100))
+    }
+
     @Test func aScheduledRetryIsWaitedForAndKeepsTheCampaignOpen() {
         var machine = machine()
         machine.leased([shard(0)])

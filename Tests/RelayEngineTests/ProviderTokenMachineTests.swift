@@ -29,6 +29,24 @@ import Testing
         #expect(machine.refused(tokenIssuedAt: issued, at: issued + .seconds(3001)) == .alreadyRenewed)
     }
 
+    @Test func nothingIsSignedInAPause() {
+        let end = issued + .seconds(4_000)
+        var machine = ProviderTokenMachine(issuedAt: issued)
+        let news = [machine.paused(until: end), machine.paused(until: end - .seconds(1))]
+        #expect(news == [true, false], "a shorter one changes nothing")
+        for seconds in [0, 3_000, 3_999] as [Int64] {
+            #expect(machine.tokenNeeded(at: issued + .seconds(seconds)) == .use)
+            #expect(machine.refused(tokenIssuedAt: issued, at: issued + .seconds(seconds)) == .paused)
+        }
+        #expect(machine.pause(at: end - .milliseconds(1)) == end && machine.pause(at: end) == nil)
+        #expect(machine.tokenNeeded(at: end) == .sign)
+        #expect(machine.refused(tokenIssuedAt: issued, at: end) == .sign)
+        // A process that begins in the pause of an earlier one, whose token it cannot use.
+        let restarted = ProviderTokenMachine(pausedUntil: end)
+        #expect(restarted.tokenNeeded(at: issued) == .wait(until: end))
+        #expect(restarted.tokenNeeded(at: end) == .sign)
+    }
+
     @Test(arguments: [(seconds: -1, action: ProviderTokenMachine.Action.use), (-60, .use), (-61, .sign)])
     func aClockThatIsSetBackALittleCostsNoToken(seconds: Int, action: ProviderTokenMachine.Action) {
         let machine = ProviderTokenMachine(issuedAt: issued)

@@ -199,6 +199,7 @@ struct DeliveryBatchTests {
             """
             UPDATE delivery SET attempts = 1; DROP TABLE delivery_batch; DROP TABLE delivery_upgrade;
             DROP TABLE campaign_wave; ALTER TABLE shard DROP COLUMN wave;
+            ALTER TABLE provider_token DROP COLUMN paused_until;
             DELETE FROM migration WHERE version >= 4; PRAGMA user_version = 3;
             """)
         fixture.store.close()

@@ -109,6 +109,21 @@ struct StoreChainTests {
         #expect(try answers(Self.releases) == [["1.0", "2", "1700000000"]])
     }
 
+    @Test("A store from before the pauses of provider tokens keeps its token, which has none")
+    func providerTokensFromBeforePauses() throws {
+        try run(Migration.chain.filter { $0.toVersion <= 5 })
+        try Connection(path: path).execute(
+            "INSERT INTO provider_token (key, token, issued_at) VALUES ('k', 'a.b.c', 1700000000000)")
+        let store = try SQLiteStore(path: path)
+        defer { store.close() }
+        var token = StoredProviderToken(key: "k", token: "a.b.c", issuedAt: Self.monday)
+        #expect(try store.providerToken(key: "k") == token)
+        token.pausedUntil = Self.tuesday
+        try store.saveProviderToken(token)
+        #expect(try store.providerToken(key: "k") == token)
+        #expect(try answers("PRAGMA user_version") == [["6"]])
+    }
+
     // MARK: Status
 
     @Test("The status is the same from the open store and from its file, which stays as it is")

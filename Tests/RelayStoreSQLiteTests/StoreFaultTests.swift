@@ -116,7 +116,13 @@ struct StoreFaultTests {
                     StoredAnswer(status: 200, body: [1]), to: WebhookReceipt(id: "two", hook: "version"), at: now)
             }
         ),
-        ("saveProviderToken", { try $0.saveProviderToken(StoredProviderToken(key: "k", token: "t", issuedAt: now)) }),
+        (
+            "saveProviderToken",
+            {
+                try $0.saveProviderToken(
+                    StoredProviderToken(key: "k", token: "t", issuedAt: now, pausedUntil: now + .seconds(300)))
+            }
+        ),
     ]
 
     @Test("What is written is written whole or not at all", arguments: StoreFaults.Kind.allCases)

@@ -54,7 +54,7 @@ struct StoreFileTests {
             migrations == [
                 ["1", "the first schema"], ["2", "version codes, alerts, versions seen"],
                 ["3", "pruned campaigns, the outbox of notifications"], ["4", "a compact ledger"],
-                ["5", "campaigns in waves"],
+                ["5", "campaigns in waves"], ["6", "pauses of provider tokens"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

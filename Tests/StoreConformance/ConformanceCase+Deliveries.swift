@@ -172,6 +172,12 @@ extension ConformanceCase {
             let next = StoredProviderToken(key: "k", token: "d.e.f", issuedAt: subject.now + .seconds(1200))
             try subject.store.saveProviderToken(next)
             try same(try subject.store.providerToken(key: "k"), next)
+            var paused = next
+            paused.pausedUntil = subject.now + .seconds(300)
+            try subject.store.saveProviderToken(paused)
+            try same(try subject.store.providerToken(key: "k"), paused)
+            try subject.store.saveProviderToken(next)
+            try same(try subject.store.providerToken(key: "k"), next)
         },
         ConformanceCase("the change mark can be asked for and stays while nothing happens") { subject in
             let mark = try subject.store.changeMark()

@@ -182,6 +182,16 @@ package struct APNsProvider: Sendable {
         try tokens.refused(template.tokenIssuedAt, at: now)
     }
 
+    /// APNs wants a pause of everything that uses this credential, also after a restart.
+    package func pauseCredential(until time: Timestamp) {
+        tokens.pause(until: time)
+    }
+
+    /// When the pause is over that APNs wants of this credential, and its word for it; nil where it wants none.
+    package func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)? {
+        tokens.pause(at: now).map { ($0, "TooManyProviderTokenUpdates") }
+    }
+
     /// Whether both sign with one token source: what the service says about a credential concerns all that use it.
     package func sharesCredential(with other: APNsProvider) -> Bool {
         tokens === other.tokens

@@ -14,6 +14,9 @@ extension APNsProvider {
         return reason
     }
 
+    /// Whether a 5xx speaks of the server behind one connection, which is dropped, and not of the service.
+    package static func speaksOfConnection(_ reason: String) -> Bool { reason == "Shutdown" }
+
     /// Those that an operator ends by another key, topic or environment.
     package static let credentialReasons: Set<String> = [
         "BadCertificate", "BadCertificateEnvironment", "BadDeviceToken", "BadEnvironmentKeyIdInToken",

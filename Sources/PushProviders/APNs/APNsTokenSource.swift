@@ -8,10 +8,22 @@ package struct ProviderToken: Hashable, Sendable {
     /// The JWT, without "bearer".
     package var text: String
     package var issuedAt: Timestamp
+    /// Until when the service wants no other one of this key, and no pushes with this one.
+    package var pausedUntil: Timestamp?
 
-    package init(text: String, issuedAt: Timestamp) {
+    package init(text: String, issuedAt: Timestamp, pausedUntil: Timestamp? = nil) {
         self.text = text
         self.issuedAt = issuedAt
+        self.pausedUntil = pausedUntil
+    }
+}
+
+/// A token is wanted, and none may be signed yet.
+package struct ProviderTokenPause: Error, CustomStringConvertible {
+    package var until: Timestamp
+
+    package var description: String {
+        "TooManyProviderTokenUpdates: APNs wants no new provider token of this key before \(until.internetTime)"
     }
 }
 
@@ -28,29 +40,57 @@ package final class APNsTokenSource: Sendable {
     let keyID: String
     private let key: ES256PrivateKey
     private let save: @Sendable (ProviderToken) throws -> Void
+    private let onSigned: @Sendable () -> Void
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - stored: the token that an earlier run saved, if any. One signed by another key file of the same id would be
     ///     refused by APNs, so it is verified against the key first.
-    ///   - save: keeps a new token for the next run. A failure to save does not stop the push.
+    ///   - onSigned: told of each token that is signed.
+    ///   - save: keeps a new token, or its new pause, for the next run. A failure to save does not stop the push.
     package init(
         teamID: String, keyID: String, key: ES256PrivateKey, stored: ProviderToken?,
-        save: @escaping @Sendable (ProviderToken) throws -> Void
+        onSigned: @escaping @Sendable () -> Void = {}, save: @escaping @Sendable (ProviderToken) throws -> Void
     ) {
         self.teamID = teamID
         self.keyID = keyID
         self.key = key
         self.save = save
+        self.onSigned = onSigned
         let usable = stored.flatMap { Self.isSigned($0.text, by: key) ? $0 : nil }
-        state = Mutex(State(machine: ProviderTokenMachine(issuedAt: usable?.issuedAt), token: usable))
+        // The pause is the key's, whichever file it was signed with.
+        let machine = ProviderTokenMachine(issuedAt: usable?.issuedAt, pausedUntil: stored?.pausedUntil)
+        state = Mutex(State(machine: machine, token: usable))
     }
 
     /// The token to send with, signed anew at 50 minutes of age.
+    ///
+    /// - Throws: `SigningError`, or `ProviderTokenPause`.
     package func token(at now: Timestamp) throws -> ProviderToken {
         try state.withLock { state in
-            if let token = state.token, state.machine.tokenNeeded(at: now) == .use { return token }
+            switch state.machine.tokenNeeded(at: now) {
+            case .use:
+                if let token = state.token { return token }
+            case .wait(let end):
+                throw ProviderTokenPause(until: end)
+            case .sign:
+                break
+            }
             return try sign(&state, at: now)
+        }
+    }
+
+    /// Until when the service wants no other token of this key, and no pushes with it; nil where it does not mind.
+    package func pause(at now: Timestamp) -> Timestamp? {
+        state.withLock { $0.machine.pause(at: now) }
+    }
+
+    /// The service wants a pause. It outlives a restart.
+    package func pause(until time: Timestamp) {
+        state.withLock { state in
+            guard state.machine.paused(until: time), let token = state.token else { return }
+            state.token?.pausedUntil = time
+            try? save(ProviderToken(text: token.text, issuedAt: token.issuedAt, pausedUntil: time))
         }
     }
 
@@ -72,6 +112,7 @@ package final class APNsTokenSource: Sendable {
         let token = ProviderToken(text: text, issuedAt: Timestamp(seconds: now.seconds))
         state.machine.signed(at: token.issuedAt)
         state.token = token
+        onSigned()
         try? save(token)
         return token
     }

@@ -70,7 +70,7 @@ extension ResourceDescription {
             .init("message", .string().orNull),
             .init("telephones", .array(of: .string(), "The only users meant; null: everyone.").orNull),
             .init("state", .choice(CampaignState.allCases.map(\.rawValue))),
-            .init("reason", .string("Why it is in this state, or what troubles it.").orNull),
+            .init("reason", .string("Why it is in this state, or what a running one waits for.").orNull),
             .init("createdAt", .instant()), .init("startedAt", .instant().orNull),
             .init("finishedAt", .instant().orNull),
             .init("expiresAt", .instant("When nothing is sent any more.")),

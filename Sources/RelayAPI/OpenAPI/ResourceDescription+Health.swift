@@ -47,7 +47,7 @@ extension ResourceDescription {
                 .object(
                     "One thing that keeps the daemon from its work.",
                     [
-                        .init("part", .string("For example \"store\" or \"apns:com.example.app\".")),
+                        .init("part", .string("Such as \"store\", \"apns:com.example.app\", \"outage:…\".")),
                         .init("reason", .string()),
                     ])
             ),

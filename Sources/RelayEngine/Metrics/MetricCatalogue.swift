@@ -57,13 +57,16 @@ package enum MetricCatalogue {
     package static let reachable = Metric(
         .gauge, "upgrade_relay_push_service_reachable", ["app", "platform", "environment"],
         "1 while the push service takes connections and answers, as far as it was tried, else 0.")
+    package static let held = Metric(
+        .gauge, "upgrade_relay_push_service_held", ["app", "platform", "environment"],
+        "1 while pushes are held because the push service answers 5xx to nearly all of them, else 0.")
     package static let rateLimit = Metric(
         .gauge, "upgrade_relay_push_rate_limit_per_second", ["app", "platform"],
         "Pushes a second that the app's pace allows at this moment of its ramp; absent without a pace.")
     package static let tokensSigned = Metric(
         .counter, "upgrade_relay_provider_tokens_signed_total", "Provider tokens that were signed.")
 
-    static let pushes = [outcomes, rejections, retries, filtered, inFlight, reachable, rateLimit, tokensSigned]
+    static let pushes = [outcomes, rejections, retries, filtered, inFlight, reachable, held, rateLimit, tokensSigned]
 
     // MARK: Connections
 

@@ -120,6 +120,11 @@ extension RelayDesk {
                 fanOut.environments(of: app).map { (Self.labels(app) + [$0.name], $0.isReachable ? 1 : 0) }
             })
         text.write(
+            MetricCatalogue.held,
+            apps.flatMap { app in
+                fanOut.environments(of: app).map { (Self.labels(app) + [$0.name], $0.isHeld ? 1 : 0) }
+            })
+        text.write(
             MetricCatalogue.rateLimit, Self.sorted(work.rateLimits).map { (Self.labels($0.key), $0.value) })
         text.write(MetricCatalogue.tokensSigned, Double(signings.value))
     }

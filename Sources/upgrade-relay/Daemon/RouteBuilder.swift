@@ -46,17 +46,20 @@ struct RouteBuilder {
         }
         let (store, signings, log) = (store, signings, log)
         let stored = try store.providerToken(key: name.storeKey).map {
-            ProviderToken(text: $0.token, issuedAt: $0.issuedAt)
+            ProviderToken(text: $0.token, issuedAt: $0.issuedAt, pausedUntil: $0.pausedUntil)
         }
-        return APNsTokenSource(teamID: name.team, keyID: name.key, key: key, stored: stored) { token in
-            signings.add()
+        return APNsTokenSource(
+            teamID: name.team, keyID: name.key, key: key, stored: stored, onSigned: { signings.add() }
+        ) { token in
             do {
                 try store.saveProviderToken(
-                    StoredProviderToken(key: name.storeKey, token: token.text, issuedAt: token.issuedAt))
+                    StoredProviderToken(
+                        key: name.storeKey, token: token.text, issuedAt: token.issuedAt, pausedUntil: token.pausedUntil)
+                )
             } catch {
                 // Apple counts how often a key's token is renewed: restarts in a row may be too many.
                 log(
-                    .warning, "the new provider token is not kept: a restart will sign another",
+                    .warning, "the provider token or its pause is not kept: a restart may sign another too early",
                     [("key", name.key), ("error", "\(error)")])
             }
         }

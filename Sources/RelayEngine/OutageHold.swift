@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Holds the pushes back from a push service that answers 5xx to nearly everything, and finds out when that is over. Pure:
+/// answers and time in; who may send, out. One for each app and service.
+///
+/// Without it each push of the audience would be tried once before it waits for its own schedule: a million vain requests
+/// at a service in trouble, and a million rows to be tried again.
+///
+/// A *balance* counts the answers: a 5xx adds one, any other takes nine away, and it is never below zero. It grows only
+/// where more than nine in ten are 5xx, and at `sample` the hold begins. From then on a *probe* of a few pushes finds out:
+///
+/// | probe | not before |
+/// |---|---|
+/// | first | 10 s after the hold began |
+/// | each that finds the service no better | the time before it, doubled, 5 min at most |
+/// | after an answer with `Retry-After` | that time, where it is the longer one |
+///
+/// Jitter adds up to a quarter. A probe of which less than nine in ten are 5xx ends the hold at once. Where the next one
+/// follows before a sample of good answers, it goes on doubling: a service that falls over under each rush is asked ever
+/// more rarely.
+///
+/// Answers are told as a batch's come to, and batches are known by their tags, which rise: what left before the hold began
+/// says nothing about the service since.
+package struct OutageHold: Sendable, Equatable {
+    /// Answers that are looked at before a judgement.
+    package static let sample = 20
+    /// 5xx that one good answer makes up for: a share of nine in ten is where the balance stands still.
+    package static let worthOfGood = 9
+    /// Pushes of a probe.
+    package static let probeSize = 8
+    /// How long until a probe.
+    package static let intervals = Duration.seconds(10)...Duration.seconds(300)
+    /// What is believed of a `Retry-After`: as `RetrySchedule`.
+    package static let longestRetryAfter = Duration.seconds(86_400)
+    /// How far a clock that is being set may go back before a probe is made at once.
+    private static let clockStep = Duration.seconds(60)
+
+    /// What a batch came to at one service. What had no answer, or one that says nothing of the service, is in neither.
+    package struct Answers: Sendable, Equatable {
+        /// Any answer but a 5xx: the service is at work.
+        package var good: Int
+        package var failed: Int
+        /// The shortest that a 5xx named: those pushes keep their own, others may ask after this.
+        package var retryAfter: Duration?
+
+        package init(good: Int, failed: Int, retryAfter: Duration? = nil) {
+            self.good = good
+            self.failed = failed
+            self.retryAfter = retryAfter
+        }
+
+        fileprivate var balance: Int { failed - worthOfGood * good }
+    }
+
+    package enum Change: Sendable, Equatable {
+        case nothing
+        /// Sending is held; the first probe may leave at `until`.
+        case began(until: Timestamp)
+        /// The probe found the service no better.
+        case goesOn(until: Timestamp)
+        /// The service takes pushes again.
+        case ended(heldFor: Duration)
+    }
+
+    /// Who may send just now.
+    package enum Gate: Sendable, Equatable {
+        /// Everybody.
+        case open
+        /// A probe.
+        case probe
+        /// Nobody before then; nil: before the probe is back.
+        case closed(until: Timestamp?)
+
+        /// Who may send pushes to both of two services.
+        package func and(_ other: Gate) -> Gate {
+            switch (self, other) {
+            case (.closed(nil), _), (_, .closed(nil)): .closed(until: nil)
+            case (.closed(let until?), .closed(let another?)): .closed(until: max(until, another))
+            case (.closed, _), (.probe, .open): self
+            case (_, .closed), (.open, _), (.probe, .probe): other
+            }
+        }
+    }
+
+    private enum State: Sendable, Equatable {
+        /// `good`: answers since the last hold ended, a sample at most.
+        case open(balance: Int, good: Int)
+        case held(Held)
+    }
+
+    private struct Held: Sendable, Equatable {
+        var since: Timestamp
+        /// When `until` was set.
+        var decidedAt: Timestamp
+        var until: Timestamp
+        /// The batch that is out to probe.
+        var probe: Int?
+    }
+
+    private let intervals: ClosedRange<Duration>
+    private var state = State.open(balance: 0, good: sample)
+    /// Probes in vain, and holds begun, in a row.
+    private var setbacks = 0
+    /// Batches with a lower tag left before the last hold ended or began.
+    private var firstTag = 0
+
+    /// - Parameter intervals: how long until the first probe, and at most.
+    package init(intervals: ClosedRange<Duration> = intervals) {
+        self.intervals = intervals
+    }
+
+    package var isHeld: Bool { if case .held = state { true } else { false } }
+
+    /// When the next probe may leave, or left; nil where nothing is held.
+    package var until: Timestamp? { if case .held(let held) = state { held.until } else { nil } }
+
+    package func gate(at now: Timestamp) -> Gate {
+        guard case .held(let held) = state else { return .open }
+        guard held.probe == nil else { return .closed(until: nil) }
+        // Nobody waits for a moment that a clock which has been set right will not see for hours.
+        return now >= held.until || now + Self.clockStep < held.decidedAt ? .probe : .closed(until: held.until)
+    }
+
+    // MARK: What happened
+
+    /// A batch with pushes to this service has left.
+    package mutating func left(tag: Int) {
+        guard case .held(var held) = state, held.probe == nil else { return }
+        held.probe = tag
+        state = .held(held)
+    }
+
+    /// A batch is back.
+    ///
+    /// - Parameters:
+    ///   - nextTag: what the next batch to leave will have.
+    ///   - random: a number from 0 up to, not including, 1.
+    package mutating func answered(
+        _ answers: Answers, tag: Int, nextTag: Int, at now: Timestamp, random: Double
+    ) -> Change {
+        guard answers.good + answers.failed > 0, tag >= firstTag else { return .nothing }
+        switch state {
+        case .open(let balance, let good):
+            let balance = max(0, balance + answers.balance)
+            guard balance >= Self.sample else {
+                let good = min(Self.sample, good + answers.good)
+                if good == Self.sample { setbacks = 0 }
+                state = .open(balance: balance, good: good)
+                return .nothing
+            }
+            firstTag = nextTag
+            return .began(until: hold(since: now, answers, at: now, random: random))
+        case .held(let held):
+            guard tag == held.probe else { return .nothing }
+            guard answers.balance < 0 else {
+                return .goesOn(until: hold(since: held.since, answers, at: now, random: random))
+            }
+            firstTag = nextTag
+            state = .open(balance: 0, good: min(Self.sample, answers.good))
+            return .ended(heldFor: now - held.since)
+        }
+    }
+
+    /// A batch is recorded, or came back as a whole without an answer. Where it was the probe and found out nothing,
+    /// another one follows.
+    package mutating func landed(tag: Int, at now: Timestamp) {
+        guard case .held(var held) = state, held.probe == tag else { return }
+        held.probe = nil
+        held.decidedAt = now
+        held.until = now + interval
+        state = .held(held)
+    }
+
+    private mutating func hold(since: Timestamp, _ answers: Answers, at now: Timestamp, random: Double) -> Timestamp {
+        setbacks += 1
+        let asked = min(answers.retryAfter ?? .zero, Self.longestRetryAfter)
+        let wait = max(interval, asked)
+        let until = now + wait + .milliseconds(Int64(Double(wait.milliseconds) * 0.25 * random))
+        state = .held(Held(since: since, decidedAt: now, until: until))
+        return until
+    }
+
+    private var interval: Duration {
+        var interval = intervals.lowerBound
+        for _ in 1..<max(setbacks, 1) where interval < intervals.upperBound { interval *= 2 }
+        return min(interval, intervals.upperBound)
+    }
+}

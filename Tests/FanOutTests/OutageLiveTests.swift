@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import HTTP2
+import OwnThread
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Testing
+
+@testable import FanOut
+
+/// A push service that answers 5xx to everything is left alone until a few pushes find out that it is well again.
+///
+/// The clock stands still: a probe leaves when the test lets its time come, and every request is counted.
+@Suite(.serialized, .ownThread) struct OutageLiveTests {
+    private static let devices = 5_000
+    /// A campaign's first batch, and a probe.
+    private static let (first, probe) = (64, OutageHold.probeSize)
+    private static let begins = "the push service answers 5xx: sending is held"
+    private static let ends = "the push service takes pushes again: sending goes on"
+
+    private static func outage(after good: Int = 0, retryAfter: Int? = nil) -> FaultScript {
+        var script = FaultScript()
+        script.serviceErrors = .init(afterN: good, count: .max, retryAfter: retryAfter)
+        return script
+    }
+
+    /// - Parameter change: changes the app's route.
+    private func bench(
+        _ script: FaultScript, sandbox: FaultScript? = nil, maximumStreams: Int = 1000,
+        change: @escaping (inout AppRoute) -> Void = { _ in }
+    ) throws -> LiveBench {
+        let bench = try LiveBench(script, sandbox: sandbox, maximumStreams: maximumStreams)
+        try bench.start(change: change)
+        return bench
+    }
+
+    /// nil while there is no campaign yet.
+    private func recorded(_ bench: LiveBench) throws -> CampaignCounts? {
+        try bench.store.campaigns(before: nil, limit: 1).first?.counts
+    }
+
+    private func counts(of bench: LiveBench) -> Comment { "\((try? recorded(bench)) as Any)" }
+
+    /// Waits until all but those that met the outage are sent, and lets their time come: 15 minutes and a quarter. The clock
+    /// passes less than the 50 minutes of a provider token in all, for the push service's own stands still.
+    private func finish(_ bench: LiveBench, _ devices: Int, inVain vain: Int) throws -> CampaignRecord {
+        let isSent = try bench.until(deadline: .seconds(180)) {
+            try recorded(bench)?.accepted == Int64(devices - vain)
+        }
+        try #require(isSent, counts(of: bench))
+        bench.clock.advance(by: .seconds(1_200))
+        bench.fanOut?.poke()
+        return try bench.wait(for: .completed, deadline: .seconds(180))
+    }
+
+    /// Waits until so many pushes are recorded as to be tried again.
+    private func settle(_ bench: LiveBench, retrying: Int) throws {
+        let isThere = try bench.until { try recorded(bench)?.retrying == Int64(retrying) }
+        try #require(isThere, counts(of: bench))
+    }
+
+    /// Lets the time of probe number `number`, from 1, come.
+    private func passPause(_ bench: LiveBench, before number: Int) {
+        // A quarter of jitter.
+        bench.clock.advance(by: .milliseconds(min(300_000, 10_000 << Int64(number - 1)) * 5 / 4))
+        bench.fanOut?.poke()
+    }
+
+    private func fault(_ bench: LiveBench) -> String? { bench.fanOut?.faults()["outage:\(LiveBench.app.app)"] }
+
+    @Test func aServiceThatIsDownGetsFewPushesAndThenAll() throws {
+        let bench = try bench(Self.outage())
+        try bench.register(1...Self.devices)
+        try bench.raise()
+        try #require(bench.lines.wait(for: Self.begins, deadline: .seconds(60)))
+        try settle(bench, retrying: Self.first)
+        // Less than the 15 minutes of those that met it.
+        for number in 1...5 {
+            passPause(bench, before: number)
+            try settle(bench, retrying: Self.first + number * Self.probe)
+        }
+        let vain = Self.first + 5 * Self.probe
+        #expect(bench.production.figures.requests == vain)
+        let held = try bench.campaign()
+        #expect(held.state == .running && held.counts.addsUp)
+        let fault = try #require(self.fault(bench))
+        #expect(fault.hasPrefix("the push service answers 503 ServiceUnavailable to nearly every push: sending waits"))
+        let told = bench.until { bench.fanOut?.figures(of: held.key).trouble == self.fault(bench) }
+        #expect(told, "the campaign's status says it")
+        let environments = try #require(bench.fanOut?.environments(of: LiveBench.app))
+        #expect(environments.map(\.isHeld) == [true, false])
+        #expect(environments.allSatisfy { $0.isReachable })
+
+        try bench.production.play(FaultScript())
+        passPause(bench, before: 6)
+        let isSent = try bench.until { try recorded(bench)?.accepted == Int64(Self.devices - vain) }
+        try #require(isSent, counts(of: bench))
+        #expect(bench.until { self.fault(bench) == nil })
+        // What met the outage waits for its own schedule.
+        #expect(try recorded(bench)?.retrying == Int64(vain))
+        #expect(bench.production.figures.requests == Self.devices)
+        let end = try finish(bench, Self.devices, inVain: vain)
+        #expect(end.counts.accepted == Int64(Self.devices) && end.counts.addsUp)
+        #expect(bench.production.figures.requests == Self.devices + vain)
+        #expect(bench.production.figures.distinctTokens == Self.devices)
+        #expect(bench.production.figures.duplicates == 0)
+        #expect(bench.lines.count(of: Self.begins) == 1 && bench.lines.count(of: Self.ends) == 1)
+    }
+
+    /// One connection: the service sees the pushes in the order of their batches, which are of 500.
+    @Test func anOutageInMidCampaignStopsIt() throws {
+        let devices = 12_000
+        let bench = try bench(Self.outage(after: 1_000), maximumStreams: 50) { $0.production.maximumConnections = 1 }
+        try bench.register(1...devices)
+        try bench.raise()
+        try #require(bench.lines.wait(for: Self.begins, deadline: .seconds(60)))
+        let campaign = try bench.campaign().key
+        let isQuiet = try bench.until {
+            guard let figures = bench.fanOut?.figures(of: campaign), figures.trouble != nil else { return false }
+            let accepted = try recorded(bench)?.accepted
+            return figures.shardRequestsOut + figures.retryRequestsOut == 0 && accepted == 1_000
+        }
+        try #require(isQuiet, counts(of: bench))
+        let sent = bench.production.figures.requests
+        // The first batch, three that had good answers, and 17 that may be on their way at once. What of those had not left
+        // yet was called back: how much depends on who is quicker.
+        print("an outage after 1000 of \(devices): \(sent - 1_000) in vain")
+        #expect((1_020...64 + 20 * 500).contains(sent), "\(sent)")
+        try bench.production.play(FaultScript())
+        passPause(bench, before: 1)
+        let end = try finish(bench, devices, inVain: sent - 1_000)
+        #expect(end.counts.accepted == Int64(devices) && end.counts.addsUp)
+        #expect(bench.production.figures.requests == devices + sent - 1_000)
+        #expect(bench.production.figures.distinctTokens == devices)
+        #expect(bench.production.figures.duplicates == 0)
+    }
+
+    /// 60 in each 436 to 500.
+    @Test func badAnswersAmongGoodOnesHoldNothing() throws {
+        var script = FaultScript()
+        script.serviceErrors = .init(afterN: 700, count: 60)
+        let bench = try bench(script)
+        try bench.register(1...Self.devices)
+        try bench.raise()
+        let end = try finish(bench, Self.devices, inVain: 60)
+        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(bench.production.figures.requests == Self.devices + 60)
+        #expect(bench.lines.count(of: Self.begins) == 0)
+    }
+
+    @Test func retryAfterIsWaitedFor() throws {
+        let bench = try bench(Self.outage(retryAfter: 120))
+        try bench.register(1...1_000)
+        try bench.raise()
+        try settle(bench, retrying: Self.first)
+        // Without it the first probe would leave now.
+        bench.clock.advance(by: .seconds(119))
+        bench.fanOut?.poke()
+        #expect(!bench.production.wait(forRequests: Self.first + 1, deadline: .milliseconds(500)))
+        try bench.production.play(FaultScript())
+        // A quarter of jitter, and what it takes to a whole tenth of a second.
+        bench.clock.advance(by: .seconds(32))
+        bench.fanOut?.poke()
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == 1_000)
+        #expect(bench.production.figures.requests == 1_000 + Self.first)
+    }
+
+    @Test func aHeldCampaignCanBePausedResumedAndCancelled() throws {
+        let bench = try bench(Self.outage())
+        try bench.register(1...Self.devices)
+        try bench.raise()
+        try settle(bench, retrying: Self.first)
+        func move(from: CampaignState, to state: CampaignState) throws {
+            let key = try bench.campaign().key
+            try #require(
+                try bench.store.moveCampaign(key, from: [from], to: state, reason: nil, at: bench.clock.now))
+            bench.fanOut?.poke()
+        }
+        // Nothing waits for the service while no campaign sends, and who resumes asks at once.
+        try move(from: .running, to: .paused)
+        try #require(bench.until { self.fault(bench) == nil })
+        #expect(bench.production.figures.requests == Self.first)
+        try move(from: .paused, to: .running)
+        try settle(bench, retrying: 2 * Self.first)
+        try #require(bench.until { self.fault(bench) != nil })
+        try move(from: .running, to: .cancelled)
+        try #require(bench.until { self.fault(bench) == nil })
+        let end = try bench.wait(for: .cancelled)
+        #expect(end.counts.cancelled == Int64(Self.devices) && end.counts.addsUp)
+        #expect(bench.production.figures.requests == 2 * Self.first)
+        #expect(bench.lines.count(of: Self.begins) == 2)
+        #expect(bench.lines.count(of: "the push service is not waited for any more") == 2)
+    }
+
+    @Test func aNewerRequirementWaitsForTheServiceToo() throws {
+        let bench = try bench(Self.outage())
+        try bench.register(1...1_000)
+        try bench.raise()
+        try settle(bench, retrying: Self.first)
+        try bench.raise("3.0")
+        try #require(bench.lines.wait(for: "a newer requirement superseded the campaign", deadline: .seconds(60)))
+        try bench.production.play(FaultScript())
+        passPause(bench, before: 1)
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == 1_000)
+        #expect(bench.production.figures.requests == 1_000 + Self.first, "the hold went on")
+        #expect(bench.lines.count(of: Self.begins) == 1)
+    }
+
+    @Test func aPaceIsKeptBeforeAndAfter() throws {
+        let bench = try bench(Self.outage()) { $0.pace = Pace(ratePerSecond: 1_000) }
+        try bench.register(1...500)
+        try bench.raise()
+        try #require(bench.lines.wait(for: Self.begins, deadline: .seconds(60)))
+        let campaign = try bench.campaign().key
+        let isQuiet = bench.until {
+            guard let figures = bench.fanOut?.figures(of: campaign), figures.trouble != nil else { return false }
+            return figures.shardRequestsOut + figures.retryRequestsOut == 0
+        }
+        try #require(isQuiet)
+        // Batches are small: the sample is full after several. How many leave meanwhile is a matter of the pace.
+        let sent = bench.production.figures.requests
+        #expect(sent >= OutageHold.sample, "\(sent)")
+        try bench.production.play(FaultScript())
+        passPause(bench, before: 1)
+        let end = try finish(bench, 500, inVain: sent)
+        #expect(end.counts.accepted == 500)
+        #expect(bench.production.figures.requests == 500 + sent)
+    }
+
+    @Test func aWaveWaitsForTheServiceAndTheNextForTheWave() throws {
+        let bench = try bench(Self.outage()) {
+            $0.waves = WavePlan(ends: [5_000, 10_000])
+            $0.waveRules = WaveRules(pause: .seconds(600))
+        }
+        try bench.register(1...1_000)
+        try bench.raise()
+        try settle(bench, retrying: Self.first)
+        #expect(try bench.campaign().waves.list.first?.endedAt == nil)
+        try bench.production.play(FaultScript())
+        passPause(bench, before: 1)
+        let isOver = try bench.until { try bench.campaign().waves.list.first?.endedAt != nil }
+        try #require(isOver, counts(of: bench))
+        let wave = try #require(try bench.campaign().waves.current)
+        #expect(wave.number == 0 && wave.failed == Int64(Self.first))
+        #expect(wave.accepted == wave.devices - Int64(Self.first))
+        #expect(bench.production.figures.requests == Int(wave.devices))
+        bench.clock.advance(by: .seconds(600))
+        bench.fanOut?.poke()
+        let end = try finish(bench, 1_000, inVain: Self.first)
+        #expect(end.waves.list.map(\.accepted) == end.waves.list.map(\.devices))
+        #expect(bench.production.figures.requests == 1_000 + Self.first)
+    }
+
+    // MARK: Two services
+
+    /// A thousand, of which every tenth is a development build.
+    private func registerBoth(_ bench: LiveBench) throws {
+        for first in stride(from: 1, to: 1_000, by: 10) {
+            try bench.register(first..<first + 9)
+            try bench.register([first + 9], environment: .sandbox)
+        }
+    }
+
+    @Test func anOutageOfTheMainServiceIsNotHiddenByTheOther() throws {
+        let bench = try bench(Self.outage(), sandbox: FaultScript())
+        try registerBoth(bench)
+        try bench.raise()
+        try #require(bench.lines.wait(for: Self.begins, deadline: .seconds(60)))
+        let isOver = try bench.until {
+            guard let counts = try recorded(bench) else { return false }
+            return counts.retrying + counts.accepted == Int64(Self.first) && counts.retrying > 0
+        }
+        try #require(isOver, counts(of: bench))
+        #expect(bench.production.figures.requests + (bench.sandbox?.figures.requests ?? 0) == Self.first)
+        let vain = bench.production.figures.requests
+        try bench.production.play(FaultScript())
+        passPause(bench, before: 1)
+        let end = try finish(bench, 1_000, inVain: vain)
+        #expect(end.counts.accepted == 1_000)
+        #expect(bench.production.figures.requests == 900 + vain)
+        #expect(bench.sandbox?.figures.requests == 100)
+    }
+
+    @Test func anOutageOfTheOtherServiceHoldsNothing() throws {
+        let bench = try bench(FaultScript(), sandbox: Self.outage())
+        try registerBoth(bench)
+        try bench.raise()
+        let isSent = try bench.until {
+            let counts = try recorded(bench)
+            return counts?.accepted == 900 && counts?.retrying == 100
+        }
+        #expect(isSent, counts(of: bench))
+        #expect(bench.lines.count(of: Self.begins) == 0)
+        try bench.sandbox?.play(FaultScript())
+        let end = try finish(bench, 1_000, inVain: 100)
+        #expect(end.counts.accepted == 1_000)
+    }
+}
