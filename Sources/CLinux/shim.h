@@ -7,7 +7,6 @@
 #include <sys/timerfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <netinet/tcp.h>
 #include <sys/syscall.h>
 
 // accept4(2) and sched_setaffinity(2) are declared for GNU programs only.
