@@ -11,9 +11,26 @@ final class Connection: Sendable {
     let refusal: PeerRefusal?
     let certificates: TLSCertificates?
     private let times: ConnectionTimes
-    private let deadline: Atomic<Int64>
-    /// Between two requests: the client loses nothing but a handshake when it is closed.
-    private let idle = Atomic<Bool>(true)
+    /// Its state, in one word: who looks sees a deadline and whose it is.
+    private let word: Atomic<Int64>
+
+    struct State: Hashable, Sendable {
+        /// In milliseconds of the monotonic clock.
+        var overdue: Int64
+        /// Between two requests: the client loses nothing but a handshake when it is closed.
+        var isIdle: Bool
+
+        fileprivate static let never = Int64.max >> 1
+
+        fileprivate init(overdue: Int64, isIdle: Bool) {
+            self.overdue = overdue
+            self.isIdle = isIdle
+        }
+
+        fileprivate init(word: Int64) { self.init(overdue: word >> 1, isIdle: word & 1 != 0) }
+
+        fileprivate var word: Int64 { overdue << 1 | (isIdle ? 1 : 0) }
+    }
 
     init(
         socket: Int32, peer: PeerAddress, refusal: PeerRefusal? = nil, certificates: TLSCertificates? = nil,
@@ -24,32 +41,32 @@ final class Connection: Sendable {
         self.refusal = refusal
         self.certificates = certificates
         self.times = times
-        deadline = Atomic(now + times.idle)
+        word = Atomic(State(overdue: now + times.idle, isIdle: true).word)
     }
 
-    /// When it is overdue, in milliseconds of the monotonic clock.
-    var overdue: Int64 { deadline.load(ordering: .relaxed) }
-    var isIdle: Bool { idle.load(ordering: .relaxed) }
+    var state: State { State(word: word.load(ordering: .relaxed)) }
+
+    private func set(_ overdue: Int64, isIdle: Bool = false) {
+        word.store(State(overdue: overdue, isIdle: isIdle).word, ordering: .relaxed)
+    }
 
     /// The request line is there: head and body must follow, in all and not from byte to byte.
     func requestBegan(now: Int64 = MonotonicClock.milliseconds()) {
-        idle.store(false, ordering: .relaxed)
-        deadline.store(now + times.request, ordering: .relaxed)
+        set(now + times.request)
     }
 
     /// Enough of a stream has moved, or an answer is ready to be taken: the time counts anew.
     func progressed(now: Int64 = MonotonicClock.milliseconds()) {
-        deadline.store(now + times.request, ordering: .relaxed)
+        set(now + times.request)
     }
 
     /// The relay itself is at work: its client is not to blame.
     func waits() {
-        deadline.store(.max, ordering: .relaxed)
+        set(State.never)
     }
 
     func requestEnded(now: Int64 = MonotonicClock.milliseconds()) {
-        deadline.store(now + times.idle, ordering: .relaxed)
-        idle.store(true, ordering: .relaxed)
+        set(now + times.idle, isIdle: true)
     }
 }
 

@@ -17,8 +17,15 @@ final class Connections: Sendable {
         var perAddress: Int
     }
 
+    private struct Entry {
+        var connection: Connection
+        /// Counts up: who came first, of those that came in one millisecond.
+        var number: Int
+    }
+
     private struct State {
-        var open: [Int32: Connection] = [:]
+        var open: [Int32: Entry] = [:]
+        var nextNumber = 0
         /// Told to end, and not closed yet: they count no more.
         var leaving: Set<Int32> = []
         var byAddress: [PeerAddress: Int] = [:]
@@ -90,7 +97,8 @@ final class Connections: Sendable {
     func opened(_ connection: Connection) -> Bool {
         state.withLock { state in
             let isAdmitted = Self.admits(connection.peer, &state, limits)
-            state.open[connection.socket] = connection
+            state.open[connection.socket] = Entry(connection: connection, number: state.nextNumber)
+            state.nextNumber += 1
             state.byAddress[connection.peer.subscriber, default: 0] += 1
             if !isAdmitted {
                 if !state.isClosing { state.refused += 1 }
@@ -113,10 +121,11 @@ final class Connections: Sendable {
     /// Cuts off whoever is overdue.
     func sweep(now: Int64) -> Figures {
         state.withLock { state in
-            for connection in state.open.values where connection.overdue <= now {
+            for connection in state.open.values.lazy.map(\.connection) {
                 // Asked first: a moment after the cut its own thread has ended the request.
-                let isIdle = connection.isIdle
-                if Self.cut(connection, &state), !isIdle { state.overdue += 1 }
+                let current = connection.state
+                guard current.overdue <= now else { continue }
+                if Self.cut(connection, &state), !current.isIdle { state.overdue += 1 }
             }
             defer { (state.refused, state.overdue, state.evicted) = (0, 0, 0) }
             return Figures(refused: state.refused, overdue: state.overdue, evicted: state.evicted)
@@ -143,7 +152,7 @@ final class Connections: Sendable {
     func closeAll(patience: Int64) -> Bool {
         state.withLock { state in
             state.isClosing = true
-            for connection in state.open.values { Self.cut(connection, &state) }
+            for entry in state.open.values { Self.cut(entry.connection, &state) }
             if state.isEmpty { drained.set() }
         }
         return drained.wait(milliseconds: patience)
@@ -161,9 +170,18 @@ final class Connections: Sendable {
 
     /// Ends a sixteenth of the idle connections that qualify, so that the search is not made for each new one.
     private static func evict(_ state: inout State, among qualifies: (Connection) -> Bool) -> Bool {
-        let idle = state.open.values.filter { $0.isIdle && !state.leaving.contains($0.socket) && qualifies($0) }
-            .sorted { $0.overdue < $1.overdue }
-        for connection in idle.prefix(max(1, idle.count / 16)) where cut(connection, &state) { state.evicted += 1 }
+        var idle: [(entry: Entry, state: Connection.State)] = []
+        for entry in state.open.values {
+            let connection = entry.connection
+            // Once: a request that begins meanwhile changes both what it does and its deadline.
+            let current = connection.state
+            guard current.isIdle, !state.leaving.contains(connection.socket), qualifies(connection) else { continue }
+            idle.append((entry, current))
+        }
+        idle.sort { ($0.state.overdue, $0.entry.number) < ($1.state.overdue, $1.entry.number) }
+        for (entry, current) in idle.prefix(max(1, idle.count / 16)) where entry.connection.state == current {
+            if cut(entry.connection, &state) { state.evicted += 1 }
+        }
         return !idle.isEmpty
     }
 

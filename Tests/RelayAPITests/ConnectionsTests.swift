@@ -142,6 +142,18 @@ struct ConnectionsTests {
         #expect(connections.closeAll(patience: 0))
     }
 
+    @Test("of those that came in one millisecond the first gives way, not any, and the newest is the last of all")
+    func oneMillisecond() throws {
+        let connections = try Connections(.init(total: 32, perAddress: 32))
+        let house = (0..<32).map { _ in pairs.add(opened: 5) }
+        for pair in house { connections.opened(pair.connection) }
+        let late = (0..<16).map { _ in pairs.add(opened: 5) }
+        for pair in late { #expect(connections.opened(pair.connection)) }
+        #expect(house.map(\.isCut) == (0..<32).map { $0 < 16 })
+        #expect(!late.contains { $0.isCut })
+        for pair in house + late { connections.closed(pair.connection) }
+    }
+
     @Test("the end waits for who is on its way, and cuts it off when it comes")
     func arriving() throws {
         let connections = try Connections(.init(total: 8, perAddress: 8))
