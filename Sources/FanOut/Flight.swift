@@ -228,7 +228,7 @@ final class Flight {
             let failures = settlement.failures[part.environment] ?? Settlement.Failures()
             let answers = OutageHold.Answers(
                 good: part.batch.count - failures.failed - failures.silent, failed: failures.failed,
-                retryAfter: failures.retryAfter)
+                repeated: failures.repeated, retryAfter: failures.retryAfter)
             return (part.environment, answers, part.batch.count * 2 >= requestCount)
         }
     }

@@ -23,6 +23,8 @@ struct Settlement {
     struct Failures {
         /// 5xx that speak for the whole service.
         var failed = 0
+        /// Of those, pushes that had been tried before.
+        var repeated = 0
         /// No answer, or one about a connection only.
         var silent = 0
         /// The shortest that a 5xx named.
@@ -68,7 +70,9 @@ struct Settlement {
     mutating func settle(_ row: inout LedgerRow, device: DeviceRow, answer: Answer, on leg: Leg) {
         row.attempts = device.attempts &+ Self.sends(of: answer)
         let outcome = provider.outcome(of: answer, in: leg.batch, at: now)
-        if case .retry(let cause, let reason) = outcome { noteFailure(cause, reason, answer.status, leg.environment) }
+        if case .retry(let cause, let reason) = outcome {
+            noteFailure(cause, reason, answer.status, leg.environment, isRepeated: device.attempts > 0)
+        }
         apply(outcome, to: &row, device: device, leg)
     }
 
@@ -98,7 +102,8 @@ struct Settlement {
     }
 
     private mutating func noteFailure(
-        _ cause: RetrySchedule.Cause, _ reason: String, _ status: UInt16, _ environment: PushEnvironment
+        _ cause: RetrySchedule.Cause, _ reason: String, _ status: UInt16, _ environment: PushEnvironment,
+        isRepeated: Bool
     ) {
         switch cause {
         case .tooManyRequests:
@@ -106,6 +111,7 @@ struct Settlement {
             break
         case .service(let retryAfter) where !APNsProvider.speaksOfConnection(reason):
             failures[environment, default: Failures()].failed += 1
+            if isRepeated { failures[environment]?.repeated += 1 }
             if let retryAfter {
                 let known = failures[environment]?.retryAfter ?? retryAfter
                 failures[environment]?.retryAfter = min(known, retryAfter)

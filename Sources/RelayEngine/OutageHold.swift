@@ -19,6 +19,9 @@
 /// follows before a sample of good answers, it goes on doubling: a service that falls over under each rush is asked ever
 /// more rarely.
 ///
+/// Pushes that had been tried before, and failed again, begin no hold: they come back together, and may be at fault
+/// themselves while the service takes all others. In a hold they count as any other.
+///
 /// Answers are told as a batch's come to, and batches are known by their tags, which rise: what left before the hold began
 /// says nothing about the service since.
 package struct OutageHold: Sendable, Equatable {
@@ -40,12 +43,15 @@ package struct OutageHold: Sendable, Equatable {
         /// Any answer but a 5xx: the service is at work.
         package var good: Int
         package var failed: Int
+        /// Of those that failed, pushes that had been tried before.
+        package var repeated: Int
         /// The shortest that a 5xx named: those pushes keep their own, others may ask after this.
         package var retryAfter: Duration?
 
-        package init(good: Int, failed: Int, retryAfter: Duration? = nil) {
+        package init(good: Int, failed: Int, repeated: Int = 0, retryAfter: Duration? = nil) {
             self.good = good
             self.failed = failed
+            self.repeated = repeated
             self.retryAfter = retryAfter
         }
 
@@ -141,7 +147,7 @@ package struct OutageHold: Sendable, Equatable {
         guard answers.good + answers.failed > 0, tag >= firstTag else { return .nothing }
         switch state {
         case .open(let balance, let good):
-            let balance = max(0, balance + answers.balance)
+            let balance = max(0, balance + answers.balance - answers.repeated)
             guard balance >= Self.sample else {
                 let good = min(Self.sample, good + answers.good)
                 if good == Self.sample { setbacks = 0 }

@@ -14,14 +14,16 @@ import Testing
         var nextTag = 0
 
         /// nil where nothing may leave.
-        func batch(good: Int = 0, failed: Int = 0, retryAfter: Duration? = nil) -> OutageHold.Change? {
+        func batch(
+            good: Int = 0, failed: Int = 0, repeated: Int = 0, retryAfter: Duration? = nil
+        ) -> OutageHold.Change? {
             if case .closed = hold.gate(at: now) { return nil }
             let tag = nextTag
             nextTag += 1
             hold.left(tag: tag)
             let change = hold.answered(
-                Answers(good: good, failed: failed, retryAfter: retryAfter), tag: tag, nextTag: nextTag, at: now,
-                random: 0)
+                Answers(good: good, failed: failed, repeated: repeated, retryAfter: retryAfter), tag: tag,
+                nextTag: nextTag, at: now, random: 0)
             hold.landed(tag: tag, at: now)
             return change
         }
@@ -45,6 +47,16 @@ import Testing
         let change = bench.batch(good: good, failed: failed)
         #expect(change == (holds ? .began(until: Self.start + .seconds(10)) : .nothing))
         #expect(bench.hold.isHeld == holds)
+    }
+
+    /// What fails for its own reasons comes back together, as a batch that fails as a whole.
+    @Test func pushesThatFailAgainBeginNoHoldAndGoOnWithOne() {
+        let bench = Bench()
+        for _ in 0..<10 { #expect(bench.batch(failed: 500, repeated: 500) == .nothing) }
+        #expect(bench.batch(failed: 519, repeated: 500) == .nothing)
+        #expect(bench.batch(failed: 501, repeated: 500) == .began(until: bench.now + .seconds(10)))
+        bench.now = bench.now + .seconds(10)
+        #expect(bench.batch(failed: 8, repeated: 8) == .goesOn(until: bench.now + .seconds(20)))
     }
 
     @Test func batchesOfOnePushAddUp() {
