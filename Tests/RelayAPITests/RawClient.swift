@@ -19,14 +19,7 @@ final class RawClient {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let descriptor = descriptor
-        let status = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard status == 0 else { throw Failure(code: errno) }
-        limitWaiting()
+        try connect(to: &address)
     }
 
     /// What is sent on a Unix socket has arrived when the sending is over (af_unix.c, `unix_stream_sendmsg`).
@@ -35,17 +28,17 @@ final class RawClient {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let descriptor = descriptor
+        try connect(to: &address)
+    }
+
+    /// And gives each reading its time from then on.
+    private func connect<Address>(to address: inout Address) throws {
         let status = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
             }
         }
         guard status == 0 else { throw Failure(code: errno) }
-        limitWaiting()
-    }
-
-    private func limitWaiting() {
         var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
