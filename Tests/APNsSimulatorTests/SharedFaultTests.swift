@@ -86,8 +86,8 @@ import Testing
     @Test func noAnswerLeavesTheConnectionAlive() throws {
         let server = try server { $0.shares = [.noAnswer: 1] }
         let answer = try server.curl(
-            fixture.headers(jwt: fixture.jwt()), options: ["--http2", "--max-time", "1"])
-        #expect(answer.status == 28, "curl's time-out: \(answer)")
+            fixture.headers(jwt: fixture.jwt()), options: ["--http2", "--max-time", "5"])
+        #expect(answer.status == 28, "curl's time-out, which counts from before the handshake: \(answer)")
         #expect(server.simulator.figures.accepted == 1)
         #expect(server.simulator.figures.cuts == 0)
     }

@@ -134,7 +134,11 @@ import Testing
         outsider.standardInput = input
         outsider.standardOutput = output
         try outsider.run()
-        defer { outsider.waitUntilExit() }
+        defer {
+            // Also where the test ends early: its end is the program's.
+            try? input.fileHandleForWriting.close()
+            outsider.waitUntilExit()
+        }
         try input.fileHandleForWriting.write(
             contentsOf: Data(
                 """

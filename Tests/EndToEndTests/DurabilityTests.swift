@@ -30,7 +30,7 @@ import Testing
 
     /// The conductor has nothing to do while it waits for slow answers: it must sleep, not look again and again.
     @Test func aDaemonThatWaitsForItsLastAnswersUsesNoProcessor() throws {
-        let bench = try Workbench { $0.latency = .seconds(5) }
+        let bench = try Workbench { $0.latency = .seconds(7) }
         let stand = try ServiceStand(in: bench.folder)
         try stand.start(configuration: bench.path("config.json5"))
         #expect(stand.message("READY") != nil)
@@ -45,8 +45,9 @@ import Testing
         let before = try #require(ProcessFigures(of: stand.identifier)).processorTime
         #expect(stand.wait() == 0)
         let (used, waited) = (stand.processorTime - before, ContinuousClock.now - begin)
-        #expect(waited > .seconds(1), "the answers took five seconds")
-        #expect(used < .milliseconds(200), "\(used) of processor time in \(waited) of waiting")
+        #expect(waited > .seconds(1), "the answers took seven seconds")
+        // One that looks again and again uses all of it.
+        #expect(used < waited / 4, "\(used) of processor time in \(waited) of waiting")
         print("waiting \(waited) for the last answers took \(used) of processor time")
     }
 

@@ -81,7 +81,7 @@ import Testing
     @Test(arguments: [false, true])
     func retryAfterIsKeptAcrossAKill(isDate: Bool) throws {
         // Long enough to see that it waits, and to kill it meanwhile.
-        let patience = 6
+        let patience = 15
         let peer = try peer { request in
             guard request.connection == 0 else { return [.answer(200)] }
             guard isDate else { return [.answer(503, ["retry-after": "\(patience)"])] }
@@ -122,7 +122,7 @@ import Testing
         try bench.register(Fleet(count: 3_000))
         let id = try bench.campaign(of: bench.bump("2.0.0"))
         let relay = try #require(bench.relay)
-        #expect(relay.waitForLine("the push service answers 5xx: sending is held", within: .seconds(20)) != nil)
+        #expect(relay.waitForLine("the push service answers 5xx: sending is held", within: .seconds(60)) != nil)
         let reason = "the push service answers 503 ServiceUnavailable to nearly every push: sending waits"
         let told = try trouble(bench)
         #expect(told.contains(reason) && told.contains("outage:\(Workbench.app)"), "\(told)")
@@ -138,7 +138,7 @@ import Testing
         #expect(end.state == "completed" && end.counts["accepted"] == 3_000 && end.reason == nil, "\(end)")
         #expect(bench.simulator.figures.duplicates == 0)
         #expect(
-            relay.waitForLine("the push service takes pushes again: sending goes on", within: .seconds(20)) != nil)
+            relay.waitForLine("the push service takes pushes again: sending goes on", within: .seconds(60)) != nil)
         try bench.readiness(200)
         _ = try bench.scrape(until: { $0["upgrade_relay_push_service_held", "environment", "production"] == 0 })
     }

@@ -9,8 +9,8 @@ import Testing
 @Suite(.serialized, .ownThread) struct StoreUpkeepTests {
     @Test func aBackupTakenInMidCampaignIsRestoredElsewhereAndTheCampaignEndsRight() throws {
         let fleet = Fleet(count: 20_000, withoutTelephone: 20)
-        // Nine seconds of sending, so that the backup falls into them.
-        let bench = try Workbench(iosKeys: "pace: { ratePerSecond: 2000 },")
+        // Twenty seconds of sending, so that the backup falls into them.
+        let bench = try Workbench(iosKeys: "pace: { ratePerSecond: 1000 },")
         try bench.start()
         try bench.register(fleet)
         let id = try bench.campaign(of: bench.bump("2.0.0"))

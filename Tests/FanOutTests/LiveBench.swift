@@ -153,14 +153,20 @@ final class LiveBench {
         return found
     }
 
-    /// Moves the clock on until the campaign has come to `state`: what waits for its schedule is due at each step.
+    /// Moves the clock on until the campaign has come to `state`: what waits for its schedule is due at each step. None is
+    /// made while pushes are on their way, so that it takes few however slow the machine is.
     func passTime(to state: CampaignState, by step: Duration) throws -> CampaignRecord {
         for _ in 0..<60 {
+            let isLanded = try until {
+                let campaign = try self.campaign()
+                return fanOut?.figures(of: campaign.key).counts(campaign.counts).inFlight == 0
+            }
+            guard isLanded else { break }
             clock.advance(by: step)
             fanOut?.poke()
             if let end = try? wait(for: state, deadline: .milliseconds(500)) { return end }
         }
-        return try wait(for: state, deadline: .zero)
+        return try wait(for: state)
     }
 
     /// False when `deadline` passes before `condition` holds.

@@ -178,13 +178,13 @@ import UpgradeRules
     @Test func anotherProgramsTransactionIsWaitedFor() throws {
         let bench = try StoreFaultBench()
         try bench.register(Self.devices)
-        let fanOut = try bench.fanOut()
-        defer { fanOut.stop(within: .seconds(5)) }
         let outsider = try SQLiteStore(path: bench.path)
         defer { outsider.close() }
         try bench.raise("2")
         try outsider.administer("BEGIN IMMEDIATE")
-        fanOut.poke()
+        // Its first look meets the lock.
+        let fanOut = try bench.fanOut()
+        defer { fanOut.stop(within: .seconds(5)) }
         try #require(
             bench.wait { fanOut.faults().values.contains { $0.contains("Another program holds the write lock") } })
         #expect(bench.simulator.figures.requests == 0)

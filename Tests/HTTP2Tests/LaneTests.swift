@@ -118,9 +118,9 @@ struct LaneTests {
             [.after(.milliseconds(100), .answer(200))]
         }
         defer { bench.finish() }
-        // All at once over one connection, a hundred would take two seconds.
-        bench.send(100)
-        #expect(try bench.collector.batches()[0].count(of: 200) == 100)
+        // Over one connection they would take six seconds: time for two handshakes.
+        bench.send(300)
+        #expect(try bench.collector.batches()[0].count(of: 200) == 300)
         #expect(bench.lane.figures.connectionsOpened == 3)
         #expect(bench.peer.state.now.widest == 5)
         #expect(bench.collector.state.now.widths.last == 15)

@@ -175,11 +175,13 @@ struct ConnectionsTests {
     func backPressure() throws {
         let connections = try Connections(.init(total: 64, perAddress: 64))
         for _ in 0..<16 { connections.expect() }
-        let passed = DispatchSemaphore(value: 0)
+        let (begun, passed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         DispatchQueue.global().async {
+            begun.signal()
             connections.expect()
             passed.signal()
         }
+        begun.wait()
         #expect(passed.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
         connections.opened(pairs.add().connection)
         connections.arrived()

@@ -29,7 +29,7 @@ struct ServingThreadTests {
             }
             try holder.send(
                 "GET /v1/check?app=\(Self.app)&platform=ios&version=1 HTTP/1.1\r\nHost: relay\r\n\r\n")
-            guard entered.wait(timeout: .now() + .seconds(20)) == .success else { throw NotHeld() }
+            guard entered.wait(timeout: .now() + .seconds(60)) == .success else { throw NotHeld() }
         }
 
         /// Once at least; nobody is held from then on.

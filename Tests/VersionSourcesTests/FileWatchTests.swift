@@ -19,7 +19,9 @@ struct FileWatchTests {
         try bench.start([.launchGateFile(path: file)])
         bench.wait("the file is read at the start") { $0.bumps.count == 1 }
         try body(bench, file)
-        #expect(bench.seen.now.log.isEmpty, "no fault on the way")
+        // A writer that was not let run for a second between two steps leaves a fault that is over soon.
+        let lines = bench.seen.now.log
+        #expect(lines.count { $0.contains("fails") } == lines.count { $0.contains("well again") }, "\(lines)")
     }
 
     private func write(_ version: String, to path: String, atomically: Bool = false) throws {
