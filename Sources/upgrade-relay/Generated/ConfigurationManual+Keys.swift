@@ -281,7 +281,11 @@ extension ConfigurationManual {
                 "A LaunchGate document: minimumVersion of its ios is required, optionalVersion is latest. Read whenever it "
                     + "changes. Either this or *url*."
             ),
-            ("apps.APP.PLATFORM.sources[].launchGate.url", "The same from elsewhere: https, or http for this machine."),
+            (
+                "apps.APP.PLATFORM.sources[].launchGate.url",
+                "The same from elsewhere: https, or http for this machine. Faults show it to everybody at /readyz, all but its "
+                    + "query: a signature or a key goes there. A user before the host is refused."
+            ),
             ("apps.APP.PLATFORM.sources[].launchGate.every", "How often the *url* is asked."),
         ])
 }
