@@ -15,6 +15,7 @@ struct API: Sendable {
     /// Backup, check and pruning.
     let upkeep = StreamSlots(limit: 1)
     let readinessCheck: ReadinessCheck
+    let metricsPage = MetricsPage()
     /// What the open paths answer from.
     let board: VersionBoard
     let sightings: SightingQueue
