@@ -214,6 +214,15 @@ import VersionSources
         #expect(!faults(text).joined().contains("topsecret"))
     }
 
+    @Test func `A secret of the environment that is no text is refused, not changed`() throws {
+        // What Foundation makes of a byte that is not UTF-8.
+        let error = #expect(throws: SecretError.self) {
+            try SecretSource.environment("S").read(environment: ["S": "geheim\u{FFFD}"])
+        }
+        #expect(error?.description == "environment variable S is not text; a file may hold any bytes: { file: \"…\" }")
+        #expect(try SecretSource.environment("S").read(environment: ["S": "geheim"]) == Array("geheim".utf8))
+    }
+
     @Test func `An address may have a port, a signed query and an at sign in its path`() {
         for url in [
             "https://cdn.example:8443/gate.json?signature=a@b", "https://cdn.example/app@2/gate.json",

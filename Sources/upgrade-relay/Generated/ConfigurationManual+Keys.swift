@@ -105,7 +105,7 @@ extension ConfigurationManual {
                 "Secrets of those who may announce versions by webhook. Any of them may verify, so that one can be changed "
                     + "without a gap. With none, every webhook is refused."
             ),
-            ("webhooks.secrets[]", "\"whsec_\" and base64 of 24 to 64 bytes, or any text that both sides know."),
+            ("webhooks.secrets[]", "\"whsec_\" and base64 of 24 to 64 bytes, or any bytes that both sides know."),
             (
                 "notify",
                 "Who gets a POST when a campaign's state changes, signed as Standard Webhooks says; sixteen at most. 2xx takes "
