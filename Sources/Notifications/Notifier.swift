@@ -124,7 +124,7 @@ package final class Notifier: Sendable {
 
     private func report(_ outcome: NotificationSender.Outcome, _ due: DueNotification, _ target: NotificationTarget) {
         let fields = [
-            ("campaign", due.event.campaign.id), ("type", due.event.type), ("url", target.name),
+            ("campaign", due.event.campaign.id), ("type", due.event.type), ("receiver", target.name),
             ("attempt", String(outcome.attempt.number)), ("error", outcome.attempt.error ?? ""),
         ]
         switch outcome.verdict {
@@ -137,6 +137,6 @@ package final class Notifier: Sendable {
 }
 
 extension NotificationTarget {
-    /// For the log: a query may hold what is nobody's business.
-    fileprivate var name: String { String(receiver.url.prefix { $0 != "?" }) }
+    /// For the log. Two receivers of one host are told apart by `upgrade-relay notifications`.
+    fileprivate var name: String { NotifierFigures.label(receiver.url) }
 }

@@ -15,6 +15,7 @@ struct API: Sendable {
     /// Backup, check and pruning.
     let upkeep = StreamSlots(limit: 1)
     let readinessCheck: ReadinessCheck
+    let metricsPage = MetricsPage()
     /// What the open paths answer from.
     let board: VersionBoard
     let sightings: SightingQueue
@@ -118,7 +119,7 @@ struct API: Sendable {
             try Self.refuseParameters(query)
             return collect(route) { try setLogLevel(body: $0) }
         default:
-            var response = try answer(route, query)
+            var response = try answer(route, query, head.door)
             if case .stream(let source) = response.body {
                 // The body is made when the head is out: the mark is gone by then.
                 let id = RequestMark.current
@@ -130,14 +131,14 @@ struct API: Sendable {
     }
 
     /// The routes that need no body.
-    private func answer(_ route: Route, _ items: [RequestTarget.QueryItem]) throws -> Response {
+    private func answer(_ route: Route, _ items: [RequestTarget.QueryItem], _ door: Door) throws -> Response {
         var query = Query(items)
         switch route {
         case .version(let app): return try version(app, &query)
         case .campaigns: return try campaigns(&query)
         case .campaignDeliveries(let id): return try campaignDeliveries(id, &query)
         case .deliveries: return try deliveries(&query)
-        case .notifications: return try notifications(&query)
+        case .notifications: return try notifications(&query, door)
         default: try query.finish()
         }
         switch route {

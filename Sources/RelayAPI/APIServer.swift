@@ -89,15 +89,13 @@ package final class APIServer: Sendable {
                 // "address in use".
                 if let socket = settings.handed.control {
                     state.control = try HTTPDaemon(
-                        socket: socket, door: .control, api: api, work: work, access: ControlAccess.of(socket: socket),
-                        isHanded: true)
+                        socket: socket, door: .control, api: api, work: work, isHanded: true)
                 } else if let path = settings.controlSocket {
                     let socket = try ListenSocket.control(
                         path: path, mode: settings.controlSocketMode, group: settings.controlSocketGroup)
                     state.controlSocket = socket
                     state.control = try HTTPDaemon(
-                        socket: socket.descriptor, door: .control, api: api, work: work,
-                        access: ControlAccess.of(socket: socket.descriptor))
+                        socket: socket.descriptor, door: .control, api: api, work: work)
                 }
                 let network = try settings.handed.network ?? settings.listen.map(ListenSocket.network)
                 if let socket = network {

@@ -25,6 +25,8 @@ enum HTTPAnswer {
         switch response.body {
         case .bytes(let bytes):
             unsafe made = unsafe copy(bytes)
+        case .shared(let bytes):
+            unsafe made = unsafe bytes.response()
         case .stream(let source):
             let body = unsafe StreamBody(source, Resumption(handle, thread), connection, thread.context.work)
             let pointer = unsafe Unmanaged.passRetained(body).toOpaque()

@@ -20,8 +20,9 @@ func changeConnection(
     if event == .CONNECTION_NOTIFY_STARTED {
         let socket = unsafe relay_mhd_connection_socket(handle)
         var refusal: PeerRefusal?
-        if let access = context.access {
-            refusal = access.refusal(of: PeerCredentials.of(socket))
+        if context.door == .control {
+            // At each connection: what is guarded against is a change of the file.
+            refusal = ControlAccess.of(file: context.controlFile).refusal(of: PeerCredentials.of(socket))
             if let refusal { context.api.refused(refusal) }
         }
         let connection = unsafe Connection(

@@ -14,17 +14,18 @@ final class HTTPDaemon {
         let door: Door
         let connections: Connections
         let work: WorkQueue
-        let access: ControlAccess?
+        /// The control socket's file; nil for the network, and where the socket has none.
+        let controlFile: String?
         let certificates: TLSCertificates?
         let times: ConnectionTimes
 
         init(
-            api: API, door: Door, work: WorkQueue, access: ControlAccess?, certificates: TLSCertificates?
+            api: API, door: Door, work: WorkQueue, controlFile: String?, certificates: TLSCertificates?
         ) throws(APIStartError) {
             self.api = api
             self.door = door
             self.work = work
-            self.access = access
+            self.controlFile = controlFile
             self.certificates = certificates
             let limits = api.settings.limits
             times = ConnectionTimes(idle: limits.idleTime, request: limits.requestTime)
@@ -47,16 +48,17 @@ final class HTTPDaemon {
     /// Takes the socket over and closes it in `stop`.
     ///
     /// - Parameters:
-    ///   - access: whom a control socket lets in.
     ///   - certificates: what TLS is spoken with; nil: plain HTTP.
     ///   - isHanded: somebody else keeps a duplicate, and whoever connects waits there for the next server.
     init(
-        socket: Int32, door: Door, api: API, work: WorkQueue, access: ControlAccess? = nil,
+        socket: Int32, door: Door, api: API, work: WorkQueue,
         certificates: TLSCertificates? = nil, isHanded: Bool = false
     ) throws(APIStartError) {
         self.socket = socket
         self.isHanded = isHanded
-        context = try Context(api: api, door: door, work: work, access: access, certificates: certificates)
+        context = try Context(
+            api: api, door: door, work: work, controlFile: door == .control ? ListenSocket.path(of: socket) : nil,
+            certificates: certificates)
         sweeper = try Sweeper(context.connections, log: api.settings.log, door: door)
         acceptor = try Acceptor(socket, door: door, log: api.settings.log)
         let limits = api.settings.limits

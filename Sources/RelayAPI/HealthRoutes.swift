@@ -25,13 +25,15 @@ extension API {
         }
     }
 
-    /// Prometheus' text format.
+    /// Prometheus' text format. Up to a second old.
     func metrics() -> Response {
-        var text = MetricsText()
-        control.writeMetrics(to: &text)
-        figures.write(to: &text)
-        return Response(
-            status: 200, headers: [("Content-Type", MetricsText.contentType)], body: .bytes(Array(text.text.utf8)))
+        let page = metricsPage.bytes(at: MonotonicClock.milliseconds) {
+            var text = MetricsText()
+            control.writeMetrics(to: &text)
+            figures.write(to: &text)
+            return SharedBytes(Array(text.text.utf8))
+        }
+        return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: .shared(page))
     }
 
     private func lookForFaults() -> [ReadinessFault] {

@@ -30,20 +30,26 @@ struct ControlAccess: Hashable, Sendable {
     var user: UInt32
     /// The socket's group, where its mode lets the group in.
     var group: UInt32?
+    /// The mode lets everybody in. Then the group counts for nothing: in a user namespace (systemd's PrivateUsers=) this
+    /// group and all of a stranger's have one and the same number, the overflow id (user_namespaces(7)), so that nobody but
+    /// the kernel can tell its members, by a mode that is for them.
+    var isOpenToAll = false
 
-    /// As the file of a listening socket says at this moment, whoever made it.
-    static func of(socket: Int32) -> ControlAccess {
+    /// As the socket's file says at this moment, whoever made it; nil: it has none.
+    static func of(file: String?) -> ControlAccess {
         var status = stat()
-        let isThere = ListenSocket.path(of: socket).map { path in unsafe lstat(path, &status) == 0 } ?? false
+        let isThere = file.map { path in unsafe lstat(path, &status) == 0 } ?? false
         return ControlAccess(
-            user: geteuid(), group: isThere && status.st_mode & S_IWGRP != 0 ? status.st_gid : nil)
+            user: geteuid(), group: isThere && status.st_mode & S_IWGRP != 0 ? status.st_gid : nil,
+            isOpenToAll: isThere && status.st_mode & S_IWOTH != 0)
     }
 
     func refusal(of peer: PeerCredentials?) -> PeerRefusal? {
-        guard let peer else { return PeerRefusal(user: nil, process: nil, group: group) }
-        if peer.user == 0 || peer.user == user { return nil }
-        if let group, peer.groups.contains(group) { return nil }
-        return PeerRefusal(user: peer.user, process: peer.process, group: group)
+        if let peer {
+            if peer.user == 0 || peer.user == user { return nil }
+            if let group, !isOpenToAll, peer.groups.contains(group) { return nil }
+        }
+        return PeerRefusal(user: peer?.user, process: peer?.process, group: group, isOpenToAll: isOpenToAll)
     }
 }
 
@@ -54,10 +60,17 @@ struct PeerRefusal: Hashable, Sendable {
     var process: Int32?
     /// The group that would be let in.
     var group: UInt32?
+    /// The socket's mode lets everybody in, so that the group is not.
+    var isOpenToAll = false
 
     var problem: Problem {
         let who = user.map { "user id \($0)" } ?? "a user that the system does not name"
-        let others = group.map { ", and members of group \($0)" } ?? ""
+        let others =
+            switch group {
+            case nil: ""
+            case _? where isOpenToAll: ", and for its group once its mode is not for everybody any more"
+            case let group?: ", and members of group \(group)"
+            }
         return Problem(403, "the control socket is not for \(who); it is for root and the daemon's own user\(others)")
     }
 }

@@ -47,6 +47,8 @@ protocol BodyConsumer: AnyObject {
 struct Response {
     enum Body {
         case bytes([UInt8])
+        /// The same for many.
+        case shared(SharedBytes)
         case stream(any ByteSource)
         /// Made before, with its status and headers.
         case ready(ReadyResponse)

@@ -75,7 +75,8 @@ struct SourceClient: Sendable {
         case 200, 304:
             return response
         case 300...399:
-            let place = response["location"].map { " to \($0.prefix(100))" } ?? ""
+            // What a CDN redirects to is often signed.
+            let place = response["location"].map { " to \(ShownAddress.withoutSecrets($0).prefix(100))" } ?? ""
             throw SourceFault(
                 "HTTP \(response.status) redirects\(place); redirects are not followed, give the final address")
         default:

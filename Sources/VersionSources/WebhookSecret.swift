@@ -5,15 +5,15 @@ import Signing
 package struct WebhookSecret: Sendable, CustomStringConvertible {
     /// The key of Standard Webhooks' HMAC.
     let standardKey: [UInt8]
-    /// The key of GitHub's HMAC: the text as it stands.
+    /// The key of GitHub's HMAC: the secret as it stands.
     let textKey: [UInt8]
 
     /// Takes a secret as it stands in its file, line ends at its end left out.
     ///
     /// "whsec_" followed by standard base64 is a Standard Webhooks secret (PROTOCOLS 3.2); everything else is used byte
-    /// for byte.
-    package init(_ text: String) throws(WebhookSecretError) {
-        var bytes = Array(text.utf8)
+    /// for byte, and need not be text.
+    package init(_ secret: [UInt8]) throws(WebhookSecretError) {
+        var bytes = secret
         while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
         guard !bytes.isEmpty else { throw .empty }
         textKey = bytes
@@ -27,7 +27,11 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
         }
     }
 
-    package var description: String { "a webhook secret of \(textKey.count) characters" }
+    package init(_ text: String) throws(WebhookSecretError) {
+        try self.init(Array(text.utf8))
+    }
+
+    package var description: String { "a webhook secret of \(textKey.count) bytes" }
 }
 
 package enum WebhookSecretError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -106,7 +106,15 @@ import VersionSources
         ),
         (
             ios("sources: [{ launchGate: { url: \"http://127.0.0.1:80@example.com/\" } }]"),
-            #"apps["com.example.app"].ios.sources[0].launchGate.url: "http://127.0.0.1:80@example.com/" is not an https address (http is taken for this machine only)"#
+            #"apps["com.example.app"].ios.sources[0].launchGate.url: "http://…@example.com/" is not an https address (http is taken for this machine only)"#
+        ),
+        (
+            ios("sources: [{ launchGate: { url: \"https://user:geheim@cdn.example/gate.json\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].launchGate.url: "https://…@cdn.example/gate.json" is not an https address without a user; what the server wants to see of us goes into the query, which no fault shows"#
+        ),
+        (
+            ios("sources: [{ appStore: { id: 1, lookupServer: \"https://user:geheim@lookup.example\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].appStore.lookupServer: "https://…@lookup.example" is not a server; an address such as "https://itunes.apple.com", without a user"#
         ),
         (
             ios("sources: [{ launchGate: { file: \"gate.json\" } }]"),
@@ -204,6 +212,43 @@ import VersionSources
     @Test func `A secret that was written inline is not repeated in the fault`() {
         let text = "{ webhooks: { secrets: [\"whsec_topsecret\"] } }"
         #expect(!faults(text).joined().contains("topsecret"))
+    }
+
+    @Test func `A secret of the environment that is no text is refused, not changed`() throws {
+        // What Foundation makes of a byte that is not UTF-8.
+        let error = #expect(throws: SecretError.self) {
+            try SecretSource.environment("S").read(environment: ["S": "geheim\u{FFFD}"])
+        }
+        #expect(error?.description == "environment variable S is not text; a file may hold any bytes: { file: \"…\" }")
+        #expect(try SecretSource.environment("S").read(environment: ["S": "geheim"]) == Array("geheim".utf8))
+    }
+
+    @Test func `An address may have a port, a signed query and an at sign in its path`() {
+        for url in [
+            "https://cdn.example:8443/gate.json?signature=a@b", "https://cdn.example/app@2/gate.json",
+            "https://[2001:db8::1]:8443/gate.json", "http://127.0.0.1:8080/gate.json", "https://cdn.example",
+        ] {
+            #expect(faults(Self.ios("sources: [{ launchGate: { url: \"\(url)\" } }]")) == [], "\(url)")
+        }
+    }
+
+    @Test func `No signature of an address comes into a fault`() {
+        for query in ["?s=geheim", "?s=@geheim", "#geheim"] {
+            let faults = faults(Self.ios("sources: [{ launchGate: { url: \"http://cdn.example/x\(query)\" } }]"))
+            #expect(faults.count == 1 && !faults.joined().contains("geheim"), "\(faults)")
+        }
+    }
+
+    @Test func `No password of an address comes into a fault`() {
+        for user in ["u:geheim", "geheim", "u:ge/geheim", "u:ge?geheim", "u:ge#geheim", "u:ge@geheim", "/u:geheim"] {
+            for key in [
+                "launchGate: { url: \"https://\(user)@cdn.example/x\" }",
+                "appStore: { id: 1, lookupServer: \"https://\(user)@cdn.example\" }",
+            ] {
+                let faults = faults(Self.ios("sources: [{ \(key) }]"))
+                #expect(faults.count == 1 && !faults.joined().contains("geheim"), "\(key): \(faults)")
+            }
+        }
     }
 
     @Test func `A key that stands twice is a fault`() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
+import CurlTransport
 import Foundation
 import OwnThread
 import SeedApps
@@ -55,6 +56,19 @@ import Testing
         let second = try bench.follow(try bench.campaign(of: bench.bump("2.1.0"))) { $0.isFinal }
         #expect(second.filteredBy["knownDead"] == 30)
         #expect(second.addsUp)
+    }
+
+    @Test func aSecretThatIsNoTextVerifiesAsItIs() throws {
+        let bench = try Workbench()
+        // As "head -c 32 /dev/urandom" makes it: not UTF-8.
+        let key = [0xFF, 0x00, 0xC3, 0x28] + Array(UInt8(0x80)...0x9B)
+        try Data(key).write(to: URL(filePath: bench.path("webhook-secret")))
+        try bench.start()
+        let relay = try #require(bench.relay)
+        let webhook = Workbench.webhook("2.0.0", id: "release-2", to: "http://\(relay.address)", key: key)
+        let answer = try HTTPClient().send(webhook)
+        #expect(answer.status == 202, "\(String(decoding: answer.body, as: UTF8.self))")
+        #expect(try bench.bump("2.1.0").status == 401, "another secret")
     }
 
     @Test func theDryRunShowsWhatAPhoneWouldTake() throws {

@@ -86,9 +86,11 @@ final class ServiceStand {
     // MARK: The daemon
 
     /// Starts `serve`; the sockets become its descriptors 3 and up, under these names.
+    ///
+    /// - Parameter wrapper: a program with its arguments that becomes the daemon.
     func start(
         configuration: String, sockets: [(name: String, descriptor: Int32)] = [], watchdog: Duration? = nil,
-        readsLog: Bool = true
+        readsLog: Bool = true, wrapper: [String] = []
     ) throws {
         var variables = ["NOTIFY_SOCKET=\(notifyName)", "PATH=/usr/bin:/bin"]
         // Both ids are the daemon's own: the shell becomes it.
@@ -102,7 +104,8 @@ final class ServiceStand {
             variables.append("LISTEN_FDNAMES=\(sockets.map(\.name).joined(separator: ":"))")
             script = "export LISTEN_PID=$$; \(script)"
         }
-        let words = ["/bin/sh", "-c", script, try CommandResult.binary().path, "serve", "--config", configuration]
+        let daemon = [try CommandResult.binary().path, "serve", "--config", configuration]
+        let words = ["/bin/sh", "-c", script] + wrapper + daemon
 
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

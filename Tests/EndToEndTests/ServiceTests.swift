@@ -109,6 +109,42 @@ import Testing
         #expect(!log.text.contains("field=listen.controlSocket"))
     }
 
+    /// Where the system lets nobody make a user namespace there is none to try.
+    private static let privateUsers = ["/usr/bin/unshare", "--user", "--map-root-user"]
+    private static let hasPrivateUsers =
+        (try? CommandResult.of(
+            Array(privateUsers.dropFirst()) + ["true"], program: URL(filePath: privateUsers[0])))?.status == 0
+
+    /// With PrivateUsers= every group but root's is 65534 to the daemon, a stranger's as well as the socket's.
+    @Test(.enabled(if: hasPrivateUsers))
+    func aControlSocketThatIsOpenToAllIsForNoGroup() throws {
+        try #require(geteuid() == 0, "other users' rights can only be tried by root")
+        let bench = try Workbench()
+        let stand = try ServiceStand(in: bench.folder)
+        let socket = bench.path("control.sock")
+        let control = try ServiceStand.localSocket(socket)
+        defer { close(control) }
+        // SocketGroup=daemon, SocketMode=0660.
+        #expect(chown(socket, 0, 1) == 0 && chmod(socket, 0o660) == 0 && chmod(bench.folder.path, 0o755) == 0)
+        try stand.start(
+            configuration: bench.path("config.json5"), sockets: [(name: "control", descriptor: control)],
+            wrapper: Self.privateUsers)
+        #expect(stand.message("READY") != nil, "\(stand.log?.text ?? "")")
+        func asNobody(_ groups: String) throws -> CommandResult {
+            try CommandResult.of(
+                [
+                    "--reuid=65534", "--regid=65534", groups, "curl", "-sS", "--unix-socket", socket,
+                    "http://relay/v1/tokens",
+                ], program: URL(filePath: "/usr/bin/setpriv"))
+        }
+        #expect(try asNobody("--clear-groups").status != 0, "the kernel")
+        #expect(try asNobody("--groups=1").output.contains("\"items\""))
+        #expect(chmod(socket, 0o666) == 0)
+        let refused = try asNobody("--clear-groups")
+        #expect(refused.output.contains("the control socket is not for user id 65534"), "\(refused)")
+        #expect(try bench.api("GET", "/v1/tokens").status == 200, "root")
+    }
+
     /// `listen.tls` holds for a socket that systemd opened as for one of the daemon's own, also for who connected before the
     /// daemon came.
     @Test func aHandedSocketSpeaksTLS() throws {

@@ -213,10 +213,12 @@ final class Workbench {
         return (response.status, json ?? [:])
     }
 
-    static func webhook(_ required: String, id: String, to address: String) -> HTTPRequest {
+    static func webhook(
+        _ required: String, id: String, to address: String, key: [UInt8] = secret
+    ) -> HTTPRequest {
         let body = Array(#"{"app":"\#(app)","platform":"ios","required":"\#(required)"}"#.utf8)
         let now = String(Int(Date.now.timeIntervalSince1970))
-        let code = HMACSHA256.code(Array("\(id).\(now).".utf8) + body, key: secret)
+        let code = HMACSHA256.code(Array("\(id).\(now).".utf8) + body, key: key)
         var request = HTTPRequest("POST", "\(address)/v1/webhooks/version")
         request.headers = [
             ("webhook-id", id), ("webhook-timestamp", now), ("webhook-signature", "v1,\(Base64.encode(code))"),

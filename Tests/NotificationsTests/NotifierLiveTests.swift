@@ -23,7 +23,7 @@ struct NotifierLiveTests {
         let store: SQLiteStore
         private let ahead = Mutex(Duration.zero)
         /// Lines of the notifiers' log. What comes of an attempt is told there once the table has it.
-        private let lines = Watched(0)
+        private let lines = Watched<[String]>([])
 
         init() throws {
             folder = FileManager.default.temporaryDirectory.appending(path: "notify-\(UUID().uuidString)")
@@ -43,7 +43,10 @@ struct NotifierLiveTests {
         func advance(_ time: Duration) { ahead.withLock { $0 += time } }
 
         func notifier() -> Notifier {
-            let log = Log(minimum: .debug) { [lines] _, _, _ in lines.change { $0 += 1 } }
+            let log = Log(minimum: .debug) { [lines] _, message, fields in
+                let line = "\(message)" + fields.map { " \($0.name)=\($0.value)" }.joined()
+                lines.change { $0.append(line) }
+            }
             return Notifier(store: store, log: log, clock: { [self] in now }) { NotificationDocument.json(of: $0) }
         }
 
@@ -73,16 +76,24 @@ struct NotifierLiveTests {
             else { throw Missing() }
         }
 
+        /// The log's first line with `text` in it; nil where none comes within a minute.
+        func line(with text: String) -> String? {
+            _ = lines.wait { $0.contains { $0.contains(text) } }
+            return lines.now.first { $0.contains(text) }
+        }
+
         /// What the table holds as soon as it is as wished, or after a minute. It is looked at after each line of the log.
         func settled(_ condition: ([NotificationRecord]) -> Bool) throws -> [NotificationRecord] {
             let deadline = ContinuousClock.now + .seconds(60)
             while true {
                 // Before the look, so that no line is missed.
-                let seen = lines.now
+                let seen = lines.now.count
                 let all = try store.notifications(campaign: nil, state: nil, before: nil, limit: 1000)
                 if condition(all) { return all }
                 let rest = Int((deadline - .now) / .milliseconds(1))
-                guard rest > 0, lines.wait(seconds: 0, milliseconds: rest, until: { $0 > seen }) else { return all }
+                guard rest > 0, lines.wait(seconds: 0, milliseconds: rest, until: { $0.count > seen }) else {
+                    return all
+                }
             }
         }
 
@@ -229,6 +240,27 @@ struct NotifierLiveTests {
         ])
     func label(url: String, label: String) {
         #expect(NotifierFigures.label(url) == label)
+    }
+
+    @Test("the log names a receiver by its host and port: path and query may be a secret")
+    func logged() throws {
+        let bench = try Bench()
+        let receiver = try HookReceiver { _, number in
+            HookReceiver.response(number == 0 ? "200 OK" : "500 Internal Server Error")
+        }
+        defer { receiver.stop() }
+        #expect(receiver.url.contains("/hook"))
+        let notifier = bench.notifier()
+        defer { notifier.stop() }
+        try notifier.start([bench.target(receiver.url)])
+        let campaign = try bench.announce("2.0.0")
+        let taken = try #require(bench.line(with: "notified"))
+        try bench.move(campaign, to: .paused)
+        let failed = try #require(bench.line(with: "is tried again"))
+        for line in [taken, failed] {
+            #expect(line.contains(" receiver=127.0.0.1:\(receiver.port)"), "\(line)")
+            #expect(!line.contains("hook"), "\(line)")
+        }
     }
 
     @Test("429 holds all that goes to the receiver, for as long as it says")

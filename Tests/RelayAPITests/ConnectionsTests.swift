@@ -203,6 +203,11 @@ struct ConnectionsTests {
         }
         #expect(alone.refusal(of: peer(501, [60])) != nil)
         #expect(shared.refusal(of: peer(501, [501, 60])) == nil)
+        // Where everybody is let in, a namespace in which all groups have one number must not make members of them.
+        let open = ControlAccess(user: 500, group: 65534, isOpenToAll: true)
+        #expect(open.refusal(of: peer(65534, [65534]))?.problem.detail.hasSuffix("not for everybody any more") == true)
+        #expect(open.refusal(of: peer(0)) == nil && open.refusal(of: peer(500)) == nil)
+        #expect(ControlAccess(user: 500, group: 65534).refusal(of: peer(65534, [65534])) == nil)
     }
 
     @Test("ten lines at once, then one in ten seconds that says how many were left out")

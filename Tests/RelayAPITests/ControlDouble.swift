@@ -13,6 +13,8 @@ final class ControlDouble: RelayControl {
     let faultsNow = Mutex<[ReadinessFault]>([])
     /// How often `faults` was asked.
     let faultLooks = Mutex(0)
+    /// How often the metrics were asked for.
+    let metricsLooks = Mutex(0)
     let rules = Mutex(ReleaseRules())
     let lookup = Mutex<(any VersionLookup)?>(nil)
     /// Thrown by the next bump.
@@ -77,6 +79,8 @@ final class ControlDouble: RelayControl {
         faultLooks.withLock { $0 += 1 }
         return faultsNow.withLock { $0 }
     }
+
+    func writeMetrics(to text: inout MetricsText) { metricsLooks.withLock { $0 += 1 } }
 
     private func move(_ id: String, from: Set<CampaignState>, to: CampaignState) throws -> CampaignStatus {
         guard let record = try store.campaign(id: id) else {

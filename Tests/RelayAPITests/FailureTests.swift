@@ -84,6 +84,33 @@ struct FailureTests {
         #expect(looks == 2)
     }
 
+    @Test("the page of metrics is rendered once in a second, and is one for all who ask")
+    func metricsPage() {
+        let page = MetricsPage()
+        var time: Int64 = 5000
+        func ask() -> SharedBytes { page.bytes(at: { time }) { SharedBytes(Array("now \(time)".utf8)) } }
+        let first = ask()
+        time += 999
+        #expect(ask() === first)
+        time += 1
+        let second = ask()
+        #expect(second !== first)
+        #expect(ask() === second)
+    }
+
+    @Test("a full house has the metrics rendered once")
+    func manyScrapes() throws {
+        let bench = try Bench()
+        let start = ContinuousClock.now
+        for _ in 0..<20 {
+            let answer = try bench.askNetwork("GET", "/metrics")
+            #expect(answer.status == 200 && answer.body.contains("upgrade_relay_api_requests_total"))
+            #expect(answer[header: "x-request-id"] != nil)
+        }
+        let seconds = Int((ContinuousClock.now - start).components.seconds)
+        #expect(bench.control.metricsLooks.withLock { $0 } <= seconds + 1)
+    }
+
     @Test("a full house asks the store once")
     func manyAskers() throws {
         let bench = try Bench()

@@ -103,11 +103,12 @@ struct StoreUpkeepRouteTests {
     @Test("notifications are listed with their attempts, by campaign and state, page by page")
     func notifications() throws {
         let bench = try Bench()
-        try bench.store.adoptReceivers([NotificationReceiver(url: "https://ci.example.com/")], at: Bench.now)
+        let url = "https://ci.example.com:8443/hooks/s3cret?key=k"
+        try bench.store.adoptReceivers([NotificationReceiver(url: url)], at: Bench.now)
         let id = try bench.campaign(required: "2.0.0")
         #expect(try bench.ask("POST", "/v1/campaigns/\(id)/pause").status == 200)
         try bench.store.addressEvents(limit: 9, at: Bench.now)
-        let due = try #require(try bench.store.dueNotification(for: "https://ci.example.com/", at: Bench.now))
+        let due = try #require(try bench.store.dueNotification(for: url, at: Bench.now))
         try bench.store.record(
             .init(number: 1, at: Bench.now, milliseconds: 7, status: 500, error: "HTTP 500"), of: due.row,
             then: .retry(at: Bench.now, holdUntil: nil), at: Bench.now)
@@ -117,8 +118,10 @@ struct StoreUpkeepRouteTests {
         #expect(first.status == 200)
         #expect(first.text("items", "0", "type") == "campaign.paused")
         #expect(first.count("items", "0", "attempts") == 0)
+        #expect(first.text("items", "0", "url") == "https://ci.example.com:8443", "a token is told no secret")
         let second = try bench.ask("GET", "/v1/notifications?cursor=\(first.text("next") ?? "")")
         #expect(second.text("items", "0", "type") == "campaign.running")
+        #expect(second.text("items", "0", "url") == url, "an operator tells receivers of one host apart")
         #expect(second.number("items", "0", "attempts", "0", "status") == "500")
         #expect(second.text("items", "0", "attempts", "0", "error") == "HTTP 500")
         #expect(try bench.ask("GET", "/v1/notifications?state=failed").count("items") == 0)

@@ -86,8 +86,8 @@ struct SourceNetworkTests {
             says: "exceeds 1048576 bytes"),
         Lie(
             testDescription: "a redirect",
-            answer: LocalServer.response("302 Found", headers: ["Location: http://127.0.0.1:1/elsewhere"]),
-            says: "redirects to http://127.0.0.1:1/elsewhere"),
+            answer: LocalServer.response("302 Found", headers: ["Location: http://u:p@127.0.0.1:1/elsewhere?sign=x"]),
+            says: "redirects to http://…@127.0.0.1:1/elsewhere?…; "),
         Lie(
             testDescription: "an older version", answer: Script.ok(LookupSample.body(version: "1.9")),
             says: "shows 1.9, older than 1.10"),

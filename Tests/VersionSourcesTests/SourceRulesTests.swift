@@ -171,6 +171,25 @@ struct SourceRulesTests {
         }
     }
 
+    @Test(
+        "what may be shown of an address",
+        arguments: [
+            ("https://cdn.example/a.json", "https://cdn.example/a.json", "https://cdn.example"),
+            ("https://cdn.example/a.json?signature=s#f", "https://cdn.example/a.json?…", "https://cdn.example"),
+            ("https://cdn.example?signature=a@b", "https://…", "https://cdn.example"),
+            ("https://cdn.example/app@2/a.json", "https://…@2/a.json", "https://cdn.example"),
+            ("https://u:p@cdn.example:8443/a", "https://…@cdn.example:8443/a", "https://cdn.example:8443"),
+            ("https://u:p?q@cdn.example/a", "https://…", "https://u:p"),
+            ("//u:p@cdn.example/a?b", "//…@cdn.example/a?…", ""), ("/a?b=//c/d", "/a?…", ""),
+            ("https://cdn.example/a?\u{301}b", "https://cdn.example/a?…", "https://cdn.example"),
+            ("/elsewhere?signature=s", "/elsewhere?…", ""),
+            ("u:p@h", "…@h", "h"), ("http://[::1]:80?x", "http://[::1]:80?…", "http://[::1]:80"), ("", "", ""),
+        ])
+    func shown(address: String, whole: String, origin: String) {
+        #expect(ShownAddress.withoutSecrets(address) == whole)
+        #expect(ShownAddress.origin(address) == origin)
+    }
+
     @Test("moments as the sources write them")
     func times() {
         #expect(WireTime.internet("2016-11-20T21:03:47Z") == Timestamp(seconds: 1_479_675_827))

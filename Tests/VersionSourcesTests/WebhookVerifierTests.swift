@@ -138,6 +138,25 @@ struct WebhookVerifierTests {
         }
     }
 
+    @Test("a secret that is no text is used byte for byte, both ways")
+    func bytes() throws {
+        // As "head -c 32 /dev/urandom" makes it: not UTF-8, and with a zero.
+        let key = [0xFF, 0x00, 0xC3, 0x28] + Array(UInt8(0x80)...0x9B)
+        let secret = try WebhookSecret(key + [0x0A])
+        let verifier = WebhookVerifier(secrets: [secret])
+        let hub = WebhookHeaders(["x-hub-signature-256": "sha256=\(Hex.encode(HMACSHA256.code(Self.body, key: key)))"])
+        #expect(
+            verifier.verify(hub, body: Self.body, at: Timestamp(seconds: Self.time))
+                == .verified(receiptID: Hex.encode(SHA256.digest(Self.body))))
+        let code = HMACSHA256.code(Array("\(Self.id).\(Self.time).".utf8) + Self.body, key: key)
+        let standard = Self.headers(signature: "v1,\(Base64.encode(code))")
+        #expect(
+            verifier.verify(standard, body: Self.body, at: Timestamp(seconds: Self.time))
+                == .verified(receiptID: Self.id))
+        let sent = secret.headers(id: Self.id, at: Timestamp(seconds: Self.time), body: Self.body)
+        #expect(sent.first { $0.name == "webhook-signature" }?.value == "v1,\(Base64.encode(code))")
+    }
+
     @Test("secrets that cannot be used are refused, and none is printed")
     func secrets() throws {
         #expect(throws: WebhookSecretError.empty) { try WebhookSecret("\n") }

@@ -3,18 +3,21 @@ import RelayStore
 import UpgradeRules
 import VersionSources
 
-/// The OpenAPI 3.1 document, rendered once.
+/// The OpenAPI 3.1 document.
 enum OpenAPIDocument {
     static let resources: [ResourceDescription] = [
         .health, .launch, .versions, .webhooks, .devices, .campaigns, .deliveries, .notifications, .tokens, .store,
         .log,
     ]
 
-    static let bytes: [UInt8] = {
-        var writer = JSONWriter(reserving: 64 * 1024)
+    /// Rendered once.
+    static let shared = SharedBytes(rendered())
+
+    static func rendered() -> [UInt8] {
+        var writer = JSONWriter(reserving: 128 * 1024)
         writer.document(resources)
         return writer.bytes
-    }()
+    }
 
     /// What the names in paths stand for.
     static let pathParameters: [(name: String, schema: Schema, description: String, example: String)] = [
@@ -49,5 +52,7 @@ enum OpenAPIDocument {
 }
 
 extension API {
-    func openAPI() -> Response { .json(200, OpenAPIDocument.bytes) }
+    func openAPI() -> Response {
+        Response(status: 200, headers: [("Content-Type", "application/json")], body: .shared(OpenAPIDocument.shared))
+    }
 }

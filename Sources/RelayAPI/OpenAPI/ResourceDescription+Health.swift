@@ -23,7 +23,7 @@ extension ResourceDescription {
                 "GET", "/metrics", "getMetrics", "What Prometheus scrapes", .nothing,
                 answers: [
                     Answer(
-                        200, "Text format 0.0.4.",
+                        200, "Text format 0.0.4; up to a second old.",
                         Operation.Content(
                             type: MetricsText.contentType, schema: .string("Prometheus' text format.")))
                 ]),

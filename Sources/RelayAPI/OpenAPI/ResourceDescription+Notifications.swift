@@ -23,7 +23,7 @@ extension ResourceDescription {
                             .page(of: "Notification"),
                             example: #"{"items":[{"id":"0f4ad1b2c3d4e5f60718293a4b5c6d7e","#
                                 + #""type":"campaign.completed","campaign":"0123456789ab","#
-                                + #""url":"https://ci.example.com/hooks/relay","state":"pending","#
+                                + #""url":"https://ci.example.com","state":"pending","#
                                 + #""createdAt":"2026-01-31T09:05:08.000Z","nextAttemptAt":"2026-01-31T09:05:13.000Z","#
                                 + #""attempts":[{"number":1,"at":"2026-01-31T09:05:08.000Z","milliseconds":12,"#
                                 + #""status":500,"error":"HTTP 500"}]}],"next":null}"#))
@@ -47,7 +47,11 @@ extension ResourceDescription {
                     [
                         .init("id", .string("The event's: webhook-id, the same in every attempt.")),
                         .init("type", .string("campaign. and the state.")), .init("campaign", .string("Its id.")),
-                        .init("url", .string()),
+                        .init(
+                            "url",
+                            .string(
+                                "The receiver's. Its scheme, host and port alone to a token: the rest may be a secret, and is told on the control socket."
+                            )),
                         .init(
                             "state",
                             .choice(

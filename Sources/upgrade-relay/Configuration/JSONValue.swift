@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import VersionSources
 
 /// Any JSON: what a document holds before anybody says what it should hold.
 enum JSONValue: Sendable, Equatable {
@@ -10,17 +11,23 @@ enum JSONValue: Sendable, Equatable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// As a person would name it in a message: `"text"`, `11`, `an object`. Long text is cut.
+    /// As a person would name it in a message: `"text"`, `11`, `an object`. Long text is cut, and an address shows
+    /// neither a password nor a query.
     var held: String {
         switch self {
         case .null: "null"
         case .bool(let value): "\(value)"
         case .integer(let value): "\(value)"
         case .number(let value): "\(value)"
-        case .string(let value): "\"\(DisplayWidth.truncated(DisplayWidth.sanitised(value), to: 60))\""
+        case .string(let value):
+            "\"\(DisplayWidth.truncated(DisplayWidth.sanitised(Self.shown(value)), to: 60))\""
         case .array: "a list"
         case .object: "an object"
         }
+    }
+
+    private static func shown(_ text: String) -> String {
+        text.contains("//") ? ShownAddress.withoutSecrets(text) : text
     }
 }
 

@@ -41,6 +41,10 @@ enum SecretSource: Sendable, Hashable {
             }
         case .environment(let name):
             guard let value = environment[name] else { throw SecretError("\(place) is not set", hint: nil) }
+            // What is not UTF-8 has been exchanged for U+FFFD by Foundation: that is another secret.
+            guard !value.unicodeScalars.contains("\u{FFFD}") else {
+                throw SecretError("\(place) is not text", hint: "a file may hold any bytes: { file: \"…\" }")
+            }
             bytes = Array(value.utf8)
         }
         while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }

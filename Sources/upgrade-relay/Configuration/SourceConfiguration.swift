@@ -56,8 +56,8 @@ extension RelayConfiguration {
         }
         let server = reader.string("lookupServer", default: AppStoreSource.apple) { text in
             let isAddress = text.hasPrefix("https://") || isLoopback(text)
-            return isAddress && !text.hasSuffix("/")
-                ? nil : "is not a server; an address such as \"https://itunes.apple.com\""
+            return isAddress && ShownAddress.namesHostAlone(text) && !text.hasSuffix("/")
+                ? nil : "is not a server; an address such as \"https://itunes.apple.com\", without a user"
         }
         // Apple: about twenty calls a minute for all apps together (PROTOCOLS 4). A server of one's own may be asked more.
         let isApple = server == nil || server == AppStoreSource.apple
@@ -77,7 +77,12 @@ extension RelayConfiguration {
         let url = reader.string("url") { text in
             let isAddress = text.hasPrefix("https://") || isLoopback(text)
             let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && text.utf8.count <= 2048
-            return isAddress && isPlain ? nil : "is not an https address (http is taken for this machine only)"
+            guard isAddress, isPlain else { return "is not an https address (http is taken for this machine only)" }
+            // Faults tell the address, without its query, to everybody (/readyz).
+            return ShownAddress.namesHostAlone(text)
+                ? nil
+                : "is not an https address without a user; what the server wants to see of us goes into the query, which "
+                    + "no fault shows"
         }
         let every = reader.duration("every", default: "5m", in: .seconds(1)...(.seconds(86_400)))
         let given = ["file", "url"].filter { reader.raw($0) != nil }

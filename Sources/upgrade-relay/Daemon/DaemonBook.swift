@@ -45,7 +45,7 @@ struct DaemonBook: Sendable {
         _ source: SecretSource, _ field: String, _ environment: [String: String]
     ) throws -> WebhookSecret {
         do {
-            return try WebhookSecret(String(decoding: source.read(environment: environment), as: UTF8.self))
+            return try WebhookSecret(source.read(environment: environment))
         } catch {
             throw CommandFailure(.configuration, "\(field): \(error)")
         }

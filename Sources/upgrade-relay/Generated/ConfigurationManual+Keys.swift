@@ -105,7 +105,7 @@ extension ConfigurationManual {
                 "Secrets of those who may announce versions by webhook. Any of them may verify, so that one can be changed "
                     + "without a gap. With none, every webhook is refused."
             ),
-            ("webhooks.secrets[]", "\"whsec_\" and base64 of 24 to 64 bytes, or any text that both sides know."),
+            ("webhooks.secrets[]", "\"whsec_\" and base64 of 24 to 64 bytes, or any bytes that both sides know."),
             (
                 "notify",
                 "Who gets a POST when a campaign's state changes, signed as Standard Webhooks says; sixteen at most. 2xx takes "
@@ -281,7 +281,11 @@ extension ConfigurationManual {
                 "A LaunchGate document: minimumVersion of its ios is required, optionalVersion is latest. Read whenever it "
                     + "changes. Either this or *url*."
             ),
-            ("apps.APP.PLATFORM.sources[].launchGate.url", "The same from elsewhere: https, or http for this machine."),
+            (
+                "apps.APP.PLATFORM.sources[].launchGate.url",
+                "The same from elsewhere: https, or http for this machine. Faults show it to everybody at /readyz, all but its "
+                    + "query: a signature or a key goes there. A user before the host is refused."
+            ),
             ("apps.APP.PLATFORM.sources[].launchGate.every", "How often the *url* is asked."),
         ])
 }

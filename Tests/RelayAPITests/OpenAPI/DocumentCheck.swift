@@ -14,7 +14,7 @@ enum DocumentCheck {
         var operation: JSONValue
     }
 
-    static let document = (try? JSONReader.read(OpenAPIDocument.bytes)) ?? .null
+    static let document = (try? JSONReader.read(OpenAPIDocument.rendered())) ?? .null
     static let check = SchemaCheck(root: document)
 
     static let entries: [Entry] = (document["paths"]?.members ?? []).flatMap { path in
