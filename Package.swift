@@ -161,7 +161,7 @@ let package = Package(
             "NotificationsTests",
             [
                 "Notifications", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers", "FaultInjection",
             ]),
         tests(
             "RelayAPITests",
