@@ -218,6 +218,7 @@ struct NotifierLiveTests {
         faults.arm(.full, first: 1)
         #expect(throws: StoreError.self) { try notifier.start([bench.target(new.url)]) }
         #expect(faults.failures > 0)
+        try notifier.start([bench.target(old.url)])
         faults.disarm()
         try bench.move(campaign, to: .paused)
         #expect(old.wait { $0.count == 2 }, "who was told before is told on")
