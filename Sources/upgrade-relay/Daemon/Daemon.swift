@@ -86,6 +86,7 @@ struct Daemon {
         } catch {
             housekeeping.stop()
             notifier.stop()
+            sources.stop()
             api.stop()
             fanOut.stop(within: .zero)
             throw error
@@ -114,11 +115,15 @@ struct Daemon {
         }
         report.stop()
         log(.notice, "stopping: what is in flight is finished")
-        housekeeping.stop()
-        sources.stop()
+        // Asked, not waited for: until the fan-out is stopped it goes on sending.
+        housekeeping.askToStop()
+        sources.askToStop()
         fanOut.stop(within: Self.timeToLand)
         api.stop()
         // Last: that a campaign was finished is news.
+        notifier.askToStop()
+        housekeeping.stop()
+        sources.stop()
         notifier.stop()
         log(.notice, "stopped")
     }
