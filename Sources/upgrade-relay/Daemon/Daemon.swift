@@ -20,6 +20,7 @@ struct Daemon {
     private let log: Log
     /// Provider tokens signed, across reloads.
     private let signings = SigningCount()
+    private let tokenSources = TokenSources()
     private let clock: @Sendable () -> Timestamp = {
         Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
     }
@@ -62,7 +63,8 @@ struct Daemon {
         defer { store.close() }
         let book = DaemonBook.Shared(
             try DaemonBook(
-                configuration, store: store, environment: environment, signings: signings, log: log))
+                configuration, store: store, environment: environment, tokenSources: tokenSources, signings: signings,
+                log: log))
         let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
         let fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
@@ -186,7 +188,8 @@ struct Daemon {
         do {
             let (configuration, identity) = try load()
             let new = try DaemonBook(
-                configuration, store: parts.store, environment: environment, signings: signings, log: log)
+                configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
+                signings: signings, log: log)
             // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
             let isNewIdentity = try identity.map { try parts.api.exchange(identity: $0) } ?? false
             do {
