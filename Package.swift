@@ -161,7 +161,7 @@ let package = Package(
             "NotificationsTests",
             [
                 "Notifications", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers", "FaultInjection",
             ]),
         tests(
             "RelayAPITests",
@@ -173,7 +173,10 @@ let package = Package(
         tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "CurlTransport"]),
         tests(
             "CommandTests",
-            ["upgrade-relay", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules", "Systemd"]),
+            [
+                "upgrade-relay", "FanOut", "PushProviders", "Signing", "RelayAPI", "VersionSources", "RelayStore",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "Systemd", "TestPeers",
+            ]),
         tests(
             "EndToEndTests",
             [

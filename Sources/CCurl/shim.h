@@ -93,6 +93,10 @@ static inline CURLcode relay_curl_set_connect_timeout_ms(CURL *_Nonnull h, long 
 static inline CURLcode relay_curl_set_nosignal(CURL *_Nonnull h, long on) {
     return curl_easy_setopt(h, CURLOPT_NOSIGNAL, on);
 }
+/// 1: who gives up while a name is looked up does not wait for the thread that looks it up; that ends by itself.
+static inline CURLcode relay_curl_set_quick_exit(CURL *_Nonnull h, long on) {
+    return curl_easy_setopt(h, CURLOPT_QUICK_EXIT, on);
+}
 static inline CURLcode relay_curl_set_tcp_nodelay(CURL *_Nonnull h, long on) {
     return curl_easy_setopt(h, CURLOPT_TCP_NODELAY, on);
 }

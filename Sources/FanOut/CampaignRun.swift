@@ -74,6 +74,8 @@ final class CampaignRun {
             campaign: record.id, now: now)
     }
 
+    func isPaused(at now: Timestamp) -> Bool { pausedUntil.map { now < $0 } ?? false }
+
     func take(_ waves: CampaignWaves) {
         self.waves = waves
     }

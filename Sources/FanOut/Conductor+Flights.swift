@@ -136,12 +136,20 @@ extension Conductor {
     ///
     /// - Returns: whether the flight is on its way again.
     mutating func sendSecondTries(_ flight: Flight) -> Bool {
-        guard let run = flight.run, run.route.triesOtherEnvironment, !run.machine.isHalted else { return false }
-        let tick = ContinuousClock.now
+        guard let run = flight.run, run.route.triesOtherEnvironment, !run.machine.isHalted, !flight.hasSecondTries
+        else { return false }
+        let (tick, now) = (ContinuousClock.now, clock())
+        // The pause is the credential's, whichever environment it is shown to.
+        if run.isPaused(at: now) || flight.wantsPause {
+            flight.isDeniedSecondTries = true
+            return false
+        }
         let batches: [(PushEnvironment, RequestBatch)]
         do {
-            batches = try flight.addSecondTries(for: run, at: clock()) { environment in
-                secondTriesRest[secondTries(run.record.app, environment)].map { $0 <= tick } ?? true
+            batches = try flight.addSecondTries(for: run, at: now) { environment in
+                let isAwake = secondTriesRest[secondTries(run.record.app, environment)].map { $0 <= tick } ?? true
+                // A service that is held is spared these too; no probe is made of what nobody waits for.
+                return isAwake && !isHeld(run.record.app, environment)
             }
         } catch {
             // No provider token: the first answers stand, and the next batch tells why.

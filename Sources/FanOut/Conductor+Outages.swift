@@ -11,6 +11,10 @@ extension Conductor {
         PoolTable.Owner(app: app, environment: environment, isForSecondTries: false)
     }
 
+    func isHeld(_ app: AppKey, _ environment: PushEnvironment) -> Bool {
+        outages[service(app, environment)]?.isHeld ?? false
+    }
+
     /// Whether the campaign may send. A batch holds pushes to both of the app's services as they come, so it waits for the
     /// one that is held the longest.
     func outageGate(_ run: CampaignRun, at now: Timestamp) -> OutageHold.Gate {

@@ -42,6 +42,10 @@ extension Conductor {
         let refusals = settlement.refusals
         // What may be good in the other environment, and was not tried there, is not refused for good.
         if run.machine.isHalted, run.route.triesOtherEnvironment { flight.hold(refusals.keys, until: now) }
+        if flight.isDeniedSecondTries, let end = settlement.pause?.until ?? run.pausedUntil, end < run.record.expiresAt
+        {
+            flight.hold(settlement.badTokenReasons, until: end)
+        }
         guard run.breaker.isWatching else {
             if run.breaker.isTripped { flight.hold(refusals.keys, until: now) }
             return

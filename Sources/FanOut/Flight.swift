@@ -50,6 +50,8 @@ final class Flight {
     var settled: LedgerCommit?
     /// Why its answers stop the campaign; nil also as soon as the store knows.
     var suspension: String?
+    /// Tokens that their environment called bad were not tried in the other one, for the service wants a pause.
+    var isDeniedSecondTries = false
     /// What was recorded as refused before it was clear that the credential is at fault, and is to be tried again.
     var recalled: LedgerCommit?
 
@@ -159,6 +161,12 @@ final class Flight {
 
     /// Whether tokens that one world called bad were sent to the other.
     var hasSecondTries: Bool { parts.contains(where: \.isSecondTry) }
+
+    /// Whether one of its answers wants a pause of the credential.
+    var wantsPause: Bool {
+        guard let provider = run?.route.provider else { return false }
+        return parts.contains { part in part.batch.answers.contains { provider.wantsPause($0, in: part.batch) } }
+    }
 
     /// Builds requests to the other world for all tokens that their own called bad, once in a flight.
     ///
@@ -285,6 +293,7 @@ final class Flight {
     func land() {
         // First, so that the buffers below have one owner again and are emptied in place.
         settled = nil
+        isDeniedSecondTries = false
         suspension = nil
         recalled = nil
         devices.removeAll()

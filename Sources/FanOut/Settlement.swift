@@ -47,6 +47,8 @@ struct Settlement {
     private(set) var proven = 0
     /// Pushes that the service refused for good, by reason.
     private(set) var refusals: [String: Int] = [:]
+    /// Of those, the reasons that another environment may not have.
+    private(set) var badTokenReasons: Set<String> = []
     private(set) var corrections: [EnvironmentCorrection] = []
     private(set) var stop: Stop?
     private(set) var needsNewCredential = false
@@ -145,6 +147,7 @@ struct Settlement {
             row.state = .rejected
             row.reason = reason
             refusals[reason, default: 0] += 1
+            if case .badToken = outcome { badTokenReasons.insert(reason) }
         case .unregistered(let reason, let since):
             row.state = .unregistered
             row.reason = reason

@@ -34,12 +34,27 @@ package final class Notifier: Sendable {
     /// One receiver's thread.
     private final class Loop: Sendable {
         let target: NotificationTarget
+        /// The thread has a turn: the store knows the receiver, and nobody else works for it.
+        let begin = DispatchSemaphore(value: 0)
         let wake = DispatchSemaphore(value: 0)
         let isStopped = Atomic(false)
         let thread = Mutex<NativeThread?>(nil)
 
         init(_ target: NotificationTarget) {
             self.target = target
+        }
+
+        /// Does not wait for it.
+        func askToStop() {
+            isStopped.store(true, ordering: .relaxed)
+            begin.signal()
+            wake.signal()
+        }
+
+        /// Returns when its thread has ended.
+        func stop() {
+            askToStop()
+            thread.withLock { $0.take() }?.join()
         }
     }
 
@@ -56,30 +71,44 @@ package final class Notifier: Sendable {
 
     /// Takes the receivers over and begins; those before are stopped. Without any it does nothing but forget the old ones.
     ///
-    /// - Throws: `StoreError`, or where the system has no thread left; then as many as could be begun work.
+    /// - Throws: `StoreError`, or where the system has no thread left; then those before go on as if nothing had been asked.
     package func start(_ targets: [NotificationTarget]) throws {
-        stop()
-        try store.adoptReceivers(targets.map(\.receiver), at: clock())
-        for target in targets {
-            state.withLock { $0.figures.add(receiver: target.receiver.url) }
-            let loop = Loop(target)
-            let thread = try NativeThread(name: "notify") { self.run(loop) }
-            loop.thread.withLock { $0 = thread }
-            state.withLock { $0.loops.append(loop) }
+        let loops = targets.map(Loop.init)
+        do {
+            // What may refuse comes first; of that the store last, for what it has taken over is not to be undone.
+            for loop in loops {
+                let thread = try NativeThread(name: "notify") {
+                    loop.begin.wait()
+                    self.run(loop)
+                }
+                loop.thread.withLock { $0 = thread }
+            }
+            try store.adoptReceivers(targets.map(\.receiver), at: clock())
+        } catch {
+            for loop in loops { loop.stop() }
+            throw error
         }
+        stop()
+        state.withLock { state in
+            for target in targets { state.figures.add(receiver: target.receiver.url) }
+            state.loops = loops
+        }
+        for loop in loops { loop.begin.signal() }
+    }
+
+    /// Asks the threads to end and does not wait for them.
+    package func askToStop() {
+        for loop in state.withLock({ $0.loops }) { loop.askToStop() }
     }
 
     /// Returns when no thread runs any more, within about a second: an attempt that is under way is ended and made again later.
     package func stop() {
+        askToStop()
         let loops = state.withLock { state in
             defer { state.loops = [] }
             return state.loops
         }
-        for loop in loops {
-            loop.isStopped.store(true, ordering: .relaxed)
-            loop.wake.signal()
-        }
-        for loop in loops { loop.thread.withLock { $0.take() }?.join() }
+        for loop in loops { loop.stop() }
     }
 
     /// What came of the attempts since the process began.

@@ -4,6 +4,12 @@ package import RelayStore
 
 extension SQLiteStore {
     package func adoptReceivers(_ receivers: [NotificationReceiver], at now: Timestamp) throws {
+        // Nothing is written where nothing is new: on a full disk an operator can still reload what makes room.
+        let wanted = receivers.map { [$0.url, Self.text($0.states)] }.sorted { $0[0] < $1[0] }
+        let known = try readOnce("looking who is notified") { connection in
+            try connection.all("SELECT url, states FROM receiver") { [$0.text(0), $0.text(1)] }
+        }
+        guard wanted != known.sorted(by: { $0[0] < $1[0] }) else { return }
         try write("taking over who is notified") { connection in
             let known = try connection.all("SELECT id, url FROM receiver") { ($0.integer(0), $0.text(1)) }
             for (id, url) in known where !receivers.contains(where: { $0.url == url }) {
@@ -16,9 +22,13 @@ extension SQLiteStore {
                     INSERT INTO receiver (url, states, cursor)
                     VALUES (?1, ?2, (SELECT coalesce(max(id), 0) FROM campaign_event))
                     ON CONFLICT (url) DO UPDATE SET states = ?2
-                    """, .text(receiver.url), .text(TextList.json(receiver.states.map(\.rawValue).sorted())))
+                    """, .text(receiver.url), .text(Self.text(receiver.states)))
             }
         }
+    }
+
+    private static func text(_ states: Set<CampaignState>) -> String {
+        TextList.json(states.map(\.rawValue).sorted())
     }
 
     package func addressEvents(limit: Int, at now: Timestamp) throws {

@@ -94,10 +94,15 @@ package final class SourceRunner: VersionLookup {
         post(.poke)
     }
 
-    /// Ends the thread; a question that is on its way is given up within about a second.
-    package func stop() {
+    /// Asks the thread to end and does not wait for it; a question that is on its way is given up within about a second.
+    package func askToStop() {
         stopping.set()
         post(.stop)
+    }
+
+    /// Returns when the thread has ended. May be called twice, and without a start.
+    package func stop() {
+        askToStop()
         life.withLock { $0.thread.take() }?.join()
     }
 

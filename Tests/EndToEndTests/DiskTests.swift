@@ -125,32 +125,10 @@ import Testing
         try bench.register(Fleet(count: 1_000))
         let id = try bench.campaign(of: bench.bump("2.0.0"))
         try bench.follow(id) { $0.isFinal }
-        // sqlite3 keeps the lock until its input ends.
-        let outsider = Process()
-        let input = Pipe()
-        let output = Pipe()
-        outsider.executableURL = URL(filePath: "/usr/bin/sqlite3")
-        outsider.arguments = [bench.path("relay.db")]
-        outsider.standardInput = input
-        outsider.standardOutput = output
-        try outsider.run()
-        defer {
-            // Also where the test ends early: its end is the program's.
-            try? input.fileHandleForWriting.close()
-            outsider.waitUntilExit()
-        }
-        try input.fileHandleForWriting.write(
-            contentsOf: Data(
-                """
-                BEGIN IMMEDIATE;
-                UPDATE version SET required = '3.0.0';
-                SELECT 'held';
-
-                """.utf8))
-        _ = output.fileHandleForReading.availableData
+        let outsider = try OutsideWriter(
+            bench.path("relay.db"), change: "UPDATE version SET required = '3.0.0';")
         #expect("\(try bench.readiness(503))".contains("Another program holds the write lock"))
-        try input.fileHandleForWriting.write(contentsOf: Data("COMMIT;\n".utf8))
-        try input.fileHandleForWriting.close()
+        try outsider.commit()
         let free = ContinuousClock.now
         try #require(bench.simulator.wait(forRequests: 1_001, deadline: .seconds(60)))
         print("another program's transaction: sending went on \(ContinuousClock.now - free) after its end")

@@ -17,9 +17,12 @@ final class RelayProcess {
     }
 
     /// Starts it.
-    init(launching configuration: String, arguments: [String] = []) throws {
+    ///
+    /// - Parameter environment: what is in its environment beside ours.
+    init(launching configuration: String, arguments: [String] = [], environment: [String: String] = [:]) throws {
         process.executableURL = try CommandResult.binary()
         process.arguments = ["serve", "--config", configuration] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let pipe = Pipe()
         process.standardError = pipe
         process.standardOutput = FileHandle.nullDevice

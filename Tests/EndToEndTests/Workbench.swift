@@ -137,9 +137,10 @@ final class Workbench {
     }
 
     /// Starts it without waiting for it.
-    func launch(logLevel: String? = "info") throws {
+    func launch(logLevel: String? = "info", environment: [String: String] = [:]) throws {
         relay = try RelayProcess(
-            launching: path("config.json5"), arguments: logLevel.map { ["--log-level", $0] } ?? [])
+            launching: path("config.json5"), arguments: logLevel.map { ["--log-level", $0] } ?? [],
+            environment: environment)
     }
 
     func kill() {

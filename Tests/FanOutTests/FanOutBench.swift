@@ -70,18 +70,23 @@ struct FanOutBench {
         configuration: FanOut.Configuration = FanOut.Configuration(), stored: ProviderToken? = nil,
         change: (inout AppRoute) -> Void = { _ in }
     ) throws -> FanOut {
-        var route = AppRoute(
-            app: Self.app,
-            provider: APNsProvider(
-                settings: .init(topic: Self.app.app, priority: 10),
-                tokens: tokens(stored)),
-            production: pool, sandbox: sandbox ?? pool, pushType: "needUpgrade", alert: "Upgrade", sound: nil,
-            downloadURL: "https://example.com", timeToLive: timeToLive)
+        var route = route(pool, sandbox: sandbox, timeToLive: timeToLive, stored: stored)
         change(&route)
         let (clock, lines) = (clock, lines)
         return try FanOut(
             store: store, routes: [route], configuration: configuration,
             log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { clock.now })
+    }
+
+    func route(
+        _ pool: PoolConfiguration, sandbox: PoolConfiguration? = nil, timeToLive: Duration = .seconds(3_600),
+        stored: ProviderToken? = nil
+    ) -> AppRoute {
+        AppRoute(
+            app: Self.app,
+            provider: APNsProvider(settings: .init(topic: Self.app.app, priority: 10), tokens: tokens(stored)),
+            production: pool, sandbox: sandbox ?? pool, pushType: "needUpgrade", alert: "Upgrade", sound: nil,
+            downloadURL: "https://example.com", timeToLive: timeToLive)
     }
 
     func tokens(_ stored: ProviderToken? = nil) -> APNsTokenSource {

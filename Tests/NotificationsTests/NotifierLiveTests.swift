@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FaultInjection
 import Foundation
 import HookReceiver
 import Notifications
@@ -21,14 +22,18 @@ struct NotifierLiveTests {
     final class Bench: Sendable {
         let folder: URL
         let store: SQLiteStore
+        /// What goes wrong with the store's files, where the test wants that.
+        let faults: StoreFaults?
         private let ahead = Mutex(Duration.zero)
         /// Lines of the notifiers' log. What comes of an attempt is told there once the table has it.
         private let lines = Watched<[String]>([])
 
-        init() throws {
+        init(canFail: Bool = false) throws {
             folder = FileManager.default.temporaryDirectory.appending(path: "notify-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            store = try SQLiteStore(path: folder.appending(path: "relay.db").path)
+            let path = folder.appending(path: "relay.db").path
+            faults = canFail ? StoreFaults(path: path) : nil
+            store = try SQLiteStore(path: path)
         }
 
         deinit {
@@ -192,6 +197,37 @@ struct NotifierLiveTests {
         try bench.move(campaign, to: .running)
         #expect(dead.wait { $0.count == 2 })
         #expect(dead.deliveries.last?.data["state"] as? String == "running")
+    }
+
+    @Test("receivers that the store does not take over change nothing; once it takes them, they do")
+    func refused() throws {
+        let bench = try Bench(canFail: true)
+        let faults = try #require(bench.faults)
+        let old = try HookReceiver()
+        let new = try HookReceiver()
+        defer {
+            old.stop()
+            new.stop()
+        }
+        let notifier = bench.notifier()
+        defer { notifier.stop() }
+        try notifier.start([bench.target(old.url)])
+        let campaign = try bench.announce("2.0.0")
+        #expect(old.wait { $0.count == 1 })
+        _ = try bench.settled { $0.first?.state == .delivered }
+        faults.arm(.full, first: 1)
+        #expect(throws: StoreError.self) { try notifier.start([bench.target(new.url)]) }
+        #expect(faults.failures > 0)
+        try notifier.start([bench.target(old.url)])
+        faults.disarm()
+        try bench.move(campaign, to: .paused)
+        #expect(old.wait { $0.count == 2 }, "who was told before is told on")
+        _ = try bench.settled { $0.count == 2 && $0.allSatisfy { $0.state == .delivered } }
+        try notifier.start([bench.target(new.url)])
+        try bench.move(campaign, to: .running)
+        #expect(new.wait { $0.count == 1 })
+        #expect(old.deliveries.map(\.type) == ["campaign.running", "campaign.paused"])
+        #expect(new.deliveries.map(\.type) == ["campaign.running"])
     }
 
     @Test("over https: a certificate of the owner's authority is believed, one that nobody signed for is not")

@@ -196,6 +196,34 @@ struct SourceNetworkTests {
         #expect(try bench.store.version(of: SourceBench.app) == nil)
     }
 
+    @Test("asked to stop, it does not wait for a source that takes long")
+    func asked() throws {
+        let bench = try SourceBench()
+        let file = bench.path("gate.json")
+        try Data(SourceBench.document(required: "1.0").utf8).write(to: URL(filePath: file))
+        let (isTaken, goesOn, isAsked) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        try bench.runner.start(
+            .init(sources: [.init(app: SourceBench.app, kind: .launchGateFile(path: file))]),
+            duties: .init(
+                apply: { _, _ in
+                    isTaken.signal()
+                    goesOn.wait()
+                }, released: {}))
+        #expect(isTaken.wait(timeout: .now() + 60) == .success)
+        // On a thread of its own: who waits for the source waits until it goes on below.
+        let runner = bench.runner
+        let asker = Thread {
+            runner.askToStop()
+            isAsked.signal()
+        }
+        asker.start()
+        #expect(isAsked.wait(timeout: .now() + 60) == .success)
+        goesOn.signal()
+        bench.stop()
+    }
+
     @Test("a source that is gone after a reload takes its fault along")
     func reload() throws {
         let server = try LocalServer { _ in Script.ok("") }

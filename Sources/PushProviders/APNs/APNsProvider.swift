@@ -151,9 +151,20 @@ package struct APNsProvider: Sendable {
 
     /// Whether the service called the token bad where it was sent.
     package func isBadToken(_ answer: Answer, in batch: RequestBatch) -> Bool {
-        guard answer.kind == .answered, answer.status == 400, answer.body >= 0 else { return false }
+        means(answer, 400, .badToken, in: batch)
+    }
+
+    /// Whether the service wants a pause of everything that uses this credential.
+    package func wantsPause(_ answer: Answer, in batch: RequestBatch) -> Bool {
+        means(answer, 429, .pauseCredential, in: batch)
+    }
+
+    private func means(
+        _ answer: Answer, _ status: UInt16, _ push: APNsReaction.Push, in batch: RequestBatch
+    ) -> Bool {
+        guard answer.kind == .answered, answer.status == status, answer.body >= 0 else { return false }
         let reason = APNsErrorBody(batch.bodies[Int(answer.body)]).reason
-        return APNsReaction.to(status: answer.status, reason: reason).push == .badToken
+        return APNsReaction.to(status: status, reason: reason).push == push
     }
 
     static func outcome(

@@ -41,16 +41,19 @@ package final class APNsTokenSource: Sendable {
     private let key: ES256PrivateKey
     private let save: @Sendable (ProviderToken) throws -> Void
     private let onSigned: @Sendable () -> Void
+    private let sharedPause: CredentialPause
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - stored: the token that an earlier run saved, if any. One signed by another key file of the same id would be
     ///     refused by APNs, so it is verified against the key first.
+    ///   - pause: shared by all that sign with the key's id.
     ///   - onSigned: told of each token that is signed.
     ///   - save: keeps a new token, or its new pause, for the next run. A failure to save does not stop the push.
     package init(
         teamID: String, keyID: String, key: ES256PrivateKey, stored: ProviderToken?,
-        onSigned: @escaping @Sendable () -> Void = {}, save: @escaping @Sendable (ProviderToken) throws -> Void
+        pause: CredentialPause = CredentialPause(), onSigned: @escaping @Sendable () -> Void = {},
+        save: @escaping @Sendable (ProviderToken) throws -> Void
     ) {
         self.teamID = teamID
         self.keyID = keyID
@@ -59,15 +62,24 @@ package final class APNsTokenSource: Sendable {
         self.onSigned = onSigned
         let usable = stored.flatMap { Self.isSigned($0.text, by: key) ? $0 : nil }
         // The pause is the key's, whichever file it was signed with.
-        let machine = ProviderTokenMachine(issuedAt: usable?.issuedAt, pausedUntil: stored?.pausedUntil)
-        state = Mutex(State(machine: machine, token: usable))
+        if let end = stored?.pausedUntil { pause.extend(to: end) }
+        sharedPause = pause
+        state = Mutex(State(machine: ProviderTokenMachine(issuedAt: usable?.issuedAt), token: usable))
+    }
+
+    /// What is known, with what others were told of the key meanwhile.
+    private func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+        try state.withLock { state in
+            if let end = sharedPause.until { _ = state.machine.paused(until: end) }
+            return try body(&state)
+        }
     }
 
     /// The token to send with, signed anew at 50 minutes of age.
     ///
     /// - Throws: `SigningError`, or `ProviderTokenPause`.
     package func token(at now: Timestamp) throws -> ProviderToken {
-        try state.withLock { state in
+        try withState { state in
             switch state.machine.tokenNeeded(at: now) {
             case .use:
                 if let token = state.token { return token }
@@ -82,13 +94,15 @@ package final class APNsTokenSource: Sendable {
 
     /// Until when the service wants no other token of this key, and no pushes with it; nil where it does not mind.
     package func pause(at now: Timestamp) -> Timestamp? {
-        state.withLock { $0.machine.pause(at: now) }
+        withState { $0.machine.pause(at: now) }
     }
 
     /// The service wants a pause. It outlives a restart.
     package func pause(until time: Timestamp) {
-        state.withLock { state in
-            guard state.machine.paused(until: time), let token = state.token else { return }
+        withState { state in
+            guard state.machine.paused(until: time) else { return }
+            sharedPause.extend(to: time)
+            guard let token = state.token else { return }
             state.token?.pausedUntil = time
             try? save(ProviderToken(text: token.text, issuedAt: token.issuedAt, pausedUntil: time))
         }
@@ -96,7 +110,7 @@ package final class APNsTokenSource: Sendable {
 
     /// APNs called `token` expired: signs a new one where Apple's limits allow it (see `ProviderTokenMachine`).
     package func refused(_ issuedAt: Timestamp, at now: Timestamp) throws -> ProviderTokenMachine.Refusal {
-        try state.withLock { state in
+        try withState { state in
             let refusal = state.machine.refused(tokenIssuedAt: issuedAt, at: now)
             if refusal == .sign { _ = try sign(&state, at: now) }
             return refusal

@@ -20,6 +20,7 @@ struct Daemon {
     private let log: Log
     /// Provider tokens signed, across reloads.
     private let signings = SigningCount()
+    private let tokenSources = TokenSources()
     private let clock: @Sendable () -> Timestamp = {
         Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
     }
@@ -62,7 +63,8 @@ struct Daemon {
         defer { store.close() }
         let book = DaemonBook.Shared(
             try DaemonBook(
-                configuration, store: store, environment: environment, signings: signings, log: log))
+                configuration, store: store, environment: environment, tokenSources: tokenSources, signings: signings,
+                log: log))
         let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
         let fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
@@ -86,6 +88,7 @@ struct Daemon {
         } catch {
             housekeeping.stop()
             notifier.stop()
+            sources.stop()
             api.stop()
             fanOut.stop(within: .zero)
             throw error
@@ -106,18 +109,23 @@ struct Daemon {
                 ("apps", String(configuration.apps.count)), ("tls", identity == nil ? "off" : "on"),
             ])
 
+        var parts = Parts(
+            configuration: configuration, store: store, book: book, fanOut: fanOut, sources: sources, board: board,
+            notifier: notifier, housekeeping: housekeeping, api: api, identity: identity)
         while signals.next() == .reload {
-            report.reload {
-                reload(book, over: configuration, store, fanOut, sources, board, notifier, housekeeping, api)
-            }
+            report.reload { reload(&parts) }
         }
         report.stop()
         log(.notice, "stopping: what is in flight is finished")
-        housekeeping.stop()
-        sources.stop()
+        // Asked, not waited for: until the fan-out is stopped it goes on sending.
+        housekeeping.askToStop()
+        sources.askToStop()
         fanOut.stop(within: Self.timeToLand)
         api.stop()
         // Last: that a campaign was finished is news.
+        notifier.askToStop()
+        housekeeping.stop()
+        sources.stop()
         notifier.stop()
         log(.notice, "stopped")
     }
@@ -156,20 +164,42 @@ struct Daemon {
         return limits
     }
 
-    /// Takes the configuration file as it is now; one that does not validate changes nothing and is reported.
+    /// What runs, and what a reload changes in it.
+    private struct Parts {
+        /// As it was at the start: some of it holds until the end.
+        let configuration: RelayConfiguration
+        let store: any RelayStore
+        let book: DaemonBook.Shared
+        let fanOut: FanOut
+        let sources: SourceRunner
+        let board: VersionBoard
+        let notifier: Notifier
+        let housekeeping: Housekeeping
+        let api: APIServer
+        /// The certificate in use.
+        var identity: ServerIdentity?
+    }
+
+    /// Takes the configuration file as it is now, or nothing of it: one that does not validate, or that the store does not
+    /// take, changes nothing and is reported.
     ///
     /// - Returns: whether it was taken.
-    private func reload(
-        _ book: DaemonBook.Shared, over running: RelayConfiguration, _ store: any RelayStore, _ fanOut: FanOut,
-        _ sources: SourceRunner, _ board: VersionBoard, _ notifier: Notifier, _ housekeeping: Housekeeping,
-        _ api: APIServer
-    ) -> Bool {
+    private func reload(_ parts: inout Parts) -> Bool {
         do {
             let (configuration, identity) = try load()
             let new = try DaemonBook(
-                configuration, store: store, environment: environment, signings: signings, log: log)
-            // The one that may still refuse comes first: then nothing has changed.
-            if let identity, try api.exchange(identity: identity) {
+                configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
+                signings: signings, log: log)
+            // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
+            let isNewIdentity = try identity.map { try parts.api.exchange(identity: $0) } ?? false
+            do {
+                try parts.notifier.start(new.notify)
+            } catch {
+                if isNewIdentity, let old = parts.identity { _ = try? parts.api.exchange(identity: old) }
+                throw error
+            }
+            if isNewIdentity, let identity {
+                parts.identity = identity
                 log(
                     .notice, "another certificate is used from now on",
                     [
@@ -178,12 +208,12 @@ struct Daemon {
                     ])
             }
             adopt(configuration.log)
-            book.exchange(for: new)
-            fanOut.reroute(Array(new.routes.values))
-            sources.reload(configuration.sourcePlan)
-            try notifier.start(new.notify)
-            try housekeeping.start(keep: configuration.store.keep)
-            board.refresh()
+            parts.book.exchange(for: new)
+            parts.fanOut.reroute(Array(new.routes.values))
+            parts.sources.reload(configuration.sourcePlan)
+            parts.housekeeping.reload(keep: configuration.store.keep)
+            parts.board.refresh()
+            let running = parts.configuration
             if configuration.store.sqlitePath != running.store.sqlitePath
                 || configuration.listen.needsRestart(from: running.listen)
                 || configuration.fanOut != running.fanOut

@@ -24,9 +24,10 @@ struct DaemonBook: Sendable {
     /// - Throws: `CommandFailure` (78) with the field that is at fault.
     init(
         _ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String],
-        signings: SigningCount, log: Log
+        tokenSources: TokenSources, signings: SigningCount, log: Log
     ) throws {
-        let builder = RouteBuilder(store: store, environment: environment, signings: signings, log: log)
+        let builder = RouteBuilder(
+            store: store, environment: environment, tokenSources: tokenSources, signings: signings, log: log)
         let routes = try builder.routes(for: configuration)
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
         apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })

@@ -13,13 +13,14 @@ final class Housekeeping: Sendable {
     private let store: any RelayStore
     private let log: Log
     private let clock: @Sendable () -> Timestamp
-    private let round = Mutex<Round?>(nil)
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
 
-    /// From one `start` to the next `stop`.
-    private final class Round: Sendable {
-        let wake = DispatchSemaphore(value: 0)
-        let isStopped = Atomic(false)
-        let thread = Mutex<NativeThread?>(nil)
+    private struct State {
+        /// nil: nothing is ever pruned.
+        var keep: Duration?
+        var isStopped = false
+        var thread: NativeThread?
     }
 
     init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) {
@@ -28,36 +29,52 @@ final class Housekeeping: Sendable {
         self.clock = clock
     }
 
-    /// Begins, with the first pruning at once; what ran before is stopped. With nil nothing is ever pruned.
+    /// Begins, with the first pruning at once. Call once.
+    ///
+    /// - Parameter keep: how much of the past; with nil nothing is ever pruned.
+    /// - Throws: where the system has no thread left.
     func start(keep: Duration?) throws {
-        stop()
-        guard let keep else { return }
-        let round = Round()
-        let thread = try NativeThread(name: "housekeeping") { self.run(round, keep) }
-        round.thread.withLock { $0 = thread }
-        self.round.withLock { $0 = round }
+        state.withLock { $0.keep = keep }
+        let thread = try NativeThread(name: "housekeeping") { self.run() }
+        state.withLock { $0.thread = thread }
+    }
+
+    /// Goes on with another time, at once; refuses nothing, so that a reload may count on it.
+    func reload(keep: Duration?) {
+        state.withLock { $0.keep = keep }
+        wake.signal()
+    }
+
+    /// Asks the thread to end and does not wait for it.
+    func askToStop() {
+        state.withLock { $0.isStopped = true }
+        wake.signal()
     }
 
     /// Returns when the thread has ended, after the transaction that it is in.
     func stop() {
-        guard let round = round.withLock({ $0.take() }) else { return }
-        round.isStopped.store(true, ordering: .relaxed)
-        round.wake.signal()
-        round.thread.withLock { $0.take() }?.join()
+        askToStop()
+        state.withLock { $0.thread.take() }?.join()
     }
 
-    private func run(_ round: Round, _ keep: Duration) {
-        repeat {
-            do {
-                let now = clock()
-                let report = try store.prune(before: now - keep, at: now) { _ in
-                    !round.isStopped.load(ordering: .relaxed)
-                }
-                if !report.isEmpty { log(.notice, "the store was pruned", report.fields) }
-            } catch {
-                log(.error, "the store could not be pruned", [("error", "\(error)")])
+    private func run() {
+        while true {
+            let (keep, isStopped) = state.withLock { ($0.keep, $0.isStopped) }
+            if isStopped { return }
+            if let keep { prune(keep) }
+            _ = wake.wait(timeout: .now() + Self.interval)
+        }
+    }
+
+    private func prune(_ keep: Duration) {
+        do {
+            let now = clock()
+            let report = try store.prune(before: now - keep, at: now) { _ in
+                state.withLock { !$0.isStopped && $0.keep == keep }
             }
-            _ = round.wake.wait(timeout: .now() + Self.interval)
-        } while !round.isStopped.load(ordering: .relaxed)
+            if !report.isEmpty { log(.notice, "the store was pruned", report.fields) }
+        } catch {
+            log(.error, "the store could not be pruned", [("error", "\(error)")])
+        }
     }
 }

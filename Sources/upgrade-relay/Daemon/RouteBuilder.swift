@@ -11,6 +11,7 @@ import UpgradeRules
 struct RouteBuilder {
     let store: any RelayStore
     let environment: [String: String]
+    let tokenSources: TokenSources
     let signings: SigningCount
     let log: Log
 
@@ -44,12 +45,20 @@ struct RouteBuilder {
         } catch {
             throw CommandFailure(.configuration, "\(field): \(error)")
         }
+        return try tokenSources.source(team: name.team, keyID: name.key, key: key) { pause in
+            try tokenSource(name, key, pause)
+        }
+    }
+
+    private func tokenSource(
+        _ name: KeyName, _ key: ES256PrivateKey, _ pause: CredentialPause
+    ) throws -> APNsTokenSource {
         let (store, signings, log) = (store, signings, log)
         let stored = try store.providerToken(key: name.storeKey).map {
             ProviderToken(text: $0.token, issuedAt: $0.issuedAt, pausedUntil: $0.pausedUntil)
         }
         return APNsTokenSource(
-            teamID: name.team, keyID: name.key, key: key, stored: stored, onSigned: { signings.add() }
+            teamID: name.team, keyID: name.key, key: key, stored: stored, pause: pause, onSigned: { signings.add() }
         ) { token in
             do {
                 try store.saveProviderToken(
