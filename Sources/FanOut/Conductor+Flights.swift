@@ -186,21 +186,25 @@ extension Conductor {
                         flight.suspension = nil
                     }
                 }
-                if !commits.isEmpty { try store.commit(commits, at: now) }
+                do {
+                    if !commits.isEmpty { try store.commit(commits, at: now) }
+                    landed.removeAll(keepingCapacity: true)
+                    // The commits share the flights' buffers: gone before those are emptied.
+                    commits = []
+                    for flight in flights { recorded(flight, at: now) }
+                } catch let error as StoreError where error.code == .conflict {
+                    try recordApart(flights, at: now)
+                }
             } catch {
                 return noteStore(error)
             }
-            landed.removeAll(keepingCapacity: true)
-            // The commits share the flights' buffers: gone before those are emptied.
-            commits = []
-            for flight in flights { recorded(flight, at: now) }
             // What was filtered as a whole lands at once: let the machines go on before looking for events.
             proceed()
         }
     }
 
     /// Tells the machine, and keeps the flight's memory for the next.
-    private mutating func recorded(_ flight: Flight, at now: Timestamp) {
+    mutating func recorded(_ flight: Flight, at now: Timestamp) {
         if let run = flight.run {
             run.add(requests: -flight.requestCount, source: flight.source)
             noteLanding(flight, of: run, at: now)

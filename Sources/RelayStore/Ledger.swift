@@ -166,7 +166,13 @@ package protocol Ledger: Sendable {
     /// replaced and the counts move from its old state to its new one. Rows of a campaign that has meanwhile been
     /// cancelled or superseded are written as they are: they were sent. Only `.retrying` becomes `.cancelled` there (after
     /// an expiry `.expired`), for nothing will try it again.
+    ///
+    /// - Throws: `StoreError`; `.conflict` where a batch contradicts the store, as it would at every further try.
     func commit(_ batches: [LedgerCommit], at now: Timestamp) throws
+
+    /// The devices of a batch that have gone from the registry and have no older outcome to replace: theirs cannot be written.
+    /// Asked for after a conflict, and only then.
+    func goneDevices(of batch: LedgerCommit) throws -> Set<Int64>
 
     /// Ascending by device id, from `after` (exclusive).
     func deliveries(

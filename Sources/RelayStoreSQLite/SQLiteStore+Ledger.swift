@@ -60,6 +60,22 @@ extension SQLiteStore {
             try recorder.finish()
         }
     }
+
+    package func goneDevices(of batch: LedgerCommit) throws -> Set<Int64> {
+        try read("looking for devices that are gone") { connection in
+            var gone: Set<Int64> = []
+            for row in batch.rows {
+                let isThere = try connection.first(
+                    """
+                    SELECT 1 WHERE EXISTS (SELECT 1 FROM device WHERE id = ?1)
+                        OR EXISTS (SELECT 1 FROM delivery WHERE campaign_id = ?2 AND device_id = ?1)
+                    """, .integer(row.device), .integer(batch.campaign.row)
+                ) { _ in true }
+                if isThere == nil { gone.insert(row.device) }
+            }
+            return gone
+        }
+    }
 }
 
 /// The ledger's statements whose plans matter; a test looks at them with EXPLAIN QUERY PLAN.
