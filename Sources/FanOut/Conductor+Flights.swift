@@ -92,7 +92,9 @@ extension Conductor {
                 try store.readDueRetries(run.record.key, at: now, limit: limit, waves: run.draw, into: &flight.devices)
                 if flight.devices.isEmpty {
                     hangar.append(flight)
-                    run.machine.retryBatchEnded(next: try store.nextRetry(run.record.key))
+                    // What is due and yet not read is looked for later, not at once and again and again.
+                    run.machine.retryBatchEnded(
+                        next: try store.nextRetry(run.record.key).map { $0 > now ? $0 : now + .seconds(1) })
                     return true
                 }
                 try flight.fill(for: run, source: .retries, atMost: allowed, tag: nextTag, at: now)

@@ -152,7 +152,8 @@ package protocol Ledger: Sendable {
     ) throws
 
     /// Reads up to `limit` devices whose retry is due at `now` into `rows` (emptied first), ascending by device id, each
-    /// with its attempts. A due retry whose device was removed since is read too, with no telephone.
+    /// with its attempts. A due retry whose device was removed since, or has even gone from the registry, is read too, with no
+    /// telephone; of one that has gone nobody knows the wave: it is 255.
     ///
     /// - Parameter waves: says which wave each is of; nil: all are of the first.
     func readDueRetries(

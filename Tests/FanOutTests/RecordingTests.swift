@@ -39,6 +39,11 @@ import Testing
         return try #require(bench.campaign())
     }
 
+    private static func delete(_ devices: String, in store: SQLiteStore) throws {
+        try store.administer(
+            "PRAGMA foreign_keys = OFF; DELETE FROM device WHERE id IN (\(devices)); PRAGMA foreign_keys = ON")
+    }
+
     // MARK: Devices that go
 
     /// Three shards have a batch each on its way while somebody else holds the store and deletes a device of each, the first or
@@ -66,6 +71,29 @@ import Testing
         let faults = try bench.store.check { _ in true }.filter { $0.check != "counts of devices" }
         #expect(faults.isEmpty, "\(faults)")
         #expect(bench.wait { fanOut.faults().isEmpty })
+    }
+
+    /// Two pushes are to be tried again, and one of their devices is deleted before that: it is then like one whose user logged
+    /// out.
+    @Test func aDeviceThatIsDeletedBeforeItsRetryEndsFiltered() throws {
+        let bench = try StoreFaultBench {
+            $0.faults.busyTokens = [LiveBench.token(2), LiveBench.token(3)]
+            $0.faults.busyTries = 1
+        }
+        try bench.register(4)
+        let fanOut = try bench.fanOut()
+        defer { fanOut.stop(within: .seconds(5)) }
+        try bench.raise("2")
+        fanOut.poke()
+        try #require(bench.wait { bench.campaign()?.counts.retrying == 2 }, "\(bench.campaign() as Any)")
+        try Self.delete("2", in: bench.store)
+        bench.clock.advance(by: .seconds(600))
+        fanOut.poke()
+        let end = try wait(for: .completed, bench, fanOut)
+        #expect(end.counts.accepted == 3 && end.counts.filtered == 1 && end.counts.audience == 4, "\(end.counts)")
+        #expect(end.filteredBy == [.noTelephone: 1])
+        let faults = try bench.store.check { _ in true }.filter { $0.check.hasPrefix("counts of campaigns") }
+        #expect(faults.isEmpty, "\(faults)")
     }
 
     /// A rule of the schema that no outcome keeps: the campaign stands still and says why, instead of sending into nothing
