@@ -167,8 +167,11 @@ extension Conductor {
 
     // MARK: Back
 
-    /// Records all batches that are back, in one transaction.
+    /// Records all batches that are back, in one transaction, and then those that land meanwhile because they were filtered as
+    /// a whole: for a while only, since an audience in which everybody is filtered would keep the thread from its events
+    /// until the last device.
     mutating func record() {
+        let end = ContinuousClock.now + configuration.recordingTurn
         while !landed.isEmpty {
             if storeRests { return }
             pulse.beat()
@@ -200,8 +203,8 @@ extension Conductor {
             } catch {
                 return noteStore(error)
             }
-            // What was filtered as a whole lands at once: let the machines go on before looking for events.
             proceed()
+            if ContinuousClock.now >= end { return }
         }
     }
 

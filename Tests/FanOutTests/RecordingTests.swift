@@ -9,7 +9,7 @@ import Testing
 
 @testable import FanOut
 
-/// What the fan-out does with outcomes that the store cannot take.
+/// What the fan-out does with outcomes that the store cannot take, and how long it records without looking up.
 @Suite(.serialized, .ownThread) struct RecordingTests {
     private static let leftOut = "outcomes of devices that have gone from the store are left out"
     private static let givenUp = "outcomes that the store cannot take are given up"
@@ -121,5 +121,44 @@ import Testing
         let end = try wait(for: .completed, bench, fanOut)
         #expect(end.counts.accepted == 20 && end.counts.audience == 20, "\(end.counts)")
         #expect(bench.simulator.figures.distinctIDs == 20, "the same ids once more")
+    }
+
+    // MARK: Audiences in which everybody is filtered
+
+    /// Nothing goes out, so nothing but the thread itself makes it look up.
+    @Test func aPauseIsSeenWhileEverybodyIsFiltered() throws {
+        let bench = try StoreFaultBench()
+        // They have what is required.
+        try bench.register(20_000)
+        let once = Once()
+        let fanOut = try bench.fanOut(onClock: { once.look() }) {
+            $0.recordingTurn = .zero
+            // Whoever does not look at once looks never.
+            $0.watchInterval = .seconds(3_600)
+        }
+        defer { fanOut.stop(within: .seconds(5)) }
+        let (store, clock) = (bench.store, bench.clock)
+        once.set { [weak fanOut] in
+            guard let fanOut, Self.hasOutcomes(store), let campaign = try? store.campaigns(before: nil, limit: 1).first
+            else { return false }
+            _ = try? store.moveCampaign(campaign.key, from: [.running], to: .paused, reason: nil, at: clock.now)
+            fanOut.poke()
+            return true
+        }
+        try bench.raise("1.0")
+        fanOut.poke()
+        try #require(bench.wait { once.isDone && fanOut.campaigns.isEmpty })
+        let paused = try #require(bench.campaign())
+        #expect(paused.state == .paused)
+        // What was read before the thread looked up: batches of 10, as many as the open streams are worth.
+        #expect(paused.counts.filtered > 0 && paused.counts.filtered < 10_000, "\(paused.counts)")
+        #expect(paused.counts.audience == 20_000)
+
+        try #require(
+            try store.moveCampaign(paused.key, from: [.paused], to: .running, reason: nil, at: clock.now))
+        fanOut.poke()
+        let end = try wait(for: .completed, bench, fanOut)
+        #expect(end.counts.filtered == 20_000 && end.counts.audience == 20_000, "\(end.counts)")
+        #expect(bench.simulator.figures.requests == 0)
     }
 }
