@@ -115,6 +115,7 @@ extension Conductor {
         if record.waves.isEmpty, route.waves != nil, let planned = try store.campaign(record.key) {
             record.waves = planned.waves
         }
+        try recallSuspects(of: record, at: now)
         if rerouted.remove(record.key) == nil { beginPace(of: record.app) }
         let run = CampaignRun(
             record: record, route: route, limits: configuration.limits, nextRetry: try store.nextRetry(record.key))

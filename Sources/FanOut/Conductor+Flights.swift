@@ -92,7 +92,9 @@ extension Conductor {
                 try store.readDueRetries(run.record.key, at: now, limit: limit, waves: run.draw, into: &flight.devices)
                 if flight.devices.isEmpty {
                     hangar.append(flight)
-                    run.machine.retryBatchEnded(next: try store.nextRetry(run.record.key))
+                    // What is due and yet not read is looked for later, not at once and again and again.
+                    run.machine.retryBatchEnded(
+                        next: try store.nextRetry(run.record.key).map { $0 > now ? $0 : now + .seconds(1) })
                     return true
                 }
                 try flight.fill(for: run, source: .retries, atMost: allowed, tag: nextTag, at: now)
@@ -165,8 +167,11 @@ extension Conductor {
 
     // MARK: Back
 
-    /// Records all batches that are back, in one transaction.
+    /// Records all batches that are back, in one transaction, and then those that land meanwhile because they were filtered as
+    /// a whole: for a while only, since an audience in which everybody is filtered would keep the thread from its events
+    /// until the last device.
     mutating func record() {
+        let end = ContinuousClock.now + configuration.recordingTurn
         while !landed.isEmpty {
             if storeRests { return }
             pulse.beat()
@@ -186,21 +191,25 @@ extension Conductor {
                         flight.suspension = nil
                     }
                 }
-                if !commits.isEmpty { try store.commit(commits, at: now) }
+                do {
+                    if !commits.isEmpty { try store.commit(commits, at: now) }
+                    landed.removeAll(keepingCapacity: true)
+                    // The commits share the flights' buffers: gone before those are emptied.
+                    commits = []
+                    for flight in flights { recorded(flight, at: now) }
+                } catch let error as StoreError where error.code == .conflict {
+                    try recordApart(flights, at: now)
+                }
             } catch {
                 return noteStore(error)
             }
-            landed.removeAll(keepingCapacity: true)
-            // The commits share the flights' buffers: gone before those are emptied.
-            commits = []
-            for flight in flights { recorded(flight, at: now) }
-            // What was filtered as a whole lands at once: let the machines go on before looking for events.
             proceed()
+            if ContinuousClock.now >= end { return }
         }
     }
 
     /// Tells the machine, and keeps the flight's memory for the next.
-    private mutating func recorded(_ flight: Flight, at now: Timestamp) {
+    mutating func recorded(_ flight: Flight, at now: Timestamp) {
         if let run = flight.run {
             run.add(requests: -flight.requestCount, source: flight.source)
             noteLanding(flight, of: run, at: now)

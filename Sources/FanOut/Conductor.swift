@@ -176,7 +176,12 @@ struct Conductor {
         if let storeRestsUntil, storeRestsUntil > tick { wake = min(wake, storeRestsUntil) }
         if let stopBy { wake = min(wake, stopBy) }
         var pause = wake - tick
-        if let wait = gate.wait(at: self.tick) { pause = min(pause, wait) }
+        if let wait = gate.wait(at: self.tick) {
+            pause = min(pause, wait)
+        } else if !landed.isEmpty, !storeRests {
+            // Filtered as a whole since the gate was asked, or left for the next turn.
+            return .zero
+        }
         let now = clock()
         for run in runs.values {
             switch run.machine.next(at: now) {

@@ -23,6 +23,9 @@ package final class FanOut: Sendable {
         package var webhookMemory = Duration.seconds(90 * 86_400)
         /// How long nothing is read and nothing sent after the store refused something. Default 1 s.
         package var storeRest = Duration.seconds(1)
+        /// How long batches that are filtered as a whole, and so land as soon as they are read, are recorded one after another
+        /// before events are looked at. Default 50 ms.
+        package var recordingTurn = Duration.milliseconds(50)
         /// How long until the first probe of a service that answers 5xx to nearly everything, and at most. Default 10 s to 5 min.
         package var outageProbes = OutageHold.intervals
         /// The name under which shards are leased; the same after a restart, so that the new process takes over at once.

@@ -62,7 +62,7 @@ struct Problem: Error {
         case .full: return unavailable("the store's disk is full", error.hint, retryAfter: 30)
         case .readOnly: return unavailable("the store is read-only", error.hint, retryAfter: 30)
         case .busy: return unavailable("another process keeps the store locked", error.hint, retryAfter: 2)
-        case .tooNew, .failed: return Problem(500, "the store failed at this; the relay's log says more")
+        case .tooNew, .conflict, .failed: return Problem(500, "the store failed at this; the relay's log says more")
         }
     }
 

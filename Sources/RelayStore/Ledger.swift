@@ -152,7 +152,8 @@ package protocol Ledger: Sendable {
     ) throws
 
     /// Reads up to `limit` devices whose retry is due at `now` into `rows` (emptied first), ascending by device id, each
-    /// with its attempts. A due retry whose device was removed since is read too, with no telephone.
+    /// with its attempts. A due retry whose device was removed since, or has even gone from the registry, is read too, with no
+    /// telephone; of one that has gone nobody knows the wave: it is 255.
     ///
     /// - Parameter waves: says which wave each is of; nil: all are of the first.
     func readDueRetries(
@@ -166,7 +167,13 @@ package protocol Ledger: Sendable {
     /// replaced and the counts move from its old state to its new one. Rows of a campaign that has meanwhile been
     /// cancelled or superseded are written as they are: they were sent. Only `.retrying` becomes `.cancelled` there (after
     /// an expiry `.expired`), for nothing will try it again.
+    ///
+    /// - Throws: `StoreError`; `.conflict` where a batch contradicts the store, as it would at every further try.
     func commit(_ batches: [LedgerCommit], at now: Timestamp) throws
+
+    /// The devices of a batch that have gone from the registry and have no older outcome to replace: theirs cannot be written.
+    /// Asked for after a conflict, and only then.
+    func goneDevices(of batch: LedgerCommit) throws -> Set<Int64>
 
     /// Ascending by device id, from `after` (exclusive).
     func deliveries(

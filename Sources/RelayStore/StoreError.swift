@@ -18,6 +18,9 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case busy
         /// The store was written by a newer release.
         case tooNew
+        /// What was to be written contradicts what is there: something that it refers to is gone, or a rule of the schema
+        /// forbids it. It would at every further try.
+        case conflict
         /// Anything else that the database said.
         case failed
     }

@@ -63,9 +63,10 @@ extension StoreError.Code {
         case .readOnly: "readOnly"
         case .busy: "busy"
         case .tooNew: "tooNew"
+        case .conflict: "conflict"
         case .failed: "failed"
         }
     }
 
-    package static let labels = ["full", "readOnly", "busy", "tooNew", "failed"]
+    package static let labels = ["full", "readOnly", "busy", "tooNew", "conflict", "failed"]
 }

@@ -76,6 +76,9 @@ struct SQLiteFailure: Error {
         case SQLITE_NOTADB:
             return StoreError(
                 .failed, context: context, hint: "\(path) is not a SQLite database; name another file as the store")
+        // NOTFOUND: what `missing` says.
+        case SQLITE_CONSTRAINT, SQLITE_NOTFOUND:
+            return StoreError(.conflict, context: context)
         case SQLITE_CORRUPT:
             return StoreError(
                 .failed, context: context,

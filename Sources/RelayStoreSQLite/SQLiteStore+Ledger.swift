@@ -38,7 +38,9 @@ extension SQLiteStore {
             statement.bind(2, now.milliseconds)
             statement.bind(3, Int64(max(limit, 0)))
             while try statement.step() {
-                let wave = waves?.wave(of: UInt64(bitPattern: statement.integer(8))) ?? 0
+                let wave =
+                    statement.isNull(8)
+                    ? Int(UInt8.max) : waves?.wave(of: UInt64(bitPattern: statement.integer(8))) ?? 0
                 statement.readDevice(into: &rows, attempts: UInt16(clamping: statement.integer(7)), wave: wave)
             }
         }
@@ -60,6 +62,22 @@ extension SQLiteStore {
             try recorder.finish()
         }
     }
+
+    package func goneDevices(of batch: LedgerCommit) throws -> Set<Int64> {
+        try read("looking for devices that are gone") { connection in
+            var gone: Set<Int64> = []
+            for row in batch.rows {
+                let isThere = try connection.first(
+                    """
+                    SELECT 1 WHERE EXISTS (SELECT 1 FROM device WHERE id = ?1)
+                        OR EXISTS (SELECT 1 FROM delivery WHERE campaign_id = ?2 AND device_id = ?1)
+                    """, .integer(row.device), .integer(batch.campaign.row)
+                ) { _ in true }
+                if isThere == nil { gone.insert(row.device) }
+            }
+            return gone
+        }
+    }
 }
 
 /// The ledger's statements whose plans matter; a test looks at them with EXPLAIN QUERY PLAN.
@@ -79,13 +97,14 @@ package enum LedgerSQL {
         FROM device NOT INDEXED WHERE id > ? AND id <= ? AND app_id = ? AND removed_at IS NULL ORDER BY id LIMIT ?
         """
 
-    /// Takes the longest due first, from the index; sorting only what was taken.
+    /// Takes the longest due first, from the index; sorting only what was taken. LEFT: a row whose device has gone would stay
+    /// due for ever.
     package static let readDueRetries: SQL = """
-        SELECT d.id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
+        SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
             r.attempts, d.token_hash
         FROM (SELECT device_id, attempts FROM delivery INDEXED BY delivery_retry
               WHERE campaign_id = ? AND state = 3 AND next_attempt_at <= ? ORDER BY next_attempt_at LIMIT ?) AS r
-            CROSS JOIN device AS d ON d.id = r.device_id
+            LEFT JOIN device AS d ON d.id = r.device_id
         ORDER BY r.device_id
         """
 }

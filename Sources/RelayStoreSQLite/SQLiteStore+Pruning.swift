@@ -111,11 +111,18 @@ private struct Pruning {
         }
     }
 
-    /// No campaign of the device's app is open, and none that is still listed has a row for the device or a batch around it.
-    /// The batch may not have the device itself: then that one goes with the campaign.
-    private static func isUnneeded(_ device: SQL, _ app: SQL) -> SQL {
+    /// How long after a campaign's end what was in flight then may still come in.
+    private static let inFlight = Duration.seconds(3600)
+
+    private var youngest: SQLValue { .time(now - Self.inFlight) }
+
+    /// No campaign of the device's app is open or has ended since `youngest`, for what it had in flight has yet to be recorded;
+    /// and none that is still listed has a row for the device or a batch around it. The batch may not have the device
+    /// itself: then that one goes with the campaign.
+    private static func isUnneeded(_ device: SQL, _ app: SQL, youngest: SQL) -> SQL {
         """
-        NOT EXISTS (SELECT 1 FROM campaign AS c WHERE c.app_id = \(app) AND c.finished_at IS NULL)
+        NOT EXISTS (SELECT 1 FROM campaign AS c WHERE c.app_id = \(app)
+                    AND (c.finished_at IS NULL OR c.finished_at >= \(youngest)))
             AND NOT EXISTS (SELECT 1 FROM campaign AS c CROSS JOIN delivery AS d
                             ON d.campaign_id = c.id AND d.device_id = \(device)
                             WHERE c.app_id = \(app) AND c.pruned_at IS NULL)
@@ -125,20 +132,23 @@ private struct Pruning {
         """
     }
 
-    private static let isUnneededFormer: SQL =
-        "EXISTS (SELECT 1 FROM device AS v WHERE v.id = f.device_id AND \(isUnneeded("v.id", "v.app_id")))"
+    private static let isUnneededFormer: SQL = """
+        EXISTS (SELECT 1 FROM device AS v
+                WHERE v.id = f.device_id AND \(isUnneeded("v.id", "v.app_id", youngest: "?3")))
+        """
 
     private mutating func pruneFormerTelephones(_ pulse: (PruneReport) -> Bool) throws {
         var (telephone, device) = ("", Int64.min)
         while true {
             let size = pace.size
+            let youngest = youngest
             let found = try store.readOnce("looking for former telephones") { [telephone, device] connection in
                 try connection.all(
                     """
                     SELECT telephone, device_id FROM former_telephone AS f
-                    WHERE (telephone, device_id) > (?, ?) AND \(Self.isUnneededFormer)
-                    ORDER BY telephone, device_id LIMIT ?
-                    """, .text(telephone), .integer(device), .integer(size)
+                    WHERE (telephone, device_id) > (?1, ?2) AND \(Self.isUnneededFormer)
+                    ORDER BY telephone, device_id LIMIT ?4
+                    """, .text(telephone), .integer(device), youngest, .integer(size)
                 ) { ($0.text(0), $0.integer(1)) }
             }
             guard let last = found.last else { return }
@@ -148,9 +158,9 @@ private struct Pruning {
                 for (telephone, device) in found {
                     deleted += try connection.run(
                         """
-                        DELETE FROM former_telephone AS f WHERE telephone = ? AND device_id = ?
+                        DELETE FROM former_telephone AS f WHERE telephone = ?1 AND device_id = ?2
                             AND \(Self.isUnneededFormer)
-                        """, .text(telephone), .integer(device))
+                        """, .text(telephone), .integer(device), youngest)
                 }
                 return Int64(deleted)
             }
@@ -162,17 +172,19 @@ private struct Pruning {
     /// Since when nobody can be reached by the device: removed, or called dead by the push service.
     private static let goneSince: SQL = "coalesce(removed_at, retired_at)"
 
+    private static let isUnneededDevice: SQL = isUnneeded("v.id", "v.app_id", youngest: "?3")
+
     private mutating func pruneDevices(_ pulse: (PruneReport) -> Bool) throws {
         var after: Int64 = 0
         while true {
             let size = pace.size
-            let found = try store.readOnce("looking for dead devices") { [after, cutoff] connection in
+            let found = try store.readOnce("looking for dead devices") { [after, cutoff, youngest] connection in
                 try connection.all(
                     """
                     SELECT id FROM device AS v NOT INDEXED
-                    WHERE id > ? AND \(Self.goneSince) < ? AND \(Self.isUnneeded("v.id", "v.app_id"))
-                    ORDER BY id LIMIT ?
-                    """, .integer(after), .time(cutoff), .integer(size)
+                    WHERE id > ?1 AND \(Self.goneSince) < ?2 AND \(Self.isUnneededDevice)
+                    ORDER BY id LIMIT ?4
+                    """, .integer(after), .time(cutoff), youngest, .integer(size)
                 ) { $0.integer(0) }
             }
             guard let last = found.last else { return }
@@ -187,14 +199,14 @@ private struct Pruning {
     /// conditions of the statement are the same rule, asked where an index answers; former telephones went before.
     private mutating func deleteDevices(_ devices: [Int64]) throws -> Int64 {
         var time = Duration.zero
-        let deleted: Int64 = try store.locked("pruning devices") { [cutoff] connection in
+        let deleted: Int64 = try store.locked("pruning devices") { [cutoff, youngest] connection in
             let start = ContinuousClock.now
             // "This pragma is a no-op within a transaction" (sqlite.org/pragma.html#pragma_foreign_keys).
             try connection.execute("PRAGMA foreign_keys = OFF")
             defer { time = ContinuousClock.now - start }
             let deleted = Result {
                 try connection.transaction("BEGIN IMMEDIATE") { connection in
-                    try Self.delete(devices, goneBefore: cutoff, connection)
+                    try Self.delete(devices, goneBefore: cutoff, youngest: youngest, connection)
                 }
             }
             try connection.execute("PRAGMA foreign_keys = ON")
@@ -205,7 +217,7 @@ private struct Pruning {
     }
 
     private static func delete(
-        _ devices: [Int64], goneBefore cutoff: Timestamp, _ connection: Connection
+        _ devices: [Int64], goneBefore cutoff: Timestamp, youngest: SQLValue, _ connection: Connection
     ) throws -> Int64 {
         var seen = SeenTally()
         var registered: [Int64: Int64] = [:]
@@ -213,9 +225,9 @@ private struct Pruning {
         for device in devices {
             let row = try connection.first(
                 """
-                DELETE FROM device AS v WHERE id = ? AND \(goneSince) < ? AND \(isUnneeded("v.id", "v.app_id"))
+                DELETE FROM device AS v WHERE id = ?1 AND \(goneSince) < ?2 AND \(isUnneededDevice)
                     RETURNING app_id, removed_at IS NULL, version
-                """, .integer(device), .time(cutoff)
+                """, .integer(device), .time(cutoff), youngest
             ) { (app: $0.integer(0), isRegistered: $0.integer(1) == 1, version: $0.version(2)) }
             guard let row else { continue }
             count += 1

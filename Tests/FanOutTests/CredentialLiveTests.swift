@@ -5,6 +5,7 @@ import HTTP2
 import OwnThread
 import RelayEngine
 import RelayStore
+import RelayStoreSQLite
 import Testing
 
 @testable import FanOut
@@ -241,6 +242,39 @@ import Testing
         #expect(end.counts.addsUp)
         #expect(bench.production.figures.duplicates == 0)
         #expect(try bench.retired() == 0)
+    }
+
+    /// Ten refusals are no judgement, and the restart comes before there are more. As long as the service has taken nothing,
+    /// they may be the credential's fault.
+    @Test(arguments: [false, true])
+    func refusalsFromBeforeARestartAreTriedAgainUnlessAnythingWasTaken(isTaken: Bool) throws {
+        var script = FaultScript()
+        script.badTokens = Set((1...10).map(LiveBench.token))
+        // Keeps the campaign open.
+        script.busyTokens = [LiveBench.token(11)]
+        script.busyTries = 1
+        let bench = try LiveBench(script)
+        try bench.register(1...(isTaken ? 12 : 11))
+        try bench.start()
+        try bench.raise()
+        let isThere = try bench.until {
+            let counts = try bench.store.campaigns(before: nil, limit: 1).first?.counts
+            return counts?.rejected == 10 && counts?.retrying == 1
+        }
+        let campaign = try bench.campaign()
+        try #require(isThere, "\(campaign)")
+        #expect(campaign.counts.accepted == (isTaken ? 1 : 0))
+        bench.fanOut?.stop(within: .seconds(60))
+
+        try bench.production.play(FaultScript())
+        // One signed after the clock has moved would be of the push service's future.
+        try bench.start(issued: .zero)
+        bench.clock.advance(by: .seconds(600))
+        bench.fanOut?.poke()
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == (isTaken ? 2 : 11) && end.counts.rejected == (isTaken ? 10 : 0))
+        #expect(end.counts.addsUp && end.rejectedBy == (isTaken ? ["BadDeviceToken": 10] : [:]))
+        #expect(try bench.store.check { _ in true } == [])
     }
 
     @Test func aShareOfBadTokensStopsNothing() throws {

@@ -64,18 +64,24 @@ struct FanOutBench {
     /// - Parameters:
     ///   - sandbox: nil: the same servers.
     ///   - stored: the provider token that an earlier run kept.
+    ///   - onClock: called on the fan-out's own thread each time that it looks at the clock: before it records, and before it
+    ///     reads what goes out next.
     ///   - change: changes the app's route.
     func fanOut(
         _ pool: PoolConfiguration, sandbox: PoolConfiguration? = nil, timeToLive: Duration,
         configuration: FanOut.Configuration = FanOut.Configuration(), stored: ProviderToken? = nil,
-        change: (inout AppRoute) -> Void = { _ in }
+        onClock: @escaping @Sendable () -> Void = {}, change: (inout AppRoute) -> Void = { _ in }
     ) throws -> FanOut {
         var route = route(pool, sandbox: sandbox, timeToLive: timeToLive, stored: stored)
         change(&route)
         let (clock, lines) = (clock, lines)
         return try FanOut(
             store: store, routes: [route], configuration: configuration,
-            log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { clock.now })
+            log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) },
+            clock: {
+                onClock()
+                return clock.now
+            })
     }
 
     func route(

@@ -158,7 +158,9 @@ final class LiveBench {
     func passTime(to state: CampaignState, by step: Duration) throws -> CampaignRecord {
         for _ in 0..<60 {
             let isLanded = try until {
-                let campaign = try self.campaign()
+                // Right after the rise there is none yet.
+                guard let campaign = try store.campaigns(before: nil, limit: 1).first, campaign.required == required
+                else { return false }
                 return fanOut?.figures(of: campaign.key).counts(campaign.counts).inFlight == 0
             }
             guard isLanded else { break }

@@ -35,10 +35,16 @@ final class StoreFaultBench {
     var faults: StoreFaults { bench.faults }
     var store: SQLiteStore { bench.store }
     var lines: LogLines { bench.lines }
+    var clock: FanOutBench.TestClock { bench.clock }
     var path: String { bench.folder.appending(path: "relay.db").path }
 
     /// Small batches of small shards make many commits; the store's rest is short so that many faults fit into a second.
-    func fanOut(probe: Int = 4) throws -> FanOut {
+    ///
+    /// - Parameter onClock: called on the fan-out's own thread each time that it looks at the clock.
+    func fanOut(
+        probe: Int = 4, onClock: @escaping @Sendable () -> Void = {},
+        change: (inout FanOut.Configuration) -> Void = { _ in }
+    ) throws -> FanOut {
         var configuration = FanOut.Configuration()
         configuration.limits.batchSize = 10
         configuration.limits.probeSize = probe
@@ -46,9 +52,10 @@ final class StoreFaultBench {
         configuration.largestShard = 20
         configuration.watchInterval = .milliseconds(2)
         configuration.storeRest = .milliseconds(3)
+        change(&configuration)
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
         pool.trustedCertificates = simulator.trustedCertificatePath
-        return try bench.fanOut(pool, timeToLive: .seconds(3_600), configuration: configuration)
+        return try bench.fanOut(pool, timeToLive: .seconds(3_600), configuration: configuration, onClock: onClock)
     }
 
     func register(_ count: Int) throws { try bench.register(count) }

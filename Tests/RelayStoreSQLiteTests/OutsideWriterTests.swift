@@ -114,7 +114,7 @@ struct OutsideWriterTests {
         try fixture.bump(latest: "1.12.1", required: "1.10")
         let before = try fixture.store.history(of: fixture.app, limit: 9)
         try fixture.store.administer("PRAGMA recursive_triggers = \(recursiveTriggers)")
-        #expect(try code { try fixture.store.administer(sql) } == .failed, "\(sql)")
+        #expect(try code { try fixture.store.administer(sql) } == .conflict, "\(sql)")
         #expect(try fixture.store.history(of: fixture.app, limit: 9) == before)
         #expect(try fixture.store.version(of: fixture.app) == before.first?.record)
     }
@@ -127,7 +127,7 @@ struct OutsideWriterTests {
         try fixture.bump(latest: "99", required: old)
         try fixture.store.administer("UPDATE version SET required = '\(new)'")
         #expect(try fixture.store.version(of: fixture.app)?.required?.text == new)
-        #expect(try code { try fixture.store.administer("UPDATE version SET required = '\(old)'") } == .failed)
+        #expect(try code { try fixture.store.administer("UPDATE version SET required = '\(old)'") } == .conflict)
     }
 
     @Test(
@@ -143,7 +143,7 @@ struct OutsideWriterTests {
         for column in ["latest", "required"] {
             #expect(
                 try code { try fixture.store.administer("UPDATE version SET \(column) = CAST(x'\(hex)' AS TEXT)") }
-                    == .failed, "\(column) = \(text)")
+                    == .conflict, "\(column) = \(text)")
         }
         #expect(throws: VersionError.self) { try Version(text) }
     }

@@ -20,7 +20,7 @@ extension ConformanceCase {
             try same(try store.alerts(at: subject.now), [])
         },
         ConformanceCase("a blocking alert without an end is refused") { subject in
-            try fails(.failed) {
+            try fails(.conflict) {
                 try subject.store.setAlert(subject.alert("m", blocking: true, endsAt: nil))
             }
         },

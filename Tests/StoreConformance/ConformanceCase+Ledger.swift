@@ -142,12 +142,40 @@ extension ConformanceCase {
             var noCampaign = good
             noCampaign.campaign = CampaignKey(row: 99)
             for bad in [unknownDevice, noTime, pending, noShard, noCampaign] {
-                try fails(.failed) { try subject.store.commit([good, bad], at: subject.now) }
+                try fails(.conflict) { try subject.store.commit([good, bad], at: subject.now) }
                 try same(try subject.record(campaign.key), before)
                 try same(try subject.lease(campaign.key).first?.cursor, shard.cursor)
             }
             try subject.store.commit([good], at: subject.now)
             try same(try subject.counts(campaign.key).accepted, 5)
+        },
+        ConformanceCase("of a batch that refers to devices that are gone, the rest can be written") { subject in
+            try subject.registerDevices(10)
+            let campaign = try subject.announce()
+            let shard = try subject.onlyShard(campaign)
+            let retrying = try subject.batch(shard, limit: 2) {
+                LedgerRow(device: $0.id, state: .retrying, attempts: 1, nextAttemptAt: subject.now)
+            }
+            try subject.store.commit([retrying], at: subject.now)
+            var next = shard
+            next.cursor = retrying.cursor
+            var batch = try subject.batch(next, limit: 5)
+            try same(try subject.store.goneDevices(of: batch), [])
+            for device in [777_777, 999_999] as [Int64] {
+                batch.rows.append(LedgerRow(device: device, state: .accepted, attempts: 1))
+            }
+            try fails(.conflict) { try subject.store.commit([batch], at: subject.now) }
+            let gone = try subject.store.goneDevices(of: batch)
+            try same(gone, [777_777, 999_999])
+            batch.rows.removeAll { gone.contains($0.device) }
+            try subject.store.commit([batch], at: subject.now)
+            let counts = try subject.counts(campaign.key)
+            try same([counts.accepted, counts.retrying, counts.pending, counts.audience], [5, 2, 3, 10])
+            var again = subject.retry(
+                campaign.key, retrying.rows.map { LedgerRow(device: $0.device, state: .accepted, attempts: 2) })
+            again.rows.append(LedgerRow(device: 999_999, state: .accepted, attempts: 2))
+            try same(try subject.store.goneDevices(of: again), [999_999])
+            try same(try subject.store.check { _ in true }, [], "faults")
         },
         ConformanceCase("a batch that is committed twice counts once") { subject in
             try subject.registerDevices(10)

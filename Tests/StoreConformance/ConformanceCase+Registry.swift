@@ -45,7 +45,7 @@ extension ConformanceCase {
         },
         ConformanceCase("a device that cannot be stored takes the whole batch with it") { subject in
             let bad = DeviceRegistration(app: subject.app, token: "", telephone: nil, version: nil)
-            try fails(.failed) { try subject.store.register([subject.registration(1), bad], at: subject.now) }
+            try fails(.conflict) { try subject.store.register([subject.registration(1), bad], at: subject.now) }
             try same(try subject.store.devices(of: nil, after: 0, limit: 10), [])
         },
         ConformanceCase("a large batch registers as one by one would; of one token's the last counts") { subject in
@@ -87,7 +87,7 @@ extension ConformanceCase {
             for number in 0..<10 { batch.append(subject.registration(number)) }
             batch.append(DeviceRegistration(app: subject.app, token: "", telephone: nil, version: nil))
             var stored = 0
-            try fails(.failed) { try subject.store.register(batch, at: subject.now) { stored += $0 } }
+            try fails(.conflict) { try subject.store.register(batch, at: subject.now) { stored += $0 } }
             try same(try subject.store.devices(of: nil, after: 0, limit: 99).count, stored)
         },
         ConformanceCase("a token that many register at once is one device") { subject in

@@ -98,6 +98,36 @@ extension ConformanceCase {
             let report = try subject.store.prune(before: late, at: late) { _ in true }
             try same([report.devices, report.formerTelephones, report.campaigns], [0, 0, 0])
         },
+        ConformanceCase("devices stay for an hour after the end of a campaign: what was in flight may still come in") {
+            subject in
+            try subject.registerDevices(5)
+            let campaign = try subject.announce()
+            let shard = try subject.onlyShard(campaign)
+            let inFlight = try subject.batch(shard, limit: 4)
+            let left = try subject.device(4).id
+            // Called dead a day before the end: the one whose push is out, and one that the campaign never came to.
+            try subject.store.commit(
+                [
+                    LedgerCommit(
+                        campaign: campaign.key, shard: nil, cursor: 0, shardDone: false, rows: [],
+                        devices: DeviceRows(),
+                        retirements: [inFlight.rows[3].device, left].map {
+                            TokenRetirement(device: $0, deadSince: subject.now, registeredAt: subject.now)
+                        })
+                ], at: subject.now)
+            let end = subject.now + .seconds(100_000)
+            _ = try subject.store.moveCampaign(campaign.key, from: [.running], to: .cancelled, reason: nil, at: end)
+            let soon = end + .seconds(1800)
+            try same(try subject.store.prune(before: soon - .seconds(3600), at: soon) { _ in true }.devices, 0)
+            try subject.store.commit([inFlight], at: soon)
+            let counts = try subject.counts(campaign.key)
+            try same([counts.accepted, counts.cancelled, counts.audience], [4, 1, 5])
+            let late = end + .seconds(3601)
+            try same(
+                try subject.store.prune(before: end - .seconds(1), at: late) { _ in true }.devices, 1,
+                "the one that no outcome names")
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
         ConformanceCase("webhook ids and ended alerts go") { subject in
             for number in 0..<500 {
                 _ = try subject.store.keep(

@@ -105,7 +105,7 @@ package enum MetricCatalogue {
         "Transactions of the store's writer, from their beginning until they are on the disk.")
     package static let storeErrors = Metric(
         .counter, "upgrade_relay_store_errors_total", ["code"],
-        "Calls that the store refused: full, readOnly, busy, tooNew or failed.")
+        "Calls that the store refused: full, readOnly, busy, tooNew, conflict or failed.")
     package static let databaseBytes = Metric(
         .gauge, "upgrade_relay_store_database_bytes", "Size of the database file.")
     package static let logBytes = Metric(

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// Outcomes that contradict what the store holds, such as those of devices that were deleted by hand while their pushes were
+/// on their way. To try them again as they are would keep every campaign waiting for ever.
+extension Conductor {
+    /// Records each of the batches by itself, so that a conflict costs the others nothing.
+    mutating func recordApart(_ flights: [Flight], at now: Timestamp) throws {
+        for flight in flights {
+            pulse.beat()
+            if let run = flight.run, let settled = flight.settled {
+                do {
+                    try store.commit([settled] + (flight.recalled.map { [$0] } ?? []), at: now)
+                } catch let error as StoreError where error.code == .conflict {
+                    try recordRest(of: flight, settled, of: run, at: now)
+                }
+            }
+            // At once: where the store fails at a later one, this one must not be recorded again.
+            landed.removeFirst()
+            recorded(flight, at: now)
+        }
+    }
+
+    /// Records what does not belong to devices that are gone. The cursor moves over those all the same, and they leave the
+    /// audience when their shard is done, as if they had gone before their turn.
+    ///
+    /// Where even that is a conflict, the campaign is suspended: its outcomes would be lost, and its pushes go out again, for as
+    /// long as it goes on.
+    private mutating func recordRest(
+        of flight: Flight, _ settled: LedgerCommit, of run: CampaignRun, at now: Timestamp
+    ) throws {
+        let gone = try store.goneDevices(of: settled)
+        let rest = settled.without(gone)
+        let recalled = try flight.recalled.map { $0.without(try store.goneDevices(of: $0)) }
+        do {
+            try store.commit([rest] + (recalled.map { [$0] } ?? []), at: now)
+            flight.settled = rest
+            guard !gone.isEmpty else { return }
+            tell("outcomes of devices that have gone from the store are left out", run, settled, gone.contains)
+        } catch let error as StoreError where error.code == .conflict {
+            // First, as with a bad credential: the batch is read again when the campaign goes on.
+            try suspend(
+                run.record,
+                reason: "StoreConflict: \(error). `upgrade-relay store check` may know why. "
+                    + "Resumed, the campaign sends again what was on its way", at: now)
+            halt(run)
+            flight.settled = nil
+            tell("outcomes that the store cannot take are given up", run, settled) { _ in true }
+        }
+    }
+
+    private func tell(
+        _ message: StaticString, _ run: CampaignRun, _ commit: LedgerCommit, _ isLost: (Int64) -> Bool
+    ) {
+        let lost = commit.rows.filter { isLost($0.device) }
+        log(
+            .error, message,
+            [
+                ("campaign", run.record.id), ("shard", commit.shard.map(String.init) ?? "none: retries"),
+                ("devices", String(lost.count)),
+                ("pushes", String(lost.count { $0.attempts > 0 && $0.state != .filtered })),
+            ])
+    }
+}
+
+extension LedgerCommit {
+    fileprivate func without(_ gone: Set<Int64>) -> LedgerCommit {
+        var rest = self
+        rest.rows.removeAll { gone.contains($0.device) }
+        if !waves.isEmpty { rest.waves = WaveTally.tallies(of: rest.rows, areRetries: shard == nil) }
+        return rest
+    }
+}

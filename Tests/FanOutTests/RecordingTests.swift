@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import OwnThread
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Testing
+
+@testable import FanOut
+
+/// What the fan-out does with outcomes that the store cannot take, and how long it records without looking up.
+@Suite(.serialized, .ownThread) struct RecordingTests {
+    private static let leftOut = "outcomes of devices that have gone from the store are left out"
+    private static let givenUp = "outcomes that the store cannot take are given up"
+
+    /// Done once, on the fan-out's thread, as soon as `condition` holds there.
+    private final class Once: Sendable {
+        private let action = Mutex<(@Sendable () -> Bool)?>(nil)
+
+        /// - Parameter action: returns whether it was the moment.
+        func set(_ action: @escaping @Sendable () -> Bool) { self.action.withLock { $0 = action } }
+
+        func look() {
+            action.withLock { if $0?() == true { $0 = nil } }
+        }
+
+        var isDone: Bool { action.withLock { $0 == nil } }
+    }
+
+    /// Whether the ledger has any outcome.
+    private static func hasOutcomes(_ store: SQLiteStore) -> Bool {
+        (try? store.inspect("SELECT 1 FROM delivery_batch LIMIT 1")) == [["1"]]
+    }
+
+    private func wait(for state: CampaignState, _ bench: StoreFaultBench, _ fanOut: FanOut) throws -> CampaignRecord {
+        let isThere = bench.wait { bench.campaign()?.state == state }
+        try #require(isThere, "\(bench.campaign() as Any), \(fanOut.faults())")
+        return try #require(bench.campaign())
+    }
+
+    private static func delete(_ devices: String, in store: SQLiteStore) throws {
+        try store.administer(
+            "PRAGMA foreign_keys = OFF; DELETE FROM device WHERE id IN (\(devices)); PRAGMA foreign_keys = ON")
+    }
+
+    // MARK: Devices that go
+
+    /// Three shards have a batch each on its way while somebody else holds the store and deletes a device of each, the first or
+    /// the last, which the batch's row refers to.
+    @Test func devicesThatAreDeletedWhileTheirPushesAreOutCostNobodyElse() throws {
+        let bench = try StoreFaultBench()
+        try bench.register(60)
+        let outsider = try SQLiteStore(path: bench.path)
+        defer { outsider.close() }
+        let once = Once()
+        let fanOut = try bench.fanOut(onClock: { once.look() })
+        defer { fanOut.stop(within: .seconds(5)) }
+        let store = bench.store
+        // The first batch is recorded and the next ones are not yet read.
+        once.set { Self.hasOutcomes(store) && (try? outsider.administer("BEGIN IMMEDIATE")) != nil }
+        try bench.raise("2")
+        fanOut.poke()
+        try #require(bench.wait { bench.simulator.figures.accepted == 34 })
+        try outsider.administer("DELETE FROM device WHERE id IN (5, 30, 50); COMMIT")
+        let end = try wait(for: .completed, bench, fanOut)
+        #expect(end.counts.accepted == 57 && end.counts.audience == 57, "\(end.counts)")
+        #expect(bench.simulator.figures.accepted == 60 && bench.simulator.figures.duplicates == 0, "each sent once")
+        #expect(bench.lines.count(of: Self.leftOut) == 3)
+        #expect(bench.lines.count(of: Self.givenUp) == 0)
+        let faults = try bench.store.check { _ in true }.filter { $0.check != "counts of devices" }
+        #expect(faults.isEmpty, "\(faults)")
+        #expect(bench.wait { fanOut.faults().isEmpty })
+    }
+
+    /// Two pushes are to be tried again, and one of their devices is deleted before that: it is then like one whose user logged
+    /// out.
+    @Test func aDeviceThatIsDeletedBeforeItsRetryEndsFiltered() throws {
+        let bench = try StoreFaultBench {
+            $0.faults.busyTokens = [LiveBench.token(2), LiveBench.token(3)]
+            $0.faults.busyTries = 1
+        }
+        try bench.register(4)
+        let fanOut = try bench.fanOut()
+        defer { fanOut.stop(within: .seconds(5)) }
+        try bench.raise("2")
+        fanOut.poke()
+        try #require(bench.wait { bench.campaign()?.counts.retrying == 2 }, "\(bench.campaign() as Any)")
+        try Self.delete("2", in: bench.store)
+        bench.clock.advance(by: .seconds(600))
+        fanOut.poke()
+        let end = try wait(for: .completed, bench, fanOut)
+        #expect(end.counts.accepted == 3 && end.counts.filtered == 1 && end.counts.audience == 4, "\(end.counts)")
+        #expect(end.filteredBy == [.noTelephone: 1])
+        let faults = try bench.store.check { _ in true }.filter { $0.check.hasPrefix("counts of campaigns") }
+        #expect(faults.isEmpty, "\(faults)")
+    }
+
+    /// A rule of the schema that no outcome keeps: the campaign stands still and says why, instead of sending into nothing
+    /// or holding up all others, and goes on when it is gone.
+    @Test func aCampaignWhoseOutcomesTheStoreNeverTakesIsSuspended() throws {
+        let bench = try StoreFaultBench()
+        try bench.register(20)
+        let fanOut = try bench.fanOut()
+        defer { fanOut.stop(within: .seconds(5)) }
+        try bench.store.administer(
+            "CREATE TRIGGER refuses BEFORE INSERT ON delivery_batch BEGIN SELECT RAISE(ABORT, 'not today'); END")
+        try bench.raise("2")
+        fanOut.poke()
+        let held = try wait(for: .suspended, bench, fanOut)
+        #expect(held.reason?.hasPrefix("StoreConflict: recording outcomes failed: not today") == true, "\(held)")
+        #expect(held.counts.pending == 20 && held.counts.audience == 20, "\(held.counts)")
+        try #require(bench.wait { bench.lines.count(of: Self.givenUp) == 1 && fanOut.campaigns.isEmpty })
+        #expect(bench.simulator.figures.requests == 4, "the first batch")
+        #expect(fanOut.faults().isEmpty, "the store does what it is there for")
+        try bench.store.administer("DROP TRIGGER refuses")
+        try #require(
+            try bench.store.moveCampaign(
+                held.key, from: [.suspended], to: .running, reason: nil, at: bench.clock.now))
+        fanOut.poke()
+        let end = try wait(for: .completed, bench, fanOut)
+        #expect(end.counts.accepted == 20 && end.counts.audience == 20, "\(end.counts)")
+        #expect(bench.simulator.figures.distinctIDs == 20, "the same ids once more")
+    }
+
+    // MARK: Audiences in which everybody is filtered
+
+    /// Nothing goes out, so nothing but the thread itself makes it look up.
+    @Test func aPauseIsSeenWhileEverybodyIsFiltered() throws {
+        let bench = try StoreFaultBench()
+        // They have what is required.
+        try bench.register(20_000)
+        let once = Once()
+        let fanOut = try bench.fanOut(onClock: { once.look() }) {
+            $0.recordingTurn = .zero
+            // Whoever does not look at once looks never.
+            $0.watchInterval = .seconds(3_600)
+        }
+        defer { fanOut.stop(within: .seconds(5)) }
+        let (store, clock) = (bench.store, bench.clock)
+        once.set { [weak fanOut] in
+            guard let fanOut, Self.hasOutcomes(store), let campaign = try? store.campaigns(before: nil, limit: 1).first
+            else { return false }
+            _ = try? store.moveCampaign(campaign.key, from: [.running], to: .paused, reason: nil, at: clock.now)
+            fanOut.poke()
+            return true
+        }
+        try bench.raise("1.0")
+        fanOut.poke()
+        try #require(bench.wait { once.isDone && fanOut.campaigns.isEmpty })
+        let paused = try #require(bench.campaign())
+        #expect(paused.state == .paused)
+        // What was read before the thread looked up: batches of 10, as many as the open streams are worth.
+        #expect(paused.counts.filtered > 0 && paused.counts.filtered < 10_000, "\(paused.counts)")
+        #expect(paused.counts.audience == 20_000)
+
+        try #require(
+            try store.moveCampaign(paused.key, from: [.paused], to: .running, reason: nil, at: clock.now))
+        fanOut.poke()
+        let end = try wait(for: .completed, bench, fanOut)
+        #expect(end.counts.filtered == 20_000 && end.counts.audience == 20_000, "\(end.counts)")
+        #expect(bench.simulator.figures.requests == 0)
+    }
+}
