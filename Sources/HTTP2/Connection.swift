@@ -250,13 +250,26 @@ final class Connection {
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slot.streamID, NGHTTP2_CANCEL.rawValue)
     }
 
-    /// A stream without a proper end: where the status has come, the outcome is known all the same.
+    /// A stream without a proper end: where what has come of the answer says enough, the outcome is known all the same.
     func conclude(_ slot: RequestSlot, _ end: PoolMachine.RequestEnd) {
-        if slot.status >= 200 {
-            pool.resolve(
-                slot.reference, .answered, status: slot.status, retryAfter: slot.retryAfter, body: takeBody(slot.body))
+        let body = takeBody(slot.body)
+        if isFinal(slot) {
+            pool.resolve(slot.reference, .answered, status: slot.status, retryAfter: slot.retryAfter, body: body)
         } else {
             pool.streamEnded(slot.reference, end)
+        }
+    }
+
+    /// Whether the answer, as far as it has come, says what became of the request.
+    ///
+    /// 2xx, 410 (Gone), 429 (Too Many Requests) and 5xx mean one thing, with a body or without. What another refusal means is
+    /// in its body: it may be final, or ask for a new credential or connection. Without its end (RFC 9113, 8.1: END_STREAM)
+    /// it is as good as none; the request goes out once more, and the server, which said no, has not acted on it.
+    func isFinal(_ slot: RequestSlot) -> Bool {
+        switch slot.status {
+        case 200..<300, 410, 429, 500...: true
+        case ..<200: false
+        default: slot.isWhole
         }
     }
 

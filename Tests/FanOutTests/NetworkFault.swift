@@ -230,6 +230,22 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
             }),
     ]
 
+    // MARK: Refusals without their reason
+
+    private static let refusals: [NetworkFault] = [403, 400].flatMap { status in
+        let refusal: @Sendable (SeenRequest) -> Step = { request in
+            .raw(
+                Frame.headers([(":status", String(status))], stream: request.streamID)
+                    + Frame.of(0, stream: request.streamID, Array(#"{"reason":"Exp"#.utf8)))
+        }
+        return [
+            NetworkFault("\(status), cut before its reason", then: { [refusal($0), .endOfOutput] }),
+            NetworkFault("\(status), reset before its reason", once: { [refusal($0), .reset(code: 2)] })
+                .with { $0.repeated = 1 },
+            NetworkFault("\(status) whose reason never comes", then: { [refusal($0)] }).with(impatient),
+        ]
+    }
+
     // MARK: Floods
 
     private static let floods: [NetworkFault] =
@@ -256,5 +272,5 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
     /// A thousand of them, to be written at once.
     private static func many(_ frame: [UInt8]) -> [UInt8] { Array(repeatElement(frame, count: 1000).joined()) }
 
-    static let all = cuts + words + answers + floods
+    static let all = cuts + words + answers + refusals + floods
 }
