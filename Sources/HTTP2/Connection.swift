@@ -186,6 +186,7 @@ final class Connection {
                     fail("the peer broke the protocol: \(lastWords ?? Self.text(of: Int32(taken)))")
                     return
                 }
+                noticeRefusal()
             case .again:
                 return
             case .closed:
@@ -205,6 +206,19 @@ final class Connection {
 
     func fail(_ reason: String) {
         if failure == nil { failure = reason }
+        machine.retire(.died)
+    }
+
+    /// nghttp2 takes no more requests: mostly since it is about to end the session for a breach of the protocol, which no
+    /// callback tells. Those that were submitted all the same would come back unsent, and again, until their last try.
+    private func noticeRefusal() {
+        guard machine.isUsable, unsafe nghttp2_session_check_request_allowed(session) == 0 else { return }
+        // "If we run out of stream ID for this session, this function returns 1 << 31."
+        guard unsafe nghttp2_session_get_next_stream_id(session) < 1 << 31 else {
+            machine.retire(.outOfStreams)
+            return
+        }
+        if lastWords == nil { lastWords = "the session has ended" }
         machine.retire(.died)
     }
 

@@ -12,6 +12,8 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
     var configure: @Sendable (inout PoolConfiguration) -> Void = { _ in }
     /// Pushes that the peer may see more than once, at most: what was in flight with an unknown outcome, or refused.
     var repeated = 0
+    /// Pushes that are put on a connection once more, at most.
+    var resends = Int.max
     /// Connections that the whole campaign takes.
     var connections = 2
     /// The longest time in which no push was answered. The library's own time-outs, for a connection that is dead without
@@ -186,7 +188,10 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
         ).with { $0.repeated = 1 },
         NetworkFault(
             "DATA instead of an answer", once: { [.raw(Frame.data(10, flags: 1, stream: $0.streamID))] }
-        ).with { $0.repeated = streams },
+        ).with {
+            $0.repeated = streams
+            $0.resends = streams
+        },
         NetworkFault(
             "two interim answers, then the real one",
             once: { request in

@@ -52,6 +52,7 @@ import Testing
         }
         let repeated = state.requests.count - seen.count
         #expect(repeated <= fault.repeated)
+        #expect(fanOut.laneFigures.reduce(0) { $0 + $1.resends } <= fault.resends)
         #expect(
             state.connections == fault.connections,
             "\(fanOut.laneFigures.map { ($0.retirementsByReason, $0.dials, $0.dialFailures) })")
