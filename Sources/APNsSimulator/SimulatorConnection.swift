@@ -276,7 +276,6 @@ final class SimulatorConnection {
 
     private func submitAnswer(_ slot: StreamSlot) {
         slot.isWaiting = false
-        slot.ensureID()
         slot.makeBody()
         guard let id = unsafe AnswerHeaders.id(slot.idBytes) else { return }
         if slot.body.isEmpty {
