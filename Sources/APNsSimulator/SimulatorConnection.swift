@@ -171,6 +171,9 @@ final class SimulatorConnection {
             session, stream, UnsafeMutableRawPointer(bitPattern: slot.index + 1))
     }
 
+    /// No field of theirs is a header field of the request (RFC 9110, 6.5.1), nor of the one whose block came last.
+    func trailersBegan() { current = nil }
+
     func headerArrived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         // Once for every header of every push: bare mode leaves at once unless it can be authorization or apns-id.
         if clerk.isBare, name.count != 13, name.count != 7 { return }

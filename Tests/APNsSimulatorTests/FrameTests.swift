@@ -129,6 +129,24 @@ import Testing
         #expect(server.simulator.figures.goAways == 1)
     }
 
+    @Test func trailersAreNoRequestAndNobodysHeaders() throws {
+        let server = try RunningSimulator(fixture.configuration())
+        let client = try provenClient(server)
+        let (head, body) = client.parts(3, headers(3), isLast: false)
+        let (otherHead, otherBody) = client.parts(5, headers(5))
+        let trailers = client.headers(3, [("apns-topic", "com.example.other"), ("apns-id", "x")], isLast: true)
+        // They come while another stream's header fields were the last to arrive.
+        try client.send(head + body + otherHead + trailers + otherBody)
+        try client.read { answered($0, 3) && answered($0, 5) }
+        #expect(server.simulator.figures.accepted == 3)
+        #expect(server.simulator.figures.rejected == 0)
+        // A slot that nobody gives back would count as an open stream.
+        #expect(server.simulator.figures.peakStreams == 2)
+        try client.send(client.request(7, headers(7)))
+        try client.read { answered($0, 7) }
+        #expect(server.simulator.figures.peakStreams == 2)
+    }
+
     @Test func settingsShrink() throws {
         var configuration = fixture.configuration()
         configuration.faults.shrinkSettings = .init(afterN: 2, to: 10)
