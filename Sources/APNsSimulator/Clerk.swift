@@ -60,6 +60,8 @@ final class Clerk {
     /// Nil: refuse the stream.
     func judge(_ slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> Answer? {
         isDirty = true
+        // Before anything looks at it, so that all that is noted of the push has the id that its answer gives.
+        slot.ensureID()
         var fault: RequestFault?
         if hasFaults {
             switch faults.requestArrived() {

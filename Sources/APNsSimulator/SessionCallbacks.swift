@@ -23,7 +23,9 @@ final class SessionCallbacks {
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(table) { _, frame, owner in
             if let frame = unsafe frame, unsafe frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
                 let stream = unsafe frame.pointee.hd.stream_id
-                unsafe SessionCallbacks.with(owner) { $0.streamBegan(stream) }
+                // All others on a client's stream are trailers.
+                let isRequest = unsafe frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST
+                unsafe SessionCallbacks.with(owner) { isRequest ? $0.streamBegan(stream) : $0.trailersBegan() }
             }
             return 0
         }

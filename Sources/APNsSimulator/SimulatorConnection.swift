@@ -33,8 +33,11 @@ final class SimulatorConnection {
     private var current: StreamSlot?
     private var openStreams = 0
     private var requests = 0
-    /// No stream above it is looked at; set with a GOAWAY.
+    /// The highest stream that was looked at. Requests need not end in the order of their streams.
+    private var highestStream: Int32 = 0
+    /// No stream above it is looked at; set with the GOAWAY.
     private var lastStream = Int32.max
+    private var hasSaidGoAway: Bool { lastStream != .max }
     private var isCut = false
     private var isSilent = false
     private var output: [UInt8] = []
@@ -168,6 +171,9 @@ final class SimulatorConnection {
             session, stream, UnsafeMutableRawPointer(bitPattern: slot.index + 1))
     }
 
+    /// No field of theirs is a header field of the request (RFC 9110, 6.5.1), nor of the one whose block came last.
+    func trailersBegan() { current = nil }
+
     func headerArrived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         // Once for every header of every push: bare mode leaves at once unless it can be authorization or apns-id.
         if clerk.isBare, name.count != 13, name.count != 7 { return }
@@ -192,6 +198,7 @@ final class SimulatorConnection {
 
     func requestEnded(_ stream: Int32) {
         guard stream <= lastStream, !isCut, !isSilent, let slot = slot(of: stream), !slot.isWaiting else { return }
+        highestStream = max(highestStream, stream)
         guard let answer = clerk.judge(slot, credential: &credential, connection: number) else {
             unsafe nghttp2_submit_rst_stream(
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_REFUSED_STREAM.rawValue)
@@ -222,6 +229,8 @@ final class SimulatorConnection {
                 submitAnswer(slot)
             }
         }
+        // What it had taken may still end after it; one is enough.
+        let isGoAwaySpent = hasSaidGoAway
         switch clerk.aftermath(of: answer, numberOnConnection: requests) {
         case .nothing: break
         case .setStreams(let count):
@@ -230,9 +239,10 @@ final class SimulatorConnection {
         case .cut:
             isCut = true
             clerk.figures.cuts += 1
-        case .goAway: submitGoAway(after: stream)
+        case .goAway: if !isGoAwaySpent { submitGoAway() }
         }
         switch answer.fault {
+        case .goAway? where isGoAwaySpent: break
         case .delay?, .goAway?, .settings?: if let fault = answer.fault { clerk.note(fault, slots: []) }
         case .cut?:
             clerk.note(.cut, slots: unansweredSlots, doubts: answered.ids)
@@ -276,7 +286,6 @@ final class SimulatorConnection {
 
     private func submitAnswer(_ slot: StreamSlot) {
         slot.isWaiting = false
-        slot.ensureID()
         slot.makeBody()
         guard let id = unsafe AnswerHeaders.id(slot.idBytes) else { return }
         if slot.body.isEmpty {
@@ -309,12 +318,13 @@ final class SimulatorConnection {
         unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
     }
 
-    private func submitGoAway(after stream: Int32) {
-        lastStream = stream
+    /// What was looked at stays: nghttp2 closes the streams above the one that a GOAWAY names, also those whose answer waits.
+    private func submitGoAway() {
+        lastStream = highestStream
         clerk.figures.goAways += 1
         let text = Array(#"{"reason":"\#(clerk.goAwayReason)"}"#.utf8)
         unsafe nghttp2_submit_goaway(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_NO_ERROR.rawValue, text, text.count)
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, NGHTTP2_NO_ERROR.rawValue, text, text.count)
     }
 }
 

@@ -15,6 +15,8 @@ final class SimulatorLoop {
     private let latency: UInt64
     private var connections: [UInt64: SimulatorConnection] = [:]
     private var draining: [(deadline: UInt64, connection: UInt64)] = []
+    /// When the listener is listened to again; `.max` while it is. Of the monotonic clock.
+    private var restsUntil = UInt64.max
     private var nextNumber = SimulatorLoop.firstConnection
     /// Every answer of a queue waits equally long.
     private var delayed = DelayedAnswers()
@@ -26,6 +28,8 @@ final class SimulatorLoop {
     private static let listenerTag: UInt64 = 0
     private static let wakeTag: UInt64 = 1
     private static let firstConnection: UInt64 = 2
+    /// Until the next try where the system has no descriptor or no memory for a connection.
+    private static let rest: UInt64 = 100_000_000
     /// How long a connection that is over may take to notice.
     private static let drainTime: UInt64 = 5_000_000_000
 
@@ -76,6 +80,7 @@ final class SimulatorLoop {
             }
             sendDelayed()
             dropDrained()
+            listenAgain()
             clerk.publish()
         }
         connections.removeAll()
@@ -137,7 +142,11 @@ final class SimulatorLoop {
     private func accept() {
         while true {
             let number = relay_accept(listener.number, nil, nil)
-            guard number >= 0 else { return }
+            guard number >= 0 else {
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                if errno != EAGAIN { restListener() }
+                return
+            }
             let socket = Descriptor(number)
             guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { continue }
             var one: Int32 = 1
@@ -152,6 +161,18 @@ final class SimulatorLoop {
             connection.watched = EPOLLIN.rawValue
             watch(number, connection.number, EPOLLIN.rawValue, EPOLL_CTL_ADD)
         }
+    }
+
+    /// The connection that could not be taken is still announced: without a rest this would spin.
+    private func restListener() {
+        restsUntil = Self.monotonic() + Self.rest
+        watch(listener.number, Self.listenerTag, 0, EPOLL_CTL_MOD)
+    }
+
+    private func listenAgain() {
+        guard restsUntil != .max, restsUntil <= Self.monotonic() else { return }
+        restsUntil = .max
+        watch(listener.number, Self.listenerTag, EPOLLIN.rawValue, EPOLL_CTL_MOD)
     }
 
     private func dropDrained() {
@@ -195,7 +216,7 @@ final class SimulatorLoop {
     /// Milliseconds until something is due, rounded up; -1 for never.
     private func timeout() -> Int32 {
         var next = draining.map(\.deadline).min() ?? .max
-        next = min(next, delayed.next, late.next)
+        next = min(next, delayed.next, late.next, restsUntil)
         guard next != .max else { return -1 }
         let now = Self.monotonic()
         return next <= now ? 0 : Int32(min((next - now + 999_999) / 1_000_000, 60_000))

@@ -22,4 +22,8 @@ static inline const nghttp2_goaway *_Nonnull relay_nghttp2_goaway(const nghttp2_
 static inline const nghttp2_frame_hd *_Nonnull relay_nghttp2_frame_hd(const nghttp2_frame *_Nonnull frame) {
     return &frame->hd;
 }
+/// HEADERS with :status; those behind DATA are trailers.
+static inline _Bool relay_nghttp2_begins_answer(const nghttp2_frame *_Nonnull frame) {
+    return frame->hd.type == NGHTTP2_HEADERS && frame->headers.cat == NGHTTP2_HCAT_RESPONSE;
+}
 // --- end of client

@@ -28,12 +28,15 @@ extension Connection {
         unsafe nghttp2_session_get_stream_user_data(session, stream).map { Int(bitPattern: $0) - 1 }
     }
 
-    fileprivate func header(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, at slot: Int) {
+    fileprivate func header(
+        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, isLastFrame: Bool, at slot: Int
+    ) {
         if name.count == 7 {
             // nghttp2 has checked that :status is there once and has three digits.
             var status: UInt16 = 0
             for index in 0..<value.count { unsafe status = status &* 10 &+ UInt16(value[index] &- 0x30) }
             unsafe slots.slots[slot].status = status
+            unsafe slots.slots[slot].isWhole = isLastFrame
             // What a 1xx before said does not hold for the answer itself (RFC 9110, 15.2: "interim response").
             unsafe slots.slots[slot].retryAfter = -1
         } else {
@@ -96,16 +99,17 @@ extension Connection {
             pool.unpin(slot.reference)
             return
         }
-        if slot.status >= 200 {
+        if isFinal(slot) {
             answered(slot)
         } else if slot.isUnsent {
             machine.requestEnded(.unsent)
             pool.streamEnded(slot.reference, .notProcessed)
-        } else if errorCode == NGHTTP2_REFUSED_STREAM.rawValue {
+        } else if errorCode == NGHTTP2_REFUSED_STREAM.rawValue, slot.status < 200 {
             machine.requestEnded(.refused)
             pool.streamEnded(slot.reference, .notProcessed)
         } else {
             machine.requestEnded(.reset)
+            _ = takeBody(slot.body)
             pool.streamEnded(slot.reference, .unknown)
         }
     }
@@ -190,12 +194,11 @@ private func headerReceived(
         // The only pseudo-field of an answer is :status (RFC 9113, 8.3.2).
         let isStatus = unsafe nameCount == 7 && name[0] == 0x3A
         guard unsafe isStatus || (nameCount == 11 && memcmp(name, "retry-after", 11) == 0) else { return 0 }
-        guard let slot = unsafe Connection.slot(of: relay_nghttp2_frame_hd(frame).pointee.stream_id, session) else {
-            return 0
-        }
+        let head = unsafe relay_nghttp2_frame_hd(frame)
+        guard let slot = unsafe Connection.slot(of: head.pointee.stream_id, session) else { return 0 }
         unsafe connection.header(
             UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: valueCount),
-            at: slot)
+            isLastFrame: head.pointee.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, at: slot)
         return 0
     }
 }
@@ -217,8 +220,17 @@ private func frameReceived(
 ) -> Int32 {
     guard let frame = unsafe frame else { return 0 }
     let head = unsafe relay_nghttp2_frame_hd(frame).pointee
-    // Nearly all frames are answers; they are concluded when their stream closes.
-    if head.type == NGHTTP2_HEADERS.rawValue || head.type == NGHTTP2_DATA.rawValue { return 0 }
+    // Nearly all frames are answers; they are concluded when their stream closes. That those which are HEADERS alone are whole
+    // was noted with their status: here it would cost each push a look for its stream.
+    if head.type == NGHTTP2_HEADERS.rawValue || head.type == NGHTTP2_DATA.rawValue {
+        guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, unsafe !relay_nghttp2_begins_answer(frame),
+            let slot = unsafe Connection.slot(of: head.stream_id, session)
+        else { return 0 }
+        return unsafe Connection.with(data, otherwise: 0) { connection in
+            unsafe connection.slots.slots[slot].isWhole = true
+            return 0
+        }
+    }
     return unsafe Connection.with(data, otherwise: 0) { connection in
         let isAcknowledgement = head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
         switch UInt32(head.type) {

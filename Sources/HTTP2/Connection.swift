@@ -186,6 +186,7 @@ final class Connection {
                     fail("the peer broke the protocol: \(lastWords ?? Self.text(of: Int32(taken)))")
                     return
                 }
+                noticeRefusal()
             case .again:
                 return
             case .closed:
@@ -205,6 +206,19 @@ final class Connection {
 
     func fail(_ reason: String) {
         if failure == nil { failure = reason }
+        machine.retire(.died)
+    }
+
+    /// nghttp2 takes no more requests: mostly since it is about to end the session for a breach of the protocol, which no
+    /// callback tells. Those that were submitted all the same would come back unsent, and again, until their last try.
+    private func noticeRefusal() {
+        guard machine.isUsable, unsafe nghttp2_session_check_request_allowed(session) == 0 else { return }
+        // "If we run out of stream ID for this session, this function returns 1 << 31."
+        guard unsafe nghttp2_session_get_next_stream_id(session) < 1 << 31 else {
+            machine.retire(.outOfStreams)
+            return
+        }
+        if lastWords == nil { lastWords = "the session has ended" }
         machine.retire(.died)
     }
 
@@ -250,13 +264,26 @@ final class Connection {
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slot.streamID, NGHTTP2_CANCEL.rawValue)
     }
 
-    /// A stream without a proper end: where the status has come, the outcome is known all the same.
+    /// A stream without a proper end: where what has come of the answer says enough, the outcome is known all the same.
     func conclude(_ slot: RequestSlot, _ end: PoolMachine.RequestEnd) {
-        if slot.status >= 200 {
-            pool.resolve(
-                slot.reference, .answered, status: slot.status, retryAfter: slot.retryAfter, body: takeBody(slot.body))
+        let body = takeBody(slot.body)
+        if isFinal(slot) {
+            pool.resolve(slot.reference, .answered, status: slot.status, retryAfter: slot.retryAfter, body: body)
         } else {
             pool.streamEnded(slot.reference, end)
+        }
+    }
+
+    /// Whether the answer, as far as it has come, says what became of the request.
+    ///
+    /// 2xx, 410 (Gone), 429 (Too Many Requests) and 5xx mean one thing, with a body or without. What another refusal means is
+    /// in its body: it may be final, or ask for a new credential or connection. Without its end (RFC 9113, 8.1: END_STREAM)
+    /// it is as good as none; the request goes out once more, and the server, which said no, has not acted on it.
+    func isFinal(_ slot: RequestSlot) -> Bool {
+        switch slot.status {
+        case 200..<300, 410, 429, 500...: true
+        case ..<200: false
+        default: slot.isWhole
         }
     }
 

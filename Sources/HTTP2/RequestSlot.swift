@@ -21,6 +21,8 @@ struct RequestSlot {
     var isAbandoned = false
     /// HEADERS were never written.
     var isUnsent = false
+    /// The answer has ended: END_STREAM has come.
+    var isWhole = false
     var retryAfter: Int32 = -1
     /// Bytes of the request's body handed to nghttp2.
     var bodySent: Int32 = 0

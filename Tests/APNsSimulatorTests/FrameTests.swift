@@ -89,6 +89,64 @@ import Testing
         #expect(server.simulator.accepted().count(ofToken: Fixture.token(5)) == 0)
     }
 
+    /// A client whose token has been seen, so that it may open more than one stream.
+    private func provenClient(_ server: RunningSimulator) throws -> RawClient {
+        let client = try RawClient(server)
+        try client.send(client.request(1, headers(1)))
+        try client.read { answered($0, 1) }
+        try client.acknowledgeSettings()
+        try client.acknowledgeSettings()
+        return client
+    }
+
+    @Test func aGoAwayCoversWhatEndedBeforeAStreamWithALowerNumber() throws {
+        var configuration = fixture.configuration()
+        configuration.faults.goAwayAfter = 3
+        configuration.latency = .milliseconds(50)
+        let server = try RunningSimulator(configuration)
+        let client = try provenClient(server)
+        let (head, body) = client.parts(3, headers(3))
+        try client.send(head + client.request(5, headers(5)) + body)
+        try client.readUntilClosed()
+        #expect(answered(client.frames, 3) && answered(client.frames, 5))
+        let goAways = client.frames.filter { $0.type == RawClient.Frame.goAway }
+        #expect(goAways.map { Array($0.payload.prefix(4)) } == [[0, 0, 0, 5]])
+        #expect(server.simulator.figures.accepted == 3)
+    }
+
+    @Test func aConnectionGetsOneGoAway() throws {
+        let server = try RunningSimulator(fixture.configuration())
+        let client = try provenClient(server)
+        var script = FaultScript()
+        script.shares = [.goAway: 1]
+        try server.simulator.play(script)
+        let (head, body) = client.parts(3, headers(3))
+        try client.send(head + client.request(5, headers(5)) + body)
+        try client.readUntilClosed()
+        #expect(answered(client.frames, 3) && answered(client.frames, 5))
+        let goAways = client.frames.filter { $0.type == RawClient.Frame.goAway }
+        #expect(goAways.map { Array($0.payload.prefix(4)) } == [[0, 0, 0, 5]])
+        #expect(server.simulator.figures.goAways == 1)
+    }
+
+    @Test func trailersAreNoRequestAndNobodysHeaders() throws {
+        let server = try RunningSimulator(fixture.configuration())
+        let client = try provenClient(server)
+        let (head, body) = client.parts(3, headers(3), isLast: false)
+        let (otherHead, otherBody) = client.parts(5, headers(5))
+        let trailers = client.headers(3, [("apns-topic", "com.example.other"), ("apns-id", "x")], isLast: true)
+        // They come while another stream's header fields were the last to arrive.
+        try client.send(head + body + otherHead + trailers + otherBody)
+        try client.read { answered($0, 3) && answered($0, 5) }
+        #expect(server.simulator.figures.accepted == 3)
+        #expect(server.simulator.figures.rejected == 0)
+        // A slot that nobody gives back would count as an open stream.
+        #expect(server.simulator.figures.peakStreams == 2)
+        try client.send(client.request(7, headers(7)))
+        try client.read { answered($0, 7) }
+        #expect(server.simulator.figures.peakStreams == 2)
+    }
+
     @Test func settingsShrink() throws {
         var configuration = fixture.configuration()
         configuration.faults.shrinkSettings = .init(afterN: 2, to: 10)

@@ -74,12 +74,25 @@ final class RawClient {
 
     /// A whole request: HEADERS, then DATA with END_STREAM.
     func request(_ stream: UInt32, _ headers: [(String, String)], payload: String = Fixture.payload) -> [UInt8] {
+        let (head, body) = parts(stream, headers, payload: payload)
+        return head + body
+    }
+
+    /// - Parameter isLast: DATA carries END_STREAM.
+    func parts(
+        _ stream: UInt32, _ headers: [(String, String)], payload: String = Fixture.payload, isLast: Bool = true
+    ) -> (head: [UInt8], body: [UInt8]) {
+        (self.headers(stream, headers), frame(Frame.data, isLast ? 1 : 0, stream, Array(payload.utf8)))
+    }
+
+    /// - Parameter isLast: they carry END_STREAM.
+    func headers(_ stream: UInt32, _ headers: [(String, String)], isLast: Bool = false) -> [UInt8] {
         var block: [UInt8] = []
         for (name, value) in headers {
             // RFC 7541 section 6.2.2: literal without indexing, new name, no Huffman.
             block += [0] + length(name.utf8.count) + Array(name.utf8) + length(value.utf8.count) + Array(value.utf8)
         }
-        return frame(Frame.headers, 4, stream, block) + frame(Frame.data, 1, stream, Array(payload.utf8))
+        return frame(Frame.headers, isLast ? 5 : 4, stream, block)
     }
 
     /// RFC 7541 section 5.1 with a prefix of 7 bits.

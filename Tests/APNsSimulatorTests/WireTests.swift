@@ -169,6 +169,22 @@ import Testing
         #expect((line["payload"] as? [String: Any])?["é"] as? String == "\"")
     }
 
+    @Test func aPushWithoutAnIDIsOnRecordUnderTheOneThatItsAnswerGave() throws {
+        let server = try RunningSimulator(fixture.configuration(), record: true)
+        // Two on one connection, so that the second has the memory of the first.
+        let address = "https://localhost:\(server.simulator.port)/3/device/\(Fixture.token(1))"
+        let answer = try server.curl(
+            fixture.headers(jwt: fixture.jwt(), id: nil), options: ["--http2", address])
+        let given = answer.output.matches(of: /apns-id: ([0-9a-f-]{36})\r\n/).map { String($0.1) }
+        #expect(given.count == 2 && Set(given).count == 2, "\(answer)")
+        let recorded = try server.record().map {
+            (try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])?["apnsId"] as? String
+        }
+        #expect(recorded == given)
+        let figures = server.simulator.figures
+        #expect(figures.accepted == 2 && figures.distinctIDs == 2 && figures.duplicates == 0)
+    }
+
     @Test func aBareSimulatorStillChecksTheProviderToken() throws {
         var configuration = fixture.configuration()
         configuration.bare = true

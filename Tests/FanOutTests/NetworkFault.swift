@@ -12,6 +12,8 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
     var configure: @Sendable (inout PoolConfiguration) -> Void = { _ in }
     /// Pushes that the peer may see more than once, at most: what was in flight with an unknown outcome, or refused.
     var repeated = 0
+    /// Pushes that are put on a connection once more, at most.
+    var resends = Int.max
     /// Connections that the whole campaign takes.
     var connections = 2
     /// The longest time in which no push was answered. The library's own time-outs, for a connection that is dead without
@@ -186,7 +188,10 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
         ).with { $0.repeated = 1 },
         NetworkFault(
             "DATA instead of an answer", once: { [.raw(Frame.data(10, flags: 1, stream: $0.streamID))] }
-        ).with { $0.repeated = streams },
+        ).with {
+            $0.repeated = streams
+            $0.resends = streams
+        },
         NetworkFault(
             "two interim answers, then the real one",
             once: { request in
@@ -230,6 +235,22 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
             }),
     ]
 
+    // MARK: Refusals without their reason
+
+    private static let refusals: [NetworkFault] = [403, 400].flatMap { status in
+        let refusal: @Sendable (SeenRequest) -> Step = { request in
+            .raw(
+                Frame.headers([(":status", String(status))], stream: request.streamID)
+                    + Frame.of(0, stream: request.streamID, Array(#"{"reason":"Exp"#.utf8)))
+        }
+        return [
+            NetworkFault("\(status), cut before its reason", then: { [refusal($0), .endOfOutput] }),
+            NetworkFault("\(status), reset before its reason", once: { [refusal($0), .reset(code: 2)] })
+                .with { $0.repeated = 1 },
+            NetworkFault("\(status) whose reason never comes", then: { [refusal($0)] }).with(impatient),
+        ]
+    }
+
     // MARK: Floods
 
     private static let floods: [NetworkFault] =
@@ -256,5 +277,5 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
     /// A thousand of them, to be written at once.
     private static func many(_ frame: [UInt8]) -> [UInt8] { Array(repeatElement(frame, count: 1000).joined()) }
 
-    static let all = cuts + words + answers + floods
+    static let all = cuts + words + answers + refusals + floods
 }

@@ -52,6 +52,7 @@ import Testing
         }
         let repeated = state.requests.count - seen.count
         #expect(repeated <= fault.repeated)
+        #expect(fanOut.laneFigures.reduce(0) { $0 + $1.resends } <= fault.resends)
         #expect(
             state.connections == fault.connections,
             "\(fanOut.laneFigures.map { ($0.retirementsByReason, $0.dials, $0.dialFailures) })")
@@ -92,6 +93,32 @@ import Testing
         let refused = try #require(try bench.deliveries().first { $0.token == token })
         #expect(refused.reason == "StreamRefused" && refused.attempts == 1)
         #expect(try #require(refused.nextAttemptAt) >= bench.clock.now + .seconds(1))
+    }
+
+    @Test(.timeLimit(.minutes(60)), arguments: [403, 400])
+    func aRefusalWhoseReasonNeverComesIsTriedAgainLater(status: Int) throws {
+        let bench = try FanOutBench()
+        defer { try? FileManager.default.removeItem(at: bench.folder) }
+        let identity = try TestIdentity()
+        let token = String(format: "%064x", 70)
+        let peer = try ScriptedPeer(identity, PeerManner()) {
+            guard $0.headers[":path"] == "/3/device/\(token)" else { return [.answer(200)] }
+            return [.raw(Frame.headers([(":status", String(status))], stream: $0.streamID)), .reset(code: 2)]
+        }
+        defer { peer.stop() }
+        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
+        pool.trustedCertificates = identity.authorityPath
+        try bench.register(100)
+        let fanOut = try bench.fanOut(pool, timeToLive: .seconds(3_600))
+        defer { fanOut.stop(within: .zero) }
+        try bench.raise("2.0")
+        fanOut.poke()
+        // Neither is the campaign suspended nor the push given up. The clock stands, so it is not tried again yet.
+        try bench.wait { try bench.counts().map { $0.retrying == 1 && $0.pending == 0 } ?? false }
+        #expect(try bench.campaign().counts.accepted == 99)
+        #expect(try bench.campaign().state == .running)
+        let refused = try #require(try bench.deliveries().first { $0.token == token })
+        #expect(refused.reason == "ConnectionLost" && refused.attempts == 2)
     }
 
     /// The longest time without an answer, from the first connection on.

@@ -14,6 +14,10 @@ import Testing
             (#"{"reason":"Unregistered","timestamp":1732112345}"#, "Unregistered", 1_732_112_345_000),
             (#"{"reason":"Unregistered","timestamp":100000000000}"#, "Unregistered", 100_000_000_000),
             (#"{"reason":"Unregistered","timestamp":-5}"#, "Unregistered", nil),
+            // Cut off: eleven digits of a moment in 2024 would read as seconds, of the year 2518.
+            (#"{"reason":"Unregistered","timestamp":17321123456"#, "Unregistered", nil),
+            (#"{"reason":"Unregistered","timestamp":1732112345678"#, "Unregistered", nil),
+            (#"{"reason":"Unregistered","timestamp":17321123456789012}"#, "Unregistered", nil),
             (#"{"reason":"Unregistered","timestamp":null}"#, "Unregistered", nil),
             (#"{"reason":"Unregistered","timestamp":"soon"}"#, "Unregistered", nil),
             ("", nil, nil),

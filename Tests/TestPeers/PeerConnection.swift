@@ -186,6 +186,10 @@ final class PeerConnection: @unchecked Sendable {
         case .cut:
             write()
             isOver = true
+        case .endOfOutput:
+            write()
+            shutdown(socket, Int32(SHUT_WR))
+            isSilent = true
         case .raw(let bytes, let times):
             // Not from inside nghttp2_session_mem_recv's own writing: what the session has to say goes first.
             write()
@@ -274,8 +278,8 @@ final class PeerConnection: @unchecked Sendable {
                 peer.state.change { $0.resets.append(code) }
             }
             if UInt32(head.type) == NGHTTP2_PING.rawValue { peer.state.change { $0.pings += 1 } }
-            guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, let request = peer.begun[head.stream_id]
-            else { return 0 }
+            let isEnd = head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+            guard isEnd || peer.manner.isHasty, let request = peer.begun[head.stream_id] else { return 0 }
             peer.begun[head.stream_id] = nil
             peer.obey(request)
             return 0

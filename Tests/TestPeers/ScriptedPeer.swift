@@ -26,6 +26,9 @@ package indirect enum Step: Sendable {
     case reset(code: UInt32)
     /// Closes TCP without TLS's or HTTP's farewell.
     case cut
+    /// Writes and reads nothing more, and says so by TCP alone. Unlike after `cut`, all that was written arrives: there is no
+    /// reset, which discards what the client has not read yet (RFC 9293, 3.10.7).
+    case endOfOutput
     /// Bytes of our own, as they are, so many times or until the client has had enough.
     case raw([UInt8], times: Int = 1)
     /// Neither reads nor writes from now on.
@@ -53,6 +56,8 @@ package struct PeerManner: Sendable {
     package var port: UInt16 = 0
     package var maximumStreams: Int? = 1000
     package var speaksHTTP2 = true
+    /// The script is asked once a request's header fields are there, without waiting for its end.
+    package var isHasty = false
     /// Versions as OpenSSL numbers them, 0x0302 for TLS 1.1; nil: what the library offers.
     package var tlsVersion: Int?
     /// SETTINGS_INITIAL_WINDOW_SIZE by connection; nil: 65535.

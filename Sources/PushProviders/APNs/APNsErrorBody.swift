@@ -33,9 +33,12 @@ struct APNsErrorBody: Hashable, Sendable {
                 value = value * 10 + Int64(byte - 48)
                 digits += 1
             }
+            // What the body ends with, or what has too many digits, may be half a number, and so another time: eleven digits of a
+            // moment in 2024 are seconds of the year 2518, after every registration.
+            let isWhole = start + digits < body.count && !(48...57).contains(body[start + digits])
             // Apple's are milliseconds. Seconds, should they ever come, would read as a moment of January 1970, and no dead
             // token would be retired any more; nothing was pushed before 1973, so the two cannot be confused.
-            if digits > 0 {
+            if digits > 0, isWhole {
                 timestamp = value < Self.earliest ? Timestamp(seconds: value) : Timestamp(milliseconds: value)
             }
         }
