@@ -109,8 +109,11 @@ final class Pool {
         reference.batch < 0 ? nil : batches[Int(reference.batch)]
     }
 
-    /// Everything queued gets its answer now: `.unsent`, or `.lost` where it went out once with an unknown outcome.
+    /// Everything queued gets its answer now: `.unsent`, or `.lost` where it went out once with an unknown outcome. What is
+    /// on a connection does not come back into the queue: nobody would call it back from there, and a pool that cannot dial
+    /// would keep it for ever.
     func withdraw() {
+        for prepared in batches { prepared?.isWithdrawn = true }
         while let (reference, _) = take() {
             switch PoolMachine.fateWhenWithdrawn(isSecond: reference.isSecond) {
             case .lost: resolve(reference, .lost)
@@ -147,7 +150,9 @@ final class Pool {
     func streamEnded(_ reference: RequestReference, _ end: PoolMachine.RequestEnd) {
         guard let prepared = prepared(reference) else { return }
         let sends = Int(unsafe prepared.answers[Int(reference.request)].sends)
-        switch machine.fate(after: end, isSecond: reference.isSecond, sends: sends) {
+        let fate = machine.fate(
+            after: end, isSecond: reference.isSecond, sends: sends, isWithdrawn: prepared.isWithdrawn)
+        switch fate {
         case .sendAgain(let isSecond):
             var again = reference
             again.isSecond = isSecond

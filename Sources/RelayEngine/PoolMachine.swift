@@ -204,14 +204,17 @@ package struct PoolMachine: Sendable {
     /// - Parameters:
     ///   - isSecond: its outcome was unknown before.
     ///   - sends: how often it was put on a connection.
-    package func fate(after end: RequestEnd, isSecond: Bool, sends: Int) -> RequestFate {
+    ///   - isWithdrawn: it was called back meanwhile.
+    package func fate(
+        after end: RequestEnd, isSecond: Bool, sends: Int, isWithdrawn: Bool = false
+    ) -> RequestFate {
         switch end {
-        case .notProcessed where isStopped || sends >= Self.sendLimit:
+        case .notProcessed where isStopped || isWithdrawn || sends >= Self.sendLimit:
             // What was sent once with an unknown outcome may have arrived, however often it was refused since.
             isSecond ? .lost : .unsent
         case .notProcessed:
             .sendAgain(isSecond: isSecond)
-        case .unknown where isSecond || isStopped:
+        case .unknown where isSecond || isStopped || isWithdrawn:
             .lost
         case .unknown:
             .sendAgain(isSecond: true)

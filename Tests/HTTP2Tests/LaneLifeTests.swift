@@ -23,6 +23,26 @@ struct LaneLifeTests {
         #expect(bench.peer.state.wait { $0.requests.count == 12 })
     }
 
+    /// A peer that answers the first request and holds the others.
+    private func bench() throws -> Workbench {
+        try Workbench(maximumStreams: 10) { $0.number == 1 ? [.answer(200)] : [.hold] }
+    }
+
+    @Test func whatWasInFlightWhenItWasWithdrawnIsNotQueuedAgain() throws {
+        let bench = try bench()
+        defer { bench.lane.stop(deadline: .zero) }
+        bench.send(100)
+        #expect(bench.peer.state.wait { $0.requests.count == 11 })
+        bench.send(5, from: 500, tag: 1)
+        bench.lane.withdraw(bench.pool)
+        // All streams are taken: it comes back when the lane has read the command.
+        #expect(try bench.collector.batches()[0].tag == 1)
+        bench.peer.stop()
+        let batch = try bench.collector.batches(2)[1]
+        #expect(batch.count(of: 200) == 1 && batch.count(of: .lost) == 10 && batch.count(of: .unsent) == 89)
+        #expect(batch.answers.allSatisfy { $0.sends <= 1 })
+    }
+
     @Test func stopLetsWhatIsInFlightEndAndSaysGoodbye() throws {
         let bench = try Workbench(maximumStreams: 10) { request in
             switch request.number {

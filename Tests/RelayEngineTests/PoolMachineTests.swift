@@ -272,6 +272,13 @@ struct PoolMachineTests {
         #expect(pool.fate(after: .unknown, isSecond: false, sends: 1) == .lost)
     }
 
+    @Test func nothingGoesAgainThatWasCalledBack() {
+        let pool = PoolMachine(maximumConnections: 1)
+        #expect(pool.fate(after: .notProcessed, isSecond: false, sends: 1, isWithdrawn: true) == .unsent)
+        #expect(pool.fate(after: .notProcessed, isSecond: true, sends: 2, isWithdrawn: true) == .lost)
+        #expect(pool.fate(after: .unknown, isSecond: false, sends: 1, isWithdrawn: true) == .lost)
+    }
+
     @Test func withdrawnRequestsKeepTheirHistory() {
         #expect(PoolMachine.fateWhenWithdrawn(isSecond: false) == .unsent)
         #expect(PoolMachine.fateWhenWithdrawn(isSecond: true) == .lost)
