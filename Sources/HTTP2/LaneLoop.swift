@@ -185,6 +185,7 @@ final class LaneLoop {
                 if settle(connection, at: now) { isAgain = pool.queued > 0 }
             }
         }
+        pool.handBackWhatDoesNotWait(at: now)
         if case .dial(let count) = pool.decide(at: book.sentAt) {
             for _ in 0..<count { dial(pool, at: now) }
         }
@@ -201,7 +202,7 @@ final class LaneLoop {
             pool.machine.retired(
                 reason, wasProven: connection.machine.isProven, livedFor: now - connection.machine.openedAt,
                 usable: usable, at: now, random: .random(in: 0..<1))
-            if pool.machine.isHoldingBack(at: now), usable == 0, !pool.isClosing {
+            if pool.machine.holdsBack(at: now) != nil, usable == 0, !pool.isClosing {
                 let error = connection.failure ?? connection.lastWords ?? "\(reason)"
                 pool.report(
                     .failing(error: "\(pool.configuration.origin): \(error)", attempts: pool.machine.setbacks))

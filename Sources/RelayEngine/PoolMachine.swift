@@ -92,8 +92,10 @@ package struct PoolMachine: Sendable {
     /// How often in a row it came to nothing, in whatever way: for status and logs.
     package var setbacks: Int { max(failures, calms, shortLives) }
 
-    /// Nothing is dialled at present, whoever waits.
-    package func isHoldingBack(at now: MonotonicTime) -> Bool { notBefore.map { now < $0 } ?? false }
+    /// For how long nothing is dialled from now on, whoever waits; nil where nothing stands in the way.
+    package func holdsBack(at now: MonotonicTime) -> Duration? {
+        notBefore.flatMap { now < $0 ? $0 - now : nil }
+    }
 
     // MARK: Dialling
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
 import Foundation
 import HTTP2
 import OwnThread
@@ -11,8 +12,148 @@ import UpgradeRules
 
 @testable import FanOut
 
-/// A push service that goes away keeps nobody from what has nothing to do with it.
+/// A push service that cannot be reached costs its own pushes some time, and nobody else anything.
 @Suite(.ownThread) struct ReachLiveTests {
+    private static let devices = 1_000
+    private static let fault = "apns:\(LiveBench.app.app)"
+
+    private func counts(_ bench: LiveBench) throws -> CampaignCounts? {
+        try bench.store.campaigns(before: nil, limit: 1).first?.counts
+    }
+
+    private func text(_ bench: LiveBench) -> Comment {
+        "\((try? counts(bench)) as Any) \((bench.fanOut?.faults()) as Any)"
+    }
+
+    // MARK: The sandbox alone
+
+    /// A thousand devices, some of which are development builds.
+    private func register(_ bench: LiveBench, sandbox: Set<Int>) throws {
+        // In their order, so that the first batches hold what the test says.
+        for number in 1...Self.devices {
+            try bench.register([number], environment: sandbox.contains(number) ? .sandbox : .production)
+        }
+    }
+
+    /// Lets the time of what waits for the sandbox come, also while that is not dialled for some seconds yet: 33 minutes at
+    /// most, for a provider token lives 50.
+    private func finish(_ bench: LiveBench) throws -> CampaignRecord {
+        for _ in 0..<100 {
+            bench.clock.advance(by: .seconds(20))
+            bench.fanOut?.poke()
+            if let end = try? bench.wait(for: .completed, deadline: .milliseconds(600)) { return end }
+        }
+        return try bench.wait(for: .completed, deadline: .zero)
+    }
+
+    @Test(arguments: [
+        // One of the first batch, which goes alone.
+        [1],
+        // Some of every batch.
+        Array(stride(from: 5, through: devices, by: 10)),
+        // All of the first batch.
+        Array(1...64),
+        // Most of the first batch.
+        Array(1...50),
+    ])
+    func aSandboxThatCannotBeReachedHoldsUpNothingElse(sandbox: [Int]) throws {
+        let bench = try LiveBench(sandboxIsAway: true)
+        try register(bench, sandbox: Set(sandbox))
+        try bench.start()
+        try bench.raise()
+        let isSent = try bench.until {
+            guard let counts = try counts(bench) else { return false }
+            return counts.accepted == Int64(Self.devices - sandbox.count) && counts.retrying == Int64(sandbox.count)
+        }
+        try #require(isSent, text(bench))
+        #expect(bench.production.figures.requests == Self.devices - sandbox.count)
+        #expect(bench.production.figures.duplicates == 0)
+        let waiting = try bench.delivery(try #require(sandbox.last))
+        #expect(waiting.state == .retrying && waiting.reason == "NoConnection" && waiting.attempts == 0)
+        let fault = try #require(bench.fanOut?.faults()["\(Self.fault)/sandbox"])
+        #expect(fault.hasPrefix("cannot reach the push service: https://127.0.0.1:"))
+        #expect(bench.fanOut?.faults()[Self.fault] == nil)
+        let key = try bench.campaign().key
+        #expect(bench.until { bench.fanOut?.figures(of: key).trouble == fault })
+        // The clock stands: each was told once that it has to wait, and none comes back before its time.
+        let tally = try #require(bench.fanOut?.work.tallies[LiveBench.app])
+        #expect(tally.retriedBy == ["NoConnection": sandbox.count])
+        #expect(try bench.campaign().counts.addsUp)
+
+        try bench.sandboxComes()
+        let end = try finish(bench)
+        #expect(end.counts.accepted == Int64(Self.devices) && end.counts.addsUp)
+        #expect(bench.sandbox?.figures.requests == sandbox.count)
+        #expect(bench.production.figures.requests == Self.devices - sandbox.count)
+        #expect(bench.until { bench.fanOut?.faults().isEmpty ?? false })
+        #expect(bench.lines.count(of: "cannot reach the push service") == 1)
+    }
+
+    /// What waits for the sandbox is due at the start, and goes first.
+    @Test func afterARestartItHoldsUpNothingEither() throws {
+        let bench = try LiveBench(sandboxIsAway: true)
+        let sandbox = Set(stride(from: 5, through: Self.devices, by: 10))
+        try register(bench, sandbox: sandbox)
+        let waves: (inout AppRoute) -> Void = {
+            $0.waves = WavePlan(ends: [5_000, 10_000])
+            $0.waveRules = WaveRules(pause: .seconds(600))
+        }
+        try bench.start(change: waves)
+        try bench.raise()
+        let isOver = try bench.until {
+            try bench.store.campaigns(before: nil, limit: 1).first?.waves.list.first?.endedAt != nil
+        }
+        try #require(isOver, text(bench))
+        bench.stop()
+        bench.clock.advance(by: .seconds(600))
+        try bench.start(issued: .seconds(600), change: waves)
+        let isSent = try bench.until {
+            guard let counts = try counts(bench) else { return false }
+            return counts.accepted == Int64(Self.devices - sandbox.count) && counts.retrying == Int64(sandbox.count)
+        }
+        try #require(isSent, text(bench))
+        try bench.sandboxComes()
+        let end = try finish(bench)
+        #expect(end.counts.accepted == Int64(Self.devices) && end.counts.addsUp)
+        #expect(bench.sandbox?.figures.requests == sandbox.count)
+        #expect(bench.production.figures.duplicates == 0)
+    }
+
+    /// Back-off: each dial comes twice as long after the last one, and what waits is due with it.
+    @Test func whatWaitsForTheSandboxDoesNotSpin() throws {
+        let bench = try FanOutBench(clockRuns: true)
+        let nobody = try Loopback.ReservedPort()
+        var sandbox = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: nobody.port))
+        sandbox.trustedCertificates = "/dev/null"
+        let version = try Version("1.0")
+        try bench.store.register(
+            (1...20).map {
+                DeviceRegistration(
+                    app: FanOutBench.app, token: LiveBench.token($0), telephone: LiveBench.telephone($0),
+                    version: version, environment: .sandbox)
+            }, at: bench.clock.now)
+        let began = ContinuousClock.now
+        let fanOut = try bench.fanOut(sandbox, timeToLive: .seconds(3_600))
+        defer {
+            fanOut.stop(within: .zero)
+            bench.store.close()
+            try? FileManager.default.removeItem(at: bench.folder)
+        }
+        try bench.raise("2.0")
+        fanOut.poke()
+        try bench.wait { fanOut.laneFigures[0].dialFailures >= 4 }
+        // In this order: each later one may have gone on.
+        let retries = fanOut.work.tallies[FanOutBench.app]?.retriedBy["NoConnection"] ?? 0
+        let figures = fanOut.laneFigures[0]
+        let passed = ContinuousClock.now - began
+        // 1 s, 2 s and 4 s lie between four dials.
+        #expect(passed >= .seconds(7))
+        #expect(figures.dials <= 2 + Int(log2(passed / .seconds(1) + 1)), "\(figures.dials) in \(passed)")
+        #expect(retries >= 20)
+        #expect(retries <= 20 * figures.dials, "\(retries) by \(figures.dials) dials")
+        #expect(figures.requestsSent == 0)
+    }
+
     // MARK: What was called back
 
     /// A peer that answers so many requests and then nothing.

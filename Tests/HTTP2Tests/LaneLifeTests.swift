@@ -120,6 +120,52 @@ struct LaneLifeTests {
         #expect(try collector.batches()[0].count(of: .unsent) == 3)
     }
 
+    @Test func whatDoesNotWaitForAConnectionComesBackWhenThereIsNone() throws {
+        let nobody = try Loopback.ReservedPort()
+        let lane = try Lane(name: "test")
+        let collector = Collector()
+        var configuration = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: nobody.port))
+        configuration.connectTimeout = .seconds(60)
+        let pool = lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
+        let patient = Workbench.batch(3, tag: 1)
+        let first = Workbench.batch(5, from: 10, tag: 2)
+        first.waitsForConnection = false
+        lane.submit(patient, to: pool)
+        lane.submit(first, to: pool)
+        let back = try collector.batches()[0]
+        #expect(back.tag == 2 && back.count(of: .unreachable) == 5)
+        #expect(back.answers.allSatisfy { $0.sends == 0 && (1...2).contains($0.retryAfter) }, "as the pool dials")
+        guard case .failing? = collector.state.now.conditions.first else {
+            Issue.record("\(collector.state.now.conditions)")
+            return
+        }
+        // Later ones too, whether the failure is told again or not.
+        for tag in 3...6 {
+            let next = Workbench.batch(2, from: 20, tag: tag)
+            next.waitsForConnection = false
+            lane.submit(next, to: pool)
+            let back = try collector.batches(tag - 1)[tag - 2]
+            #expect(back.tag == tag && back.count(of: .unreachable) == 2)
+        }
+        lane.stop(deadline: .zero)
+        let rest = try collector.batches(6)[5]
+        #expect(rest.tag == 1 && rest.count(of: .unsent) == 3, "it waited")
+    }
+
+    @Test func aConnectionThatDiesTakesNoHopeFromWhatDoesNotWait() throws {
+        // Answers nothing, and is found dead.
+        let bench = try Workbench(configure: {
+            $0.pingAfterSilence = .milliseconds(200)
+            $0.pingTimeout = Workbench.patience
+        }) { _ in [.silence] }
+        defer { bench.finish() }
+        let batch = Workbench.batch(4)
+        batch.waitsForConnection = false
+        bench.lane.submit(batch, to: bench.pool)
+        let back = try bench.collector.batches()[0]
+        #expect(back.count(of: .lost) == 1 && back.count(of: .unreachable) == 3)
+    }
+
     /// A peer that must not be spoken with: nothing is sent to it, and the error says why.
     private func expectRefusal(
         _ identity: TestIdentity, trusting authority: String? = nil, speaksHTTP2: Bool = true, _ words: [String]

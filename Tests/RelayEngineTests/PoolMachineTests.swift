@@ -183,7 +183,7 @@ struct PoolMachineTests {
             pool.dialled()
             pool.proved()  // each connection takes a push or two before it asks for calm
             pool.retired(.goAway(isCalm: true), wasProven: true, livedFor: .seconds(20), at: at(now), random: 0)
-            #expect(pool.isHoldingBack(at: at(now)) && pool.setbacks > 0)
+            #expect(pool.holdsBack(at: at(now)) != nil && pool.setbacks > 0)
             now += seconds * 1000
             #expect(pool.decide(queued: 1, Connections(), at: at(now - 1)) == .wait(until: at(now)))
             #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial(1))
