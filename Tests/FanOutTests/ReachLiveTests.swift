@@ -16,6 +16,8 @@ import UpgradeRules
 @Suite(.ownThread) struct ReachLiveTests {
     private static let devices = 1_000
     private static let fault = "apns:\(LiveBench.app.app)"
+    private static let begins = "cannot reach the push service"
+    private static let forgotten = "the push service is not waited for any more"
 
     private func counts(_ bench: LiveBench) throws -> CampaignCounts? {
         try bench.store.campaigns(before: nil, limit: 1).first?.counts
@@ -229,5 +231,48 @@ import UpgradeRules
             #expect(counts.accepted == 64 && counts.addsUp && counts.inFlight == 0, "\(counts)")
             #expect(fanOut.faults().isEmpty)
         }
+    }
+
+    // MARK: What is told
+
+    private enum End: CaseIterable { case paused, cancelled, expired }
+
+    @Test(arguments: End.allCases)
+    private func noServiceIsMissedWhereNothingIsSent(end: End) throws {
+        let bench = try LiveBench()
+        let nobody = try Loopback.ReservedPort()
+        try bench.register(1...100)
+        try bench.start { $0.production.origin = Origin(host: "127.0.0.1", port: nobody.port) }
+        try bench.raise()
+        try #require(bench.until { bench.fanOut?.faults()[Self.fault] != nil })
+        let campaign = try bench.campaign()
+        func move(to state: CampaignState) throws {
+            try #require(
+                try bench.store.moveCampaign(
+                    campaign.key, from: [.running], to: state, reason: nil, at: bench.clock.now))
+        }
+        switch end {
+        case .paused: try move(to: .paused)
+        case .cancelled: try move(to: .cancelled)
+        case .expired: bench.clock.advance(by: .seconds(86_400))
+        }
+        bench.fanOut?.poke()
+        #expect(bench.until { bench.fanOut?.faults().isEmpty ?? false }, text(bench))
+        #expect(bench.fanOut?.environments(of: LiveBench.app).allSatisfy(\.isReachable) ?? false)
+        #expect(bench.lines.count(of: Self.begins) == 1 && bench.lines.count(of: Self.forgotten) == 1)
+        #expect(try bench.campaign().counts.addsUp)
+    }
+
+    /// The first answer refuses the credential, on a connection that has shown nothing good yet.
+    @Test func aRefusedCredentialIsNotAServiceThatCannotBeReached() throws {
+        var script = FaultScript()
+        script.refusals = .init(afterN: 0, reason: "InvalidProviderToken")
+        let bench = try LiveBench(script)
+        try bench.register(1...100)
+        try bench.start()
+        try bench.raise()
+        _ = try bench.wait(for: .suspended)
+        #expect(bench.lines.count(of: Self.begins) == 0)
+        #expect(bench.until { bench.fanOut?.faults().isEmpty ?? false }, text(bench))
     }
 }

@@ -166,6 +166,35 @@ struct LaneLifeTests {
         #expect(back.count(of: .lost) == 1 && back.count(of: .unreachable) == 3)
     }
 
+    @Test func anIdleConnectionThatEndsFailsNobody() throws {
+        // 4xx proves nothing of the connection, so its end counts as a failure; but nobody waits.
+        let bench = try Workbench {
+            $0.connection == 0 ? [.answer(400), .goAway(lastStreamID: $0.streamID)] : [.answer(200)]
+        }
+        defer { bench.finish() }
+        bench.send(1)
+        #expect(try bench.collector.batches()[0].count(of: 400) == 1)
+        // Not before the lane knows: what it gets together with the end has to wait, and that is told.
+        let end = ContinuousClock.now + .seconds(60)
+        while bench.lane.figures.connectionsOpen > 0, ContinuousClock.now < end {
+            _ = bench.collector.state.wait(seconds: 0, milliseconds: 20) { _ in false }
+        }
+        bench.send(1, from: 1)
+        #expect(try bench.collector.batches(2)[1].count(of: 200) == 1)
+        #expect(bench.collector.state.now.conditions == [.connected])
+    }
+
+    @Test func aRefusedCredentialIsNoServiceThatCannotBeReached() throws {
+        let bench = try Workbench(judge: FixedJudge(verdicts: [403: .halt])) { _ in [.answer(403)] }
+        defer { bench.finish() }
+        for number in 1...2 {
+            bench.send(3, tag: number)
+            let batch = try bench.collector.batches(number)[number - 1]
+            #expect(batch.count(of: 403) == 1 && batch.count(of: .unsent) == 2)
+        }
+        #expect(bench.collector.state.now.conditions == [.connected])
+    }
+
     /// A peer that must not be spoken with: nothing is sent to it, and the error says why.
     private func expectRefusal(
         _ identity: TestIdentity, trusting authority: String? = nil, speaksHTTP2: Bool = true, _ words: [String]
