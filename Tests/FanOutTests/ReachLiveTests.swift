@@ -275,4 +275,15 @@ import UpgradeRules
         #expect(bench.lines.count(of: Self.begins) == 0)
         #expect(bench.until { bench.fanOut?.faults().isEmpty ?? false }, text(bench))
     }
+
+    @Test func anAppThatIsNotPushedToAnyMoreMissesNoDownloadURL() throws {
+        let bench = try LiveBench()
+        try bench.register(1...10)
+        try bench.start { $0.downloadURL = nil }
+        try bench.raise()
+        let part = "app:\(LiveBench.app.app)/ios"
+        try #require(bench.until { bench.fanOut?.faults()[part] != nil })
+        bench.fanOut?.reroute([])
+        #expect(bench.until { bench.fanOut?.faults().isEmpty ?? false }, text(bench))
+    }
 }
