@@ -39,6 +39,7 @@ extension Conductor {
             guard let required = record.required else { continue }
             let part = "app:\(record.app.app)/\(record.app.platform.rawValue)"
             guard let route = routes[record.app] else {
+                _ = faults.clear(part)
                 // Fine for an app that only asks at login; worth a line where somebody expected pushes.
                 if unrouted.insert(record.app).inserted {
                     log(

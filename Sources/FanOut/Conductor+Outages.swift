@@ -52,6 +52,8 @@ extension Conductor {
 
     /// A batch is recorded, or came back as a whole unsent.
     mutating func noteLanding(_ flight: Flight, of run: CampaignRun, at now: Timestamp) {
+        gaveBack(flight, of: run)
+        if flight.metNobody { run.machine.batchMetNobody() }
         guard !outages.isEmpty else { return }
         for environment in PushEnvironment.allCases {
             outages[service(run.record.app, environment)]?.landed(tag: flight.tag, at: now)

@@ -39,6 +39,13 @@ extension Conductor {
         pacers[run.record.app]?.took(pushes)
     }
 
+    /// What no connection could be had for is tried again before long: it takes nothing from those that can be sent.
+    mutating func gaveBack(_ flight: Flight, of run: CampaignRun) {
+        guard run.route.pace != nil else { return }
+        let tick = tick
+        pacers[run.record.app]?.gaveBack(flight.unreached, at: tick)
+    }
+
     /// How long until the pace lets the campaign send; nil where nothing but the pace would have to come.
     mutating func paceWait(_ run: CampaignRun, at now: Timestamp) -> Duration? {
         guard run.route.pace != nil, !storeRests, !isClosing, run.pausedUntil.map({ now >= $0 }) ?? true else {

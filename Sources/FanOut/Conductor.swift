@@ -103,6 +103,7 @@ struct Conductor {
             proceed()
             lookForEndOfStoreFault()
             forgetIdleOutages()
+            forgetIdleReaches()
             publish()
         }
         ground()
@@ -221,30 +222,6 @@ struct Conductor {
             $0.faults = texts
             $0.work = FanOutFigures(
                 tallies: tallies, requestsOut: requestsOut, lastLook: lastLook, apps: apps, rateLimits: limits)
-        }
-    }
-
-    /// The name of a push service's fault. The sandbox has its own: its good health says nothing about production.
-    static func part(_ app: AppKey, _ environment: PushEnvironment) -> String {
-        environment == .production ? "apns:\(app.app)" : "apns:\(app.app)/sandbox"
-    }
-
-    private mutating func notePool(_ pool: PoolID, lane: Int, _ condition: PoolCondition) {
-        guard let owner = pools.owner(of: pool, lane: lane) else { return }
-        if owner.isForSecondTries { return noteSecondTries(owner, condition) }
-        let app = owner.app
-        let part = Self.part(app, owner.environment)
-        switch condition {
-        case .connected:
-            if faults.clear(part) { log(.notice, "connected to the push service again", [("app", app.app)]) }
-        case .failing(let error, let attempts):
-            if faults.set(part, "cannot reach the push service: \(error)") {
-                log(
-                    .error, "cannot reach the push service",
-                    [
-                        ("app", app.app), ("error", error), ("attempts", String(attempts)),
-                    ])
-            }
         }
     }
 

@@ -110,8 +110,14 @@ final class Flight {
             }
             rows.append(ledgerRow)
         }
+        // It lands when all of it is back, so it waits as a whole: for production, where most of it goes there. Else the few
+        // pushes to a service that cannot be reached would keep the others' answers, and in the end their campaign.
+        for part in parts { part.batch.waitsForConnection = part.environment == .production && isMain(part) }
         partsOut = parts.count
     }
+
+    /// Whether at least half of the pushes go there.
+    private func isMain(_ part: Part) -> Bool { part.batch.count * 2 >= requestCount }
 
     private func append(
         _ row: DeviceRow, index: Int, templates: RouteTemplates, campaign: [UInt8], tag: Int
@@ -185,6 +191,7 @@ final class Flight {
             let made = try templates ?? run.templates(at: now)
             templates = made
             let second = add(part.environment.other, made, tag: tag, capacity: bad.count, isSecondTry: true)
+            second.batch.waitsForConnection = false
             for request in bad {
                 let row = Int(part.rowOfRequest[request])
                 append(devices.rows[row], index: row, campaign: campaign, to: second)
@@ -212,6 +219,16 @@ final class Flight {
             }
     }
 
+    /// Requests that no connection could be had for.
+    var unreached: Int {
+        parts.reduce(0) { sum, part in sum + part.batch.answers.count { $0.kind == .unreachable } }
+    }
+
+    /// Whether that is so of all of them.
+    var metNobody: Bool {
+        requestCount > 0 && parts.allSatisfy { $0.batch.answers.allSatisfy { $0.kind == .unreachable } }
+    }
+
     /// Turns the answers into ledger rows.
     func settle(with settlement: inout Settlement) {
         // Second tries come behind what they are the second of.
@@ -237,7 +254,7 @@ final class Flight {
             let answers = OutageHold.Answers(
                 good: part.batch.count - failures.failed - failures.silent, failed: failures.failed,
                 repeated: failures.repeated, retryAfter: failures.retryAfter)
-            return (part.environment, answers, part.batch.count * 2 >= requestCount)
+            return (part.environment, answers, isMain(part))
         }
     }
 

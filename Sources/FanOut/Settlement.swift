@@ -86,7 +86,7 @@ struct Settlement {
         row.attempts &+= Self.sends(of: answer)
         let outcome = provider.outcome(of: answer, in: leg.batch, at: now)
         switch outcome {
-        case .badToken, .rejected, .retry(.held, _):
+        case .badToken, .rejected, .retry(.held, _), .retry(.unreachable, _):
             return
         case .suspend(let reason, _), .reconnect(let reason):
             otherEnvironmentFault = (reason, leg.environment)
@@ -121,7 +121,7 @@ struct Settlement {
             if failures[environment]?.failed == 1 {
                 failures[environment]?.text = reason == "HTTP \(status)" ? "\(status)" : "\(status) \(reason)"
             }
-        case .service, .transport, .held:
+        case .service, .transport, .unreachable, .held:
             failures[environment, default: Failures()].silent += 1
         }
     }
@@ -131,7 +131,7 @@ struct Settlement {
     private static func sends(of answer: Answer) -> UInt16 {
         switch answer.kind {
         case .unsent where answer.sends >= PoolMachine.sendLimit: 1
-        case .open, .unsent: 0
+        case .open, .unsent, .unreachable: 0
         case .answered, .lost: UInt16(max(1, answer.sends))
         }
     }

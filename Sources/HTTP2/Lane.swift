@@ -61,7 +61,7 @@ package final class Lane: Sendable {
     }
 
     /// Hands back everything of the pool that has not been sent, as `.unsent` (as `.lost` where it went out once and its
-    /// outcome is unknown). What is in flight continues; what is submitted later is sent.
+    /// outcome is unknown). What is in flight continues, on its connection only; what is submitted later is sent.
     package func withdraw(_ pool: PoolID) {
         _ = inbox.post(.withdraw(pool))
     }

@@ -163,7 +163,8 @@ final class LaneLoop {
         book.figures.dialFailures += 1
         let usable = pool.census(at: now).usable
         pool.machine.dialFailed(usable: usable, at: now, random: .random(in: 0..<1))
-        if usable == 0 { pool.report(.failing(error: reason, attempts: pool.machine.setbacks)) }
+        // Where nothing waits any more, nothing is in anybody's way, and no later dial would say that it is over.
+        if usable == 0, pool.queued > 0 { pool.report(.failing(error: reason, attempts: pool.machine.setbacks)) }
     }
 
     private func serve(_ pool: Pool, at now: MonotonicTime) {
@@ -185,6 +186,7 @@ final class LaneLoop {
                 if settle(connection, at: now) { isAgain = pool.queued > 0 }
             }
         }
+        pool.handBackWhatDoesNotWait(at: now)
         if case .dial(let count) = pool.decide(at: book.sentAt) {
             for _ in 0..<count { dial(pool, at: now) }
         }
@@ -201,7 +203,10 @@ final class LaneLoop {
             pool.machine.retired(
                 reason, wasProven: connection.machine.isProven, livedFor: now - connection.machine.openedAt,
                 usable: usable, at: now, random: .random(in: 0..<1))
-            if pool.machine.isHoldingBack(at: now), usable == 0, !pool.isClosing {
+            // One that is idle takes nothing with it, and one that was judged has answered.
+            if pool.machine.holdsBack(at: now) != nil, usable == 0, !pool.isClosing, reason != .judged,
+                pool.queued + connection.machine.inFlight > 0
+            {
                 let error = connection.failure ?? connection.lastWords ?? "\(reason)"
                 pool.report(
                     .failing(error: "\(pool.configuration.origin): \(error)", attempts: pool.machine.setbacks))

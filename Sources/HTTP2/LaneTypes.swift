@@ -60,8 +60,8 @@ package enum PoolCondition: Sendable, Equatable {
     /// The first connection is up; or, after trouble, a request has been answered again: a server that only takes
     /// connections has not come back.
     case connected
-    /// Nothing can be sent for now, because no connection is up: the error as the operator should read it, and how often in
-    /// a row it came to nothing.
+    /// What waits cannot be sent for now, because no connection is up: the error as the operator should read it, and how
+    /// often in a row it came to nothing. Not told where nothing waits, nor of a connection whose answers were the reason.
     case failing(error: String, attempts: Int)
 }
 

@@ -109,12 +109,48 @@ final class Pool {
         reference.batch < 0 ? nil : batches[Int(reference.batch)]
     }
 
-    /// Everything queued gets its answer now: `.unsent`, or `.lost` where it went out once with an unknown outcome.
+    /// Everything queued gets its answer now: `.unsent`, or `.lost` where it went out once with an unknown outcome. What is
+    /// on a connection does not come back into the queue: nobody would call it back from there, and a pool that cannot dial
+    /// would keep it for ever.
     func withdraw() {
+        for prepared in batches { prepared?.isWithdrawn = true }
         while let (reference, _) = take() {
             switch PoolMachine.fateWhenWithdrawn(isSecond: reference.isSecond) {
             case .lost: resolve(reference, .lost)
             case .unsent, .sendAgain: resolve(reference, .unsent)
+            }
+        }
+    }
+
+    /// While there is no connection and none is dialled: what does not wait for one gets its answer.
+    func handBackWhatDoesNotWait(at now: MonotonicTime) {
+        guard queued > 0, let wait = machine.holdsBack(at: now), !connections.contains(where: \.machine.isUsable),
+            batches.contains(where: { $0.map { !$0.batch.waitsForConnection } ?? false })
+        else { return }
+        let seconds = Int32(clamping: max(1, (wait.milliseconds + 999) / 1000))
+        let (again, numbers) = (returned[returnedHead...], waiting[waitingHead...])
+        returned = []
+        returnedHead = 0
+        waiting = []
+        waitingHead = 0
+        for reference in again {
+            if prepared(reference)?.batch.waitsForConnection ?? true {
+                returned.append(reference)
+            } else {
+                queued -= 1
+                resolve(reference, reference.isSecond ? .lost : .unreachable, retryAfter: seconds)
+            }
+        }
+        for number in numbers {
+            guard let prepared = batches[Int(number)], !prepared.batch.waitsForConnection else {
+                waiting.append(number)
+                continue
+            }
+            while prepared.next < prepared.count {
+                let reference = RequestReference(batch: number, request: Int32(prepared.next), isSecond: false)
+                prepared.next += 1
+                queued -= 1
+                resolve(reference, .unreachable, retryAfter: seconds)
             }
         }
     }
@@ -128,9 +164,9 @@ final class Pool {
         guard let prepared = prepared(reference) else { return }
         let answer = unsafe prepared.answers + Int(reference.request)
         unsafe answer.pointee.kind = kind
+        if kind == .answered || kind == .unreachable { unsafe answer.pointee.retryAfter = retryAfter }
         if kind == .answered {
             unsafe answer.pointee.status = status
-            unsafe answer.pointee.retryAfter = retryAfter
             if let body, !body.isEmpty {
                 unsafe answer.pointee.body = Int32(prepared.batch.bodies.count)
                 prepared.batch.bodies.append(body)
@@ -147,7 +183,9 @@ final class Pool {
     func streamEnded(_ reference: RequestReference, _ end: PoolMachine.RequestEnd) {
         guard let prepared = prepared(reference) else { return }
         let sends = Int(unsafe prepared.answers[Int(reference.request)].sends)
-        switch machine.fate(after: end, isSecond: reference.isSecond, sends: sends) {
+        let fate = machine.fate(
+            after: end, isSecond: reference.isSecond, sends: sends, isWithdrawn: prepared.isWithdrawn)
+        switch fate {
         case .sendAgain(let isSecond):
             var again = reference
             again.isSecond = isSecond

@@ -19,6 +19,8 @@ final class PreparedBatch {
     var next = 0
     /// Requests whose answer is still open.
     var unanswered: Int
+    /// It was called back: what a connection does not conclude is not sent again.
+    var isWithdrawn = false
     /// Streams that nghttp2 still knows although their request has its answer (a time-out): they pin the memory.
     var abandoned = 0
 

@@ -162,6 +162,11 @@ package struct CampaignMachine: Sendable {
         idle.append(shard)
     }
 
+    /// No connection could be had for any push of a batch that is about to be recorded: as a probe it found out nothing.
+    package mutating func batchMetNobody() {
+        if probe == .out { probe = .due }
+    }
+
     package mutating func retryBatchLeft() {
         retries = .out
         if probe == .due { probe = .out }

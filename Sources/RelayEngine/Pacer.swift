@@ -76,6 +76,13 @@ package struct Pacer: Sendable, Equatable {
         (given, spilt) = (0, 0)
     }
 
+    /// So many that were taken did not leave: nothing was sent for them. What the bucket has been filled up with meanwhile
+    /// is not to be had twice.
+    package mutating func gaveBack(_ pushes: Int, at now: MonotonicTime) {
+        refill(at: now)
+        tokens = min(tokens + Double(pushes), max(tokens, capacity(at: now)))
+    }
+
     // MARK: What to expect
 
     /// Pushes a second at this moment of the ramp.

@@ -92,8 +92,10 @@ package struct PoolMachine: Sendable {
     /// How often in a row it came to nothing, in whatever way: for status and logs.
     package var setbacks: Int { max(failures, calms, shortLives) }
 
-    /// Nothing is dialled at present, whoever waits.
-    package func isHoldingBack(at now: MonotonicTime) -> Bool { notBefore.map { now < $0 } ?? false }
+    /// For how long nothing is dialled from now on, whoever waits; nil where nothing stands in the way.
+    package func holdsBack(at now: MonotonicTime) -> Duration? {
+        notBefore.flatMap { now < $0 ? $0 - now : nil }
+    }
 
     // MARK: Dialling
 
@@ -204,14 +206,17 @@ package struct PoolMachine: Sendable {
     /// - Parameters:
     ///   - isSecond: its outcome was unknown before.
     ///   - sends: how often it was put on a connection.
-    package func fate(after end: RequestEnd, isSecond: Bool, sends: Int) -> RequestFate {
+    ///   - isWithdrawn: it was called back meanwhile.
+    package func fate(
+        after end: RequestEnd, isSecond: Bool, sends: Int, isWithdrawn: Bool = false
+    ) -> RequestFate {
         switch end {
-        case .notProcessed where isStopped || sends >= Self.sendLimit:
+        case .notProcessed where isStopped || isWithdrawn || sends >= Self.sendLimit:
             // What was sent once with an unknown outcome may have arrived, however often it was refused since.
             isSecond ? .lost : .unsent
         case .notProcessed:
             .sendAgain(isSecond: isSecond)
-        case .unknown where isSecond || isStopped:
+        case .unknown where isSecond || isStopped || isWithdrawn:
             .lost
         case .unknown:
             .sendAgain(isSecond: true)

@@ -8,18 +8,22 @@
 /// | 5xx with Retry-After | as it says | as it says | 1 day |
 /// | 5xx without | 15 min | doubles | 4 h |
 /// | transport loss (the second try at once is the connection pool's) | 1 s | doubles | 5 min |
+/// | no connection to be had | when the next one is dialled: 1 s to 75 s (`PoolMachine`) | | |
 /// | bad credential, unsent | when sending goes on | | |
 ///
 /// Apple, "Handling notification responses from APNs": "After 15 minutes, you can retry JSON payloads that receive response
 /// status codes that begin with 5XX. While retrying, you may employ a back-off technique." A `Retry-After` is the server's
 /// own word and goes before.
 ///
-/// Jitter adds up to a quarter of the delay and never takes anything away: no push is sent before its time.
+/// Jitter adds up to a quarter of the delay and never takes anything away: no push is sent before its time. What no connection
+/// could be had for has none: the dial has its own, and nothing is sent before that has succeeded.
 package struct RetrySchedule: Sendable {
     package enum Cause: Sendable, Hashable {
         case tooManyRequests
         case service(retryAfter: Duration?)
         case transport
+        /// No connection could be had, and none is dialled for so long.
+        case unreachable(rest: Duration)
         /// Nothing is wrong with the push: it goes out again as soon as its campaign is sending.
         case held
     }
@@ -34,6 +38,8 @@ package struct RetrySchedule: Sendable {
         switch cause {
         case .held:
             return .zero
+        case .unreachable(let rest):
+            return max(rest, .seconds(1))
         case .tooManyRequests:
             base = Self.doubling(from: .seconds(2), attempt: attempt, limit: .seconds(300))
         case .transport:

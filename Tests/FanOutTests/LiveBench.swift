@@ -7,6 +7,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Signing
+import TestPeers
 import Testing
 import UpgradeRules
 
@@ -22,33 +23,50 @@ final class LiveBench {
     var lines: LogLines { bench.lines }
     let production: APNsSimulator
     /// The world of development builds, where the test has one.
-    let sandbox: APNsSimulator?
+    private(set) var sandbox: APNsSimulator?
+    /// Where it will be, where nobody listens at first.
+    private let sandboxPlace: Loopback.ReservedPort?
     private(set) var fanOut: FanOut?
     /// What `raise` asked for last: the campaign that the tests wait for.
     private var required = Version.zero
 
     init(
         _ faults: FaultScript = FaultScript(), sandbox sandboxFaults: FaultScript? = nil, latency: Duration = .zero,
-        maximumStreams: Int = 1000
+        maximumStreams: Int = 1000, sandboxIsAway: Bool = false
     ) throws {
         let bench = try FanOutBench()
         self.bench = bench
         func simulator(_ name: String, _ faults: FaultScript) throws -> APNsSimulator {
-            let folder = bench.folder.appending(path: name)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            var configuration = SimulatorConfiguration(
-                topics: [FanOutBench.app.app], teamID: FanOutBench.teamID,
-                keys: [FanOutBench.keyID: bench.key.publicKey])
-            configuration.certificate = .generated(directory: folder.path)
-            configuration.faults = faults
-            configuration.latency = latency
-            configuration.maximumStreams = maximumStreams
-            let simulator = try APNsSimulator(configuration)
-            try simulator.start()
-            return simulator
+            try Self.simulator(bench, name, faults) {
+                $0.latency = latency
+                $0.maximumStreams = maximumStreams
+            }
         }
         production = try simulator("production", faults)
         sandbox = try sandboxFaults.map { try simulator("sandbox", $0) }
+        sandboxPlace = sandboxIsAway ? try Loopback.ReservedPort() : nil
+    }
+
+    private static func simulator(
+        _ bench: FanOutBench, _ name: String, _ faults: FaultScript, change: (inout SimulatorConfiguration) -> Void
+    ) throws -> APNsSimulator {
+        let folder = bench.folder.appending(path: name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var configuration = SimulatorConfiguration(
+            topics: [FanOutBench.app.app], teamID: FanOutBench.teamID,
+            keys: [FanOutBench.keyID: bench.key.publicKey])
+        configuration.certificate = .generated(directory: folder.path)
+        configuration.faults = faults
+        change(&configuration)
+        let simulator = try APNsSimulator(configuration)
+        try simulator.start()
+        return simulator
+    }
+
+    /// The sandbox that was away is there.
+    func sandboxComes() throws {
+        let port = try #require(sandboxPlace).port
+        sandbox = try Self.simulator(bench, "sandbox", FaultScript()) { $0.port = port }
     }
 
     deinit {
@@ -70,10 +88,21 @@ final class LiveBench {
         var configuration = FanOut.Configuration()
         configuration.lanes = lanes
         configuration.limits.batchSize = 500
+        var sandbox = pool(sandbox ?? production)
+        if let sandboxPlace {
+            sandbox.origin = Origin(host: "127.0.0.1", port: sandboxPlace.port)
+            sandbox.trustedCertificates = bench.folder.appending(path: "sandbox/apns-simulator-ca.pem").path
+        }
         fanOut = try bench.fanOut(
-            pool(production), sandbox: pool(sandbox ?? production), timeToLive: .seconds(86_400),
+            pool(production), sandbox: sandbox, timeToLive: .seconds(86_400),
             configuration: configuration, stored: try age.map { try bench.tokens().token(at: clock.now - $0) },
             change: change)
+    }
+
+    /// As a restart does, before `start`.
+    func stop() {
+        fanOut?.stop(within: .seconds(60))
+        fanOut = nil
     }
 
     private func pool(_ simulator: APNsSimulator) -> PoolConfiguration {
@@ -149,7 +178,10 @@ final class LiveBench {
             found = try newest()
             return found != nil
         }
-        guard isThere, let found else { throw Timeout(text: "after \(deadline): \(try campaign())") }
+        guard isThere, let found else {
+            // No `#require`: that it is not there yet is no failure where the caller waits again.
+            throw Timeout(text: "after \(deadline): \(try store.campaigns(before: nil, limit: 1))")
+        }
         return found
     }
 

@@ -119,6 +119,20 @@ import UpgradeRules
         #expect(held.nextAttemptAt == now, "nothing is wrong with it")
     }
 
+    @Test func whatNoConnectionCouldBeHadForWaitsForTheNextDial() throws {
+        var unreachable = Answer()
+        unreachable.kind = .unreachable
+        unreachable.retryAfter = 8
+        for attempts in [UInt16(0), 3] {
+            let (row, settlement) = settle(unreachable, attempts: attempts)
+            #expect(row.state == .retrying && row.reason == "NoConnection" && row.attempts == attempts)
+            let wait = try #require(row.nextAttemptAt) - now
+            #expect(wait >= .seconds(8) && wait <= .milliseconds(8_100))
+            #expect(settlement.failures[.production]?.failed == 0, "5xx is something else")
+        }
+        #expect(settle(unreachable, timeToLive: .seconds(5)).row.state == .expired)
+    }
+
     @Test func aPushThatWasRefusedUntilThePoolGaveUpWaitsLongerEachTime() throws {
         var refused = Answer()
         refused.kind = .unsent

@@ -23,6 +23,26 @@ struct LaneLifeTests {
         #expect(bench.peer.state.wait { $0.requests.count == 12 })
     }
 
+    /// A peer that answers the first request and holds the others.
+    private func bench() throws -> Workbench {
+        try Workbench(maximumStreams: 10) { $0.number == 1 ? [.answer(200)] : [.hold] }
+    }
+
+    @Test func whatWasInFlightWhenItWasWithdrawnIsNotQueuedAgain() throws {
+        let bench = try bench()
+        defer { bench.lane.stop(deadline: .zero) }
+        bench.send(100)
+        #expect(bench.peer.state.wait { $0.requests.count == 11 })
+        bench.send(5, from: 500, tag: 1)
+        bench.lane.withdraw(bench.pool)
+        // All streams are taken: it comes back when the lane has read the command.
+        #expect(try bench.collector.batches()[0].tag == 1)
+        bench.peer.stop()
+        let batch = try bench.collector.batches(2)[1]
+        #expect(batch.count(of: 200) == 1 && batch.count(of: .lost) == 10 && batch.count(of: .unsent) == 89)
+        #expect(batch.answers.allSatisfy { $0.sends <= 1 })
+    }
+
     @Test func stopLetsWhatIsInFlightEndAndSaysGoodbye() throws {
         let bench = try Workbench(maximumStreams: 10) { request in
             switch request.number {
@@ -98,6 +118,81 @@ struct LaneLifeTests {
         #expect(collector.state.now.batches.isEmpty, "they wait")
         lane.stop(deadline: .zero)
         #expect(try collector.batches()[0].count(of: .unsent) == 3)
+    }
+
+    @Test func whatDoesNotWaitForAConnectionComesBackWhenThereIsNone() throws {
+        let nobody = try Loopback.ReservedPort()
+        let lane = try Lane(name: "test")
+        let collector = Collector()
+        var configuration = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: nobody.port))
+        configuration.connectTimeout = .seconds(60)
+        let pool = lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
+        let patient = Workbench.batch(3, tag: 1)
+        let first = Workbench.batch(5, from: 10, tag: 2)
+        first.waitsForConnection = false
+        lane.submit(patient, to: pool)
+        lane.submit(first, to: pool)
+        let back = try collector.batches()[0]
+        #expect(back.tag == 2 && back.count(of: .unreachable) == 5)
+        #expect(back.answers.allSatisfy { $0.sends == 0 && (1...2).contains($0.retryAfter) }, "as the pool dials")
+        guard case .failing? = collector.state.now.conditions.first else {
+            Issue.record("\(collector.state.now.conditions)")
+            return
+        }
+        // Later ones too, whether the failure is told again or not.
+        for tag in 3...6 {
+            let next = Workbench.batch(2, from: 20, tag: tag)
+            next.waitsForConnection = false
+            lane.submit(next, to: pool)
+            let back = try collector.batches(tag - 1)[tag - 2]
+            #expect(back.tag == tag && back.count(of: .unreachable) == 2)
+        }
+        lane.stop(deadline: .zero)
+        let rest = try collector.batches(6)[5]
+        #expect(rest.tag == 1 && rest.count(of: .unsent) == 3, "it waited")
+    }
+
+    @Test func aConnectionThatDiesTakesNoHopeFromWhatDoesNotWait() throws {
+        // Answers nothing, and is found dead.
+        let bench = try Workbench(configure: {
+            $0.pingAfterSilence = .milliseconds(200)
+            $0.pingTimeout = Workbench.patience
+        }) { _ in [.silence] }
+        defer { bench.finish() }
+        let batch = Workbench.batch(4)
+        batch.waitsForConnection = false
+        bench.lane.submit(batch, to: bench.pool)
+        let back = try bench.collector.batches()[0]
+        #expect(back.count(of: .lost) == 1 && back.count(of: .unreachable) == 3)
+    }
+
+    @Test func anIdleConnectionThatEndsFailsNobody() throws {
+        // 4xx proves nothing of the connection, so its end counts as a failure; but nobody waits.
+        let bench = try Workbench {
+            $0.connection == 0 ? [.answer(400), .goAway(lastStreamID: $0.streamID)] : [.answer(200)]
+        }
+        defer { bench.finish() }
+        bench.send(1)
+        #expect(try bench.collector.batches()[0].count(of: 400) == 1)
+        // Not before the lane knows: what it gets together with the end has to wait, and that is told.
+        let end = ContinuousClock.now + .seconds(60)
+        while bench.lane.figures.connectionsOpen > 0, ContinuousClock.now < end {
+            _ = bench.collector.state.wait(seconds: 0, milliseconds: 20) { _ in false }
+        }
+        bench.send(1, from: 1)
+        #expect(try bench.collector.batches(2)[1].count(of: 200) == 1)
+        #expect(bench.collector.state.now.conditions == [.connected])
+    }
+
+    @Test func aRefusedCredentialIsNoServiceThatCannotBeReached() throws {
+        let bench = try Workbench(judge: FixedJudge(verdicts: [403: .halt])) { _ in [.answer(403)] }
+        defer { bench.finish() }
+        for number in 1...2 {
+            bench.send(3, tag: number)
+            let batch = try bench.collector.batches(number)[number - 1]
+            #expect(batch.count(of: 403) == 1 && batch.count(of: .unsent) == 2)
+        }
+        #expect(bench.collector.state.now.conditions == [.connected])
     }
 
     /// A peer that must not be spoken with: nothing is sent to it, and the error says why.

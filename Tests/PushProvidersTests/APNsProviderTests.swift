@@ -86,6 +86,11 @@ import UpgradeRules
         var answer = Answer()
         answer.kind = .unsent
         #expect(provider.outcome(of: answer, in: batch, at: start) == .retry(.held, reason: "NotSent"))
+        answer.kind = .unreachable
+        answer.retryAfter = 60
+        #expect(
+            provider.outcome(of: answer, in: batch, at: start)
+                == .retry(.unreachable(rest: .seconds(60)), reason: "NoConnection"))
         answer.kind = .lost
         #expect(provider.outcome(of: answer, in: batch, at: start) == .retry(.transport, reason: "ConnectionLost"))
         answer.kind = .answered

@@ -35,6 +35,28 @@ import Testing
         #expect(machine.next(at: start) == .readShard(shard(0, cursor: 9), limit: 100))
     }
 
+    @Test func aProbeThatMetNobodyIsFollowedByAnother() {
+        var machine = machine(nextRetry: start)
+        #expect(machine.next(at: start) == .readRetries(limit: 10))
+        machine.retryBatchLeft()
+        machine.batchMetNobody()
+        machine.retryBatchEnded(next: start + .seconds(1))
+        machine.leased([shard(0)])
+        #expect(machine.next(at: start) == .readShard(shard(0), limit: 10))
+        machine.shardBatchLeft(0)
+        machine.batchMetNobody()
+        machine.shardBatchRecorded(0, cursor: 9, isDone: false)
+        #expect(machine.next(at: start) == .readShard(shard(0, cursor: 9), limit: 10))
+        machine.shardBatchLeft(0)
+        machine.shardBatchRecorded(0, cursor: 19, isDone: false)
+        #expect(machine.next(at: start) == .readShard(shard(0, cursor: 19), limit: 100))
+        // Once it has passed, it has.
+        machine.shardBatchLeft(0)
+        machine.batchMetNobody()
+        machine.shardBatchRecorded(0, cursor: 119, isDone: false)
+        #expect(machine.next(at: start) == .readShard(shard(0, cursor: 119), limit: 100))
+    }
+
     @Test func aShardHasOneBatchOnItsWayAndOthersGoBesideIt() {
         var machine = machine()
         machine.leased([shard(0), shard(1), shard(2)])

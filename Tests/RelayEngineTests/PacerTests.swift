@@ -48,6 +48,21 @@ import Testing
         }
     }
 
+    @Test func whatDidNotLeaveIsHadAgainButNotTwice() {
+        var pacer = Pacer(Pace(ratePerSecond: 100), at: Self.start)
+        var now = Self.start + .seconds(100)
+        let all = pacer.allowance(at: now)
+        #expect(all > 1)
+        pacer.took(all)
+        #expect(pacer.allowance(at: now) == 0)
+        pacer.gaveBack(all, at: now)
+        #expect(pacer.allowance(at: now) == all)
+        pacer.took(all)
+        now = now + .seconds(100)
+        pacer.gaveBack(all, at: now)
+        #expect(pacer.allowance(at: now) == all, "the bucket was full again before")
+    }
+
     @Test(arguments: [0.2, 1, 3.7, 10, 100, 999, 20_000, 250_000])
     func theRateIsKeptAndMet(rate: Double) {
         var pacer = Pacer(Pace(ratePerSecond: rate), at: Self.start)

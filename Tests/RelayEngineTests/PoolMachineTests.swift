@@ -183,7 +183,7 @@ struct PoolMachineTests {
             pool.dialled()
             pool.proved()  // each connection takes a push or two before it asks for calm
             pool.retired(.goAway(isCalm: true), wasProven: true, livedFor: .seconds(20), at: at(now), random: 0)
-            #expect(pool.isHoldingBack(at: at(now)) && pool.setbacks > 0)
+            #expect(pool.holdsBack(at: at(now)) != nil && pool.setbacks > 0)
             now += seconds * 1000
             #expect(pool.decide(queued: 1, Connections(), at: at(now - 1)) == .wait(until: at(now)))
             #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial(1))
@@ -270,6 +270,13 @@ struct PoolMachineTests {
         #expect(pool.fate(after: .notProcessed, isSecond: false, sends: 1) == .unsent)
         #expect(pool.fate(after: .notProcessed, isSecond: true, sends: 2) == .lost)
         #expect(pool.fate(after: .unknown, isSecond: false, sends: 1) == .lost)
+    }
+
+    @Test func nothingGoesAgainThatWasCalledBack() {
+        let pool = PoolMachine(maximumConnections: 1)
+        #expect(pool.fate(after: .notProcessed, isSecond: false, sends: 1, isWithdrawn: true) == .unsent)
+        #expect(pool.fate(after: .notProcessed, isSecond: true, sends: 2, isWithdrawn: true) == .lost)
+        #expect(pool.fate(after: .unknown, isSecond: false, sends: 1, isWithdrawn: true) == .lost)
     }
 
     @Test func withdrawnRequestsKeepTheirHistory() {

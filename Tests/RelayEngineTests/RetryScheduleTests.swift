@@ -15,6 +15,8 @@ import Testing
             (.service(retryAfter: .seconds(604_800)), [86400, 86400]),
             (.service(retryAfter: .seconds(0)), [1, 1]),
             (.service(retryAfter: .seconds(-5)), [1, 1]),
+            (.unreachable(rest: .seconds(8)), [8, 8, 8]),
+            (.unreachable(rest: .zero), [1, 1]),
             (.held, [0, 0, 0]),
         ] as [(RetrySchedule.Cause, [Int64])])
     func waitsAsTheTableSays(cause: RetrySchedule.Cause, seconds: [Int64]) {

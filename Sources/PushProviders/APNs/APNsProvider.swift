@@ -138,6 +138,8 @@ package struct APNsProvider: Sendable {
             return .retry(.transport, reason: "StreamRefused")
         case .open, .unsent:
             return .retry(.held, reason: "NotSent")
+        case .unreachable:
+            return .retry(.unreachable(rest: .seconds(Int64(max(1, answer.retryAfter)))), reason: "NoConnection")
         case .lost:
             return .retry(.transport, reason: "ConnectionLost")
         case .answered:

@@ -47,7 +47,7 @@ package enum MetricCatalogue {
         "Pushes refused for good, by the push service's reason; unknown reasons are \"other\".")
     package static let retries = Metric(
         .counter, "upgrade_relay_push_retries_total", ["app", "platform", "cause"],
-        "Tries that are to be repeated, by cause: the push service's reason, ConnectionLost, StreamRefused or NotSent.")
+        "Tries to repeat, by cause: the service's reason, ConnectionLost, StreamRefused, NoConnection or NotSent.")
     package static let filtered = Metric(
         .counter, "upgrade_relay_devices_filtered_total", ["app", "platform", "reason"],
         "Devices that got no push, by reason.")
