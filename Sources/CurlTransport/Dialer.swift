@@ -73,6 +73,8 @@ package struct Dialer: Sendable {
         let milliseconds = max(1, Int(connectTimeout / .milliseconds(1)))
         try handle.require(unsafe relay_curl_set_connect_timeout_ms(easy, milliseconds), "CONNECTTIMEOUT", url)
         try handle.require(unsafe relay_curl_set_nosignal(easy, 1), "NOSIGNAL", url)
+        // As in HTTPClient: with a name server that does not answer, the time-out would not hold.
+        try handle.require(unsafe relay_curl_set_quick_exit(easy, 1), "QUICK_EXIT", url)
         try handle.require(unsafe relay_curl_set_tcp_nodelay(easy, 1), "TCP_NODELAY", url)
         try handle.require(unsafe relay_curl_set_tcp_keepalive(easy, 1), "TCP_KEEPALIVE", url)
         try handle.require(unsafe relay_curl_set_dns_cache_timeout(easy, 0), "DNS_CACHE_TIMEOUT", url)
