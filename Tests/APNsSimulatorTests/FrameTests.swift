@@ -99,18 +99,24 @@ import Testing
         return client
     }
 
-    @Test func aGoAwayCoversWhatEndedBeforeAStreamWithALowerNumber() throws {
-        var configuration = fixture.configuration()
-        configuration.faults.goAwayAfter = 3
-        configuration.latency = .milliseconds(50)
-        let server = try RunningSimulator(configuration)
-        let client = try provenClient(server)
+    /// Two pushes, of which the one with the lower number ends last, and a GOAWAY: it names the higher number, and both have
+    /// their answers.
+    private func expectOneGoAwayForBoth(_ client: RawClient) throws {
         let (head, body) = client.parts(3, headers(3))
         try client.send(head + client.request(5, headers(5)) + body)
         try client.readUntilClosed()
         #expect(answered(client.frames, 3) && answered(client.frames, 5))
         let goAways = client.frames.filter { $0.type == RawClient.Frame.goAway }
         #expect(goAways.map { Array($0.payload.prefix(4)) } == [[0, 0, 0, 5]])
+    }
+
+    @Test func aGoAwayCoversWhatEndedBeforeAStreamWithALowerNumber() throws {
+        var configuration = fixture.configuration()
+        configuration.faults.goAwayAfter = 3
+        configuration.latency = .milliseconds(50)
+        let server = try RunningSimulator(configuration)
+        let client = try provenClient(server)
+        try expectOneGoAwayForBoth(client)
         #expect(server.simulator.figures.accepted == 3)
     }
 
@@ -120,12 +126,7 @@ import Testing
         var script = FaultScript()
         script.shares = [.goAway: 1]
         try server.simulator.play(script)
-        let (head, body) = client.parts(3, headers(3))
-        try client.send(head + client.request(5, headers(5)) + body)
-        try client.readUntilClosed()
-        #expect(answered(client.frames, 3) && answered(client.frames, 5))
-        let goAways = client.frames.filter { $0.type == RawClient.Frame.goAway }
-        #expect(goAways.map { Array($0.payload.prefix(4)) } == [[0, 0, 0, 5]])
+        try expectOneGoAwayForBoth(client)
         #expect(server.simulator.figures.goAways == 1)
     }
 
