@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import CurlTransport
 import Glibc
 import RelayEngine
@@ -23,6 +24,8 @@ final class LaneLoop {
     private var shownFigures = LaneFigures()
 
     private static let tick: Duration = .milliseconds(250)
+    /// Bytes that are worth the look at the whole heap, which takes some milliseconds.
+    private static let worthATrim = 1 << 20
 
     init(inbox: LaneInbox, board: LaneBoard, pulse: Pulse) {
         self.inbox = inbox
@@ -222,6 +225,9 @@ final class LaneLoop {
         connection.close(saysGoodbye: true)
         connections[connection.token] = nil
         connection.pool.connections.removeAll { $0 === connection }
+        // What many connections at a time have taken is not kept for the next time. free(3) alone gives back only what lies at
+        // the heap's end; malloc_trim(3) gives back every page that is free.
+        if book.memory.trim() >= Self.worthATrim { malloc_trim(0) }
     }
 
     // MARK: The turn's end
