@@ -67,7 +67,7 @@ extension Conductor {
             let owner = service(run.record.app, environment)
             // Where few of an app's pushes go to a service, its outage does not hold up the others: those few have their
             // own schedule.
-            guard isMain || outages[owner]?.isHeld ?? false else { continue }
+            guard isMain || isHeld(run.record.app, environment) else { continue }
             // Most services never fail; they have no entry.
             guard answers.failed > 0 || outages[owner] != nil else { continue }
             var hold = outages[owner] ?? OutageHold(intervals: configuration.outageProbes)

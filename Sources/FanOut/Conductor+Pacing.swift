@@ -48,7 +48,7 @@ extension Conductor {
 
     /// How long until the pace lets the campaign send; nil where nothing but the pace would have to come.
     mutating func paceWait(_ run: CampaignRun, at now: Timestamp) -> Duration? {
-        guard run.route.pace != nil, !storeRests, !isClosing, run.pausedUntil.map({ now >= $0 }) ?? true else {
+        guard run.route.pace != nil, !storeRests, !isClosing, !run.isPaused(at: now) else {
             return nil
         }
         let tick = tick

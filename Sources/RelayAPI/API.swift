@@ -14,8 +14,8 @@ struct API: Sendable {
     let streams: StreamSlots
     /// Backup, check and pruning.
     let upkeep = StreamSlots(limit: 1)
-    let readinessCheck: ReadinessCheck
-    let metricsPage = MetricsPage()
+    let readinessCheck: MomentaryAnswer<[ReadinessFault]>
+    let metricsPage = MomentaryAnswer<SharedBytes>()
     /// What the open paths answer from.
     let board: VersionBoard
     let sightings: SightingQueue

@@ -78,7 +78,7 @@ package final class APIServer: Sendable {
                 sightings.start()
                 let api = API(
                     store: store, control: control, settings: settings, stop: stop,
-                    streams: StreamSlots(limit: settings.limits.eventStreams), readinessCheck: ReadinessCheck(),
+                    streams: StreamSlots(limit: settings.limits.eventStreams), readinessCheck: MomentaryAnswer(),
                     board: board, sightings: sightings, refusals: RefusalLog(settings.log), access: access)
                 let work = WorkQueue(threads: Self.workers)
                 state.work = work

@@ -10,7 +10,7 @@ extension API {
 
     /// Whether the daemon can do its work: 503 with everything that keeps it from it. Up to a second old.
     func readiness() -> Response {
-        let faults = readinessCheck.faults(at: MonotonicClock.milliseconds, look: lookForFaults)
+        let faults = readinessCheck.answer(at: MonotonicClock.milliseconds, look: lookForFaults)
         return .json(faults.isEmpty ? 200 : 503) { writer in
             writer.object { writer in
                 writer.member("status", faults.isEmpty ? "ready" : "notReady")
@@ -27,7 +27,7 @@ extension API {
 
     /// Prometheus' text format. Up to a second old.
     func metrics() -> Response {
-        let page = metricsPage.bytes(at: MonotonicClock.milliseconds) {
+        let page = metricsPage.answer(at: MonotonicClock.milliseconds) {
             var text = MetricsText()
             control.writeMetrics(to: &text)
             figures.write(to: &text)

@@ -84,6 +84,13 @@ struct FanOutBench {
             })
     }
 
+    /// Stops the relay and clears away what the bench has made.
+    func end(_ fanOut: FanOut) {
+        fanOut.stop(within: .zero)
+        store.close()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
     func route(
         _ pool: PoolConfiguration, sandbox: PoolConfiguration? = nil, timeToLive: Duration = .seconds(3_600),
         stored: ProviderToken? = nil

@@ -136,11 +136,7 @@ import UpgradeRules
             }, at: bench.clock.now)
         let began = ContinuousClock.now
         let fanOut = try bench.fanOut(sandbox, timeToLive: .seconds(3_600))
-        defer {
-            fanOut.stop(within: .zero)
-            bench.store.close()
-            try? FileManager.default.removeItem(at: bench.folder)
-        }
+        defer { bench.end(fanOut) }
         try bench.raise("2.0")
         fanOut.poke()
         try bench.wait { fanOut.laneFigures[0].dialFailures >= 4 }
@@ -186,11 +182,7 @@ import UpgradeRules
         var configuration = FanOut.Configuration()
         configuration.limits.batchSize = 500
         let fanOut = try bench.fanOut(pool(peer, identity), timeToLive: .seconds(3_600), configuration: configuration)
-        defer {
-            fanOut.stop(within: .zero)
-            bench.store.close()
-            try? FileManager.default.removeItem(at: bench.folder)
-        }
+        defer { bench.end(fanOut) }
         try bench.raise("2.0")
         fanOut.poke()
         try #require(peer.state.wait { $0.requests.count >= 64 + 10 })

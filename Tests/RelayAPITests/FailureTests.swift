@@ -65,11 +65,11 @@ struct FailureTests {
 
     @Test("readiness is looked for once in a second, counted from the answer")
     func readiness() {
-        let check = ReadinessCheck()
+        let check = MomentaryAnswer<[ReadinessFault]>()
         var time: Int64 = 5000
         var looks = 0
         func ask(lasting: Int64 = 0) -> String? {
-            check.faults(at: { time }) {
+            check.answer(at: { time }) {
                 looks += 1
                 time += lasting
                 return [ReadinessFault(part: "store", reason: "look \(looks)")]
@@ -86,9 +86,9 @@ struct FailureTests {
 
     @Test("the page of metrics is rendered once in a second, and is one for all who ask")
     func metricsPage() {
-        let page = MetricsPage()
+        let page = MomentaryAnswer<SharedBytes>()
         var time: Int64 = 5000
-        func ask() -> SharedBytes { page.bytes(at: { time }) { SharedBytes(Array("now \(time)".utf8)) } }
+        func ask() -> SharedBytes { page.answer(at: { time }) { SharedBytes(Array("now \(time)".utf8)) } }
         let first = ask()
         time += 999
         #expect(ask() === first)
