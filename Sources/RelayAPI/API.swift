@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Telemetry
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// The API without its sockets: a request in, an answer out. Called on the connections' threads.
 struct API: Sendable {

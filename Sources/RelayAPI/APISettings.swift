@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import Signing
-package import VersionSources
+package import Telemetry
+import VersionSources
 
 /// Where the API listens and how much it takes.
 package struct APISettings: Sendable {

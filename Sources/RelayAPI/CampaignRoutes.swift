@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 import VersionSources
+import WireFormat
 
 extension API {
     func campaigns(_ query: inout Query) throws -> Response {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 import UpgradeRules
+import WireFormat
 
 /// The three answers that one app's clients can get at login (SEEDS S1), rendered.
 struct CheckAnswers: Sendable {

@@ -2,6 +2,7 @@
 import RelayEngine
 import RelayStore
 import VersionSources
+import WireFormat
 
 extension API {
     func campaignDeliveries(_ id: String, _ query: inout Query) throws -> Response {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
+import WireFormat
 
 /// The registry of one app as NDJSON, a thousand devices at a time.
 final class DeviceExport: ByteSource {

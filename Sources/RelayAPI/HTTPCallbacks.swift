@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CMicroHTTPD
 import Glibc
+import Signing
 import VersionSources
 
 // What libmicrohttpd calls, on the thread that serves the connection. None of it waits. Functions at file scope, because

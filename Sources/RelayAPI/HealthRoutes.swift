@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Telemetry
+import Threading
+import WireFormat
 
 extension API {
     /// The process is alive and answers.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import Telemetry
 import VersionSources
+import WireFormat
 
 extension API {
     func logLevel() -> Response {

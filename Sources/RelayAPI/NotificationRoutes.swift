@@ -2,6 +2,7 @@
 import RelayEngine
 package import RelayStore
 import VersionSources
+import WireFormat
 
 extension API {
     func notifications(_ query: inout Query, _ door: Door) throws -> Response {

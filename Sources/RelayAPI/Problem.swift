@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Telemetry
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// An error as RFC 9457 tells it.
 struct Problem: Error {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Signing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// Webhooks of the tools that releases are made with. Like the version webhook: the signature first, then the replay, then
 /// the body.

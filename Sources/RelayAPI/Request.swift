@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
+import WireFormat
 
 /// By which door a request came in.
 enum Door: Hashable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import Synchronization
+import Telemetry
 
 /// Requests counted by route: written by the connections' threads, once for each answer.
 final class RequestFigures: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import Signing
+import Telemetry
 
 /// One request from its head to its answer, as the log and the metrics see it.
 struct RequestTrace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import Threading
 
 /// Something that happens once, and that threads can wait for: the server's stop, say.
 final class Signal: Sendable {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
+import RelayEngine
 package import RelayStore
 import Synchronization
+package import Telemetry
+import Threading
 import VersionSources
+import WireFormat
 
 /// Backup, check and pruning of the store beside everything else that the daemon does. One of them at a time.
 extension API {

@@ -2,6 +2,7 @@
 import RelayStore
 import Signing
 import VersionSources
+import WireFormat
 
 extension API {
     func tokens() throws -> Response {

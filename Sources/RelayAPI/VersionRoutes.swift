@@ -3,6 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 extension API {
     func apps() throws -> Response {

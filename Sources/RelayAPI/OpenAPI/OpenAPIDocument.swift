@@ -2,6 +2,7 @@
 import RelayStore
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// The OpenAPI 3.1 document.
 enum OpenAPIDocument {

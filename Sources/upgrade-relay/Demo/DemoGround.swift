@@ -1,6 +1,7 @@
 import Foundation
 import RelayAPI
 import Signing
+import WireFormat
 
 /// The demo's temporary directory, with all that the daemon needs in it.
 struct DemoGround: Sendable {
