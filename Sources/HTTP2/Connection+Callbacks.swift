@@ -82,7 +82,6 @@ extension Connection {
         let goAway = unsafe GoAway(errorCode: frame.error_code, lastStreamID: frame.last_stream_id, debugData: text)
         lastWords = goAway.description
         pool.book.figures.count(goAway)
-        pool.book.goAways.append((pool.id, goAway))
         machine.retire(.goAway(isCalm: goAway.errorCode == NGHTTP2_ENHANCE_YOUR_CALM.rawValue))
     }
 
