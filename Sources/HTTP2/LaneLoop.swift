@@ -207,13 +207,13 @@ final class LaneLoop {
     /// - Returns: whether the connection is gone.
     private func settle(_ connection: Connection, at now: MonotonicTime) -> Bool {
         let pool = connection.pool
-        if case .retired(let reason) = connection.machine.phase, !connection.isRetirementTold {
-            connection.isRetirementTold = true
+        if case .retired(let reason) = connection.machine.phase, !connection.isRetirementReported {
+            connection.isRetirementReported = true
             book.figures.count(reason)
             let usable = pool.census(at: now).usable
             pool.machine.retired(
-                reason, wasProven: connection.machine.isProven, livedFor: now - connection.machine.openedAt,
-                usable: usable, at: now, random: .random(in: 0..<1))
+                reason, connection.machine.record, livedFor: now - connection.machine.openedAt, usable: usable,
+                at: now, random: .random(in: 0..<1))
             // One that is idle takes nothing with it, and one that was judged has answered.
             if pool.machine.holdsBack(at: now) != nil, usable == 0, !pool.isClosing, reason != .judged,
                 pool.queued + connection.machine.inFlight > 0
