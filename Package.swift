@@ -42,8 +42,8 @@ func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 /// The same sources twice: driven by libFuzzer with inputs of its own, and by the tests with those that are kept.
 let fuzzTargets: [Target] = {
     let fuzzed: [Target.Dependency] = [
-        "upgrade-relay", "RelayAPI", "VersionSources", "PushProviders", "HTTP2", "Signing", "WireFormat", "RelayStore",
-        "RelayEngine", "UpgradeRules", "APNsSimulator",
+        "upgrade-relay", "RelayAPI", "HTTPServer", "VersionSources", "PushProviders", "HTTP2", "Signing", "WireFormat",
+        "RelayStore", "RelayEngine", "UpgradeRules", "APNsSimulator",
     ]
     guard isFuzzing else {
         return [
@@ -70,9 +70,9 @@ let package = Package(
         command(
             "upgrade-relay",
             [
-                "RelayAPI", "Notifications", "VersionSources", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
-                "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine",
-                "UpgradeRules", "APNsSimulator", "Systemd", "CLinux",
+                "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut", "PushProviders", "HTTP2",
+                "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat",
+                "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd", "CLinux",
             ]),
         command(
             "relay-bench",
@@ -84,9 +84,12 @@ let package = Package(
         room(
             "RelayAPI",
             [
-                "CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "Telemetry", "WireFormat",
-                "RelayEngine", "UpgradeRules",
-            ],
+                "HTTPServer", "Signing", "VersionSources", "RelayStore", "Telemetry", "Threading", "WireFormat",
+                "RelayEngine",
+                "UpgradeRules",
+            ]),
+        room(
+            "HTTPServer", ["CMicroHTTPD", "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine"],
             touchesC: true),
         room(
             "Notifications",
@@ -201,13 +204,13 @@ let package = Package(
         tests(
             "RelayAPITests",
             [
-                "Telemetry", "Threading", "WireFormat",
-                "RelayAPI", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
-                "UpgradeRules",
-                "CurlTransport", "SeedApps", "TestPeers",
+                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
+                "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps", "TestPeers",
             ]),
         tests(
-            "APNsSimulatorTests", ["Telemetry", "Threading", "WireFormat", "APNsSimulator", "Signing", "CurlTransport"]),
+            "HTTPServerTests",
+            ["HTTPServer", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine", "TestPeers"]),
+        tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "WireFormat", "CurlTransport", "Threading"]),
         tests(
             "CommandTests",
             [

@@ -9,4 +9,6 @@ package enum MonotonicClock {
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return MonotonicTime(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
     }
+
+    package static func milliseconds() -> Int64 { Int64(now().nanoseconds / 1_000_000) }
 }

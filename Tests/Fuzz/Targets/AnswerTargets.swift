@@ -4,6 +4,7 @@ import RelayStore
 import WireFormat
 
 @testable import HTTP2
+@testable import HTTPServer
 @testable import PushProviders
 @testable import RelayAPI
 @testable import VersionSources

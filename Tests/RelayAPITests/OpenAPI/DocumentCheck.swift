@@ -4,6 +4,7 @@ import Testing
 import VersionSources
 import WireFormat
 
+@testable import HTTPServer
 @testable import RelayAPI
 
 /// Holds every answer that a test's client receives against the OpenAPI document.

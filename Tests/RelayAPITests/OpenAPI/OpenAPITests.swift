@@ -8,6 +8,7 @@ import UpgradeRules
 import VersionSources
 import WireFormat
 
+@testable import HTTPServer
 @testable import RelayAPI
 
 @Suite("The OpenAPI document", .ownThread)

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CMicroHTTPD
 import Glibc
-import Signing
-import VersionSources
 
 // What libmicrohttpd calls, on the thread that serves the connection. None of it waits. Functions at file scope, because
 // Swift makes C function pointers of nothing else.
-
-/// The headers that the API reads, in lower case.
-private let headerNames =
-    ["authorization", "content-length", "expect", "if-none-match", "x-request-id"] + WebhookHeaders.all
 
 /// Called before a connection's first request, and when its socket is about to be closed.
 func changeConnection(
@@ -24,7 +18,7 @@ func changeConnection(
         if context.door == .control {
             // At each connection: what is guarded against is a change of the file.
             refusal = ControlAccess.of(file: context.controlFile).refusal(of: PeerCredentials.of(socket))
-            if let refusal { context.api.refused(refusal) }
+            if let refusal { context.handler.refused(refusal) }
         }
         let connection = unsafe Connection(
             socket: socket, peer: PeerAddress(relay_mhd_client_address(handle)), refusal: refusal,
@@ -78,10 +72,11 @@ func handleRequest(
     if exchange.isNew {
         var head = unsafe RequestHead(
             door: context.door, method: String(cString: method), target: exchange.target,
-            headers: headers(of: handle))
+            headers: headers(of: handle, context.headerNames))
         head.peer = exchange.connection.peer
+        head.refusal = exchange.connection.refusal
         head.size = unsafe relay_mhd_head_size(handle)
-        step = exchange.begin(head, context.api, isFull: context.work.isFull)
+        step = exchange.begin(head, context.handler, isFull: context.work.isFull)
     } else if unsafe size.pointee > 0, let bytes = unsafe bytes {
         step = exchange.advance(unsafe Array(UnsafeRawBufferPointer(start: bytes, count: size.pointee)))
     } else {
@@ -127,9 +122,9 @@ private func threadOf(_ owner: UnsafeMutableRawPointer) -> ServingThread {
     unsafe Unmanaged<ServingThread>.fromOpaque(owner).takeUnretainedValue()
 }
 
-private func headers(of connection: OpaquePointer) -> [String: String] {
+private func headers(of connection: OpaquePointer, _ names: [String]) -> [String: String] {
     var headers: [String: String] = [:]
-    for name in headerNames {
+    for name in names {
         if let value = unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, name) {
             headers[name] = unsafe String(cString: value)
         }
