@@ -11,7 +11,7 @@ final class Exchange: @unchecked Sendable {
         /// Read on.
         case more
         /// To be done on a thread that may wait; then `advance` again.
-        case work(@Sendable () -> Void)
+        case work(WorkKind, @Sendable () -> Void)
         /// Work is still being done: what came was not looked at.
         case busy
         case answer(Response)
@@ -44,6 +44,8 @@ final class Exchange: @unchecked Sendable {
     private var waits = false
     private var request: (any HandledRequest)?
     private var isNoted = false
+    /// What its work waits for.
+    private var kind = WorkKind.reads
 
     init(connection: Connection, target: String) {
         self.connection = connection
@@ -56,22 +58,23 @@ final class Exchange: @unchecked Sendable {
 
     /// The head is complete.
     ///
-    /// - Parameter isFull: whether there is no room for more work.
-    func begin(_ head: RequestHead, _ handler: any RequestHandler, isFull: Bool) -> Step {
+    /// - Parameter queues: asked whether there is room for more work.
+    func begin(_ head: RequestHead, _ handler: any RequestHandler, _ queues: WorkQueues) -> Step {
         declared = head.contentLength
         waits = head.headers["expect"]?.lowercased() == "100-continue"
         let request = handler.handle(head)
         self.request = request
-        return marked(RequestMark.with(request.id) { open(request, isFull: isFull) })
+        return marked(RequestMark.with(request.id) { open(request, queues) })
     }
 
-    private func open(_ request: any HandledRequest, isFull: Bool) -> Step {
+    private func open(_ request: any HandledRequest, _ queues: WorkQueues) -> Step {
         switch request.open() {
         case .answer(let response):
             return settle(.answer(response))
-        case .work where isFull:
+        case .work(let kind, _) where queues[kind].isFull:
             return settle(.answer(request.refuse(.busy)))
-        case .work(let admit):
+        case .work(let kind, let admit):
+            self.kind = kind
             return work { .admitted(admit()) }
         }
     }
@@ -80,8 +83,8 @@ final class Exchange: @unchecked Sendable {
     private func marked(_ step: Step) -> Step {
         guard let request else { return step }
         switch step {
-        case .work(let job):
-            return .work { [self] in
+        case .work(let kind, let job):
+            return .work(kind) { [self] in
                 RequestMark.with(request.id) {
                     job()
                     if case .answered(let response) = state { state = .answered(noted(response)) }
@@ -123,7 +126,7 @@ final class Exchange: @unchecked Sendable {
 
     private func work(_ job: @escaping @Sendable () -> State) -> Step {
         state = .working
-        return .work { [self] in state = job() }
+        return .work(kind) { [self] in state = job() }
     }
 
     private func settle(_ admission: Admission) -> Step {
@@ -198,7 +201,7 @@ final class Exchange: @unchecked Sendable {
         state = .working
         // The consumer is handed over with the exchange, by the same orders.
         nonisolated(unsafe) let consumer = consumer
-        return .work { [self] in
+        return .work(.streams) { [self] in
             let consumer = unsafe consumer
             if !bytes.isEmpty { consumer.consume(bytes) }
             state = isLast ? .answered(consumer.finish()) : .streaming(consumer, waiting: [])

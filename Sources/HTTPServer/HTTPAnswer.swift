@@ -104,7 +104,7 @@ private final class StreamBody: Sendable {
     private let state = Mutex(State.piece([], sent: 0))
 
     @unsafe
-    init(_ source: any ByteSource, _ resumption: Resumption, _ connection: Connection, _ work: WorkQueue) {
+    init(_ source: any ByteSource, _ resumption: Resumption, _ connection: Connection, _ work: WorkQueues) {
         unsafe self.source = source
         self.resumption = resumption
         self.connection = connection
@@ -112,7 +112,7 @@ private final class StreamBody: Sendable {
             let queue = DispatchQueue(label: "stream")
             make = { queue.async(execute: $0) }
         } else {
-            make = work.submit
+            make = work[.reads].submit
         }
     }
 

@@ -76,7 +76,7 @@ func handleRequest(
         head.peer = exchange.connection.peer
         head.refusal = exchange.connection.refusal
         head.size = unsafe relay_mhd_head_size(handle)
-        step = exchange.begin(head, context.handler, isFull: context.work.isFull)
+        step = exchange.begin(head, context.handler, context.work)
     } else if unsafe size.pointee > 0, let bytes = unsafe bytes {
         step = exchange.advance(unsafe Array(UnsafeRawBufferPointer(start: bytes, count: size.pointee)))
     } else {
@@ -90,11 +90,11 @@ func handleRequest(
         exchange.connection.progressed()
         unsafe size.pointee = 0
         return unsafe HTTPAnswer.queue(response, on: handle, exchange.connection, thread)
-    case .work(let job):
+    case .work(let kind, let job):
         exchange.connection.waits()
         let resumption = unsafe Resumption(handle, thread)
         resumption.suspend()
-        context.work.submit {
+        context.work[kind].submit {
             job()
             exchange.connection.progressed()
             resumption.resume()

@@ -4,7 +4,7 @@ import RelayEngine
 
 /// One listening socket: a thread that accepts, and a few that serve, with libmicrohttpd 0.9.75 and an epoll set each.
 ///
-/// What may wait is done by the `WorkQueue` while its connection is suspended; what is answered from memory is answered on
+/// What may wait is done by the `WorkQueues` while its connection is suspended; what is answered from memory is answered on
 /// the spot. A sweeper holds every connection to its deadlines.
 @safe
 final class HTTPDaemon {
@@ -15,14 +15,14 @@ final class HTTPDaemon {
         let log: Log
         let door: Door
         let connections: Connections
-        let work: WorkQueue
+        let work: WorkQueues
         /// The control socket's file; nil for the network, and where the socket has none.
         let controlFile: String?
         let certificates: TLSCertificates?
         let times: ConnectionTimes
 
         init(
-            _ handler: any RequestHandler, _ settings: ServerSettings, door: Door, work: WorkQueue,
+            _ handler: any RequestHandler, _ settings: ServerSettings, door: Door, work: WorkQueues,
             controlFile: String?, certificates: TLSCertificates?
         ) throws(ServerStartError) {
             self.handler = handler
@@ -56,7 +56,7 @@ final class HTTPDaemon {
     ///   - certificates: what TLS is spoken with; nil: plain HTTP.
     ///   - isHanded: somebody else keeps a duplicate, and whoever connects waits there for the next server.
     init(
-        socket: Int32, door: Door, _ handler: any RequestHandler, _ settings: ServerSettings, _ work: WorkQueue,
+        socket: Int32, door: Door, _ handler: any RequestHandler, _ settings: ServerSettings, _ work: WorkQueues,
         certificates: TLSCertificates? = nil, isHanded: Bool = false
     ) throws(ServerStartError) {
         self.socket = socket

@@ -16,7 +16,7 @@ package final class HTTPService: Sendable {
         var port: UInt16?
         var control: HTTPDaemon?
         var controlSocket: ListenSocket.Control?
-        var work: WorkQueue?
+        var work: WorkQueues?
         var certificates: TLSCertificates?
     }
 
@@ -27,9 +27,6 @@ package final class HTTPService: Sendable {
     deinit {
         stop()
     }
-
-    /// Threads that wait for the store: readers side by side, and one writer.
-    private static let workers = 8
 
     /// Takes another certificate for the handshakes to come; connections that live are not touched. After `start`.
     ///
@@ -47,7 +44,7 @@ package final class HTTPService: Sendable {
     package func start(_ handler: any RequestHandler) throws {
         do {
             try state.withLock { state in
-                let work = WorkQueue(threads: Self.workers)
+                let work = WorkQueues()
                 state.work = work
                 state.certificates = try settings.identity.map { identity throws(ServerStartError) in
                     try TLSCertificates(identity)
@@ -87,7 +84,7 @@ package final class HTTPService: Sendable {
             if let socket = state.controlSocket { ListenSocket.remove(socket) }
             state.controlSocket = nil
             state.port = nil
-            _ = state.work?.stop(patience: 1000)
+            state.work?.stop(patience: 1000)
             state.work = nil
         }
     }

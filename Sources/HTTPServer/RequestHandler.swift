@@ -31,8 +31,8 @@ package protocol HandledRequest: AnyObject, Sendable {
 /// What is done about a request as soon as its head is there.
 package enum Opening {
     case answer(Response)
-    /// To be decided on a thread that may wait.
-    case work(@Sendable () -> Admission)
+    /// To be decided on a thread that may wait, and on such a one a collected body is finished too.
+    case work(WorkKind, @Sendable () -> Admission)
 }
 
 /// What the server refuses without asking the handler.

@@ -15,7 +15,7 @@ final class API: RequestHandler {
     let streams: StreamSlots
     /// Backup, check and pruning.
     let upkeep = StreamSlots(limit: 1)
-    let readinessCheck = MomentaryAnswer<[ReadinessFault]>()
+    let readinessCheck = ReadinessCheck()
     let metricsPage = MomentaryAnswer<SharedBytes>()
     /// What the open paths answer from.
     let board: VersionBoard
@@ -68,7 +68,7 @@ final class API: RequestHandler {
         }
         // Who shows a token has it looked up.
         guard route.isAnsweredFromMemory, head.headers["authorization"] == nil, case .answer(let response) = decide()
-        else { return (route, .work(decide)) }
+        else { return (route, .work(route.work, decide)) }
         return (route, .answer(response))
     }
 
