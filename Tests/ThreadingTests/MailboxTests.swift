@@ -41,4 +41,26 @@ struct MailboxTests {
         #expect(mailbox.take(timeout: .seconds(-1)) == [7])
         #expect(mailbox.take(timeout: .seconds(-1)).isEmpty)
     }
+
+    @Test("what is left is handed out when it closes, and nothing is taken afterwards")
+    func closing() throws {
+        let mailbox = try Mailbox<Int>()
+        #expect(mailbox.post(1))
+        #expect(mailbox.close() == [1])
+        #expect(!mailbox.post(2))
+        #expect(mailbox.take().isEmpty)
+    }
+
+    @Test("who waits wakes for an event, and for another descriptor, long before the time is over")
+    func waking() throws {
+        let mailbox = try Mailbox<Int>()
+        let other = try Mailbox<Int>()
+        let began = MonotonicClock.now()
+        other.post(1)
+        #expect(mailbox.take(timeout: .seconds(60), orReadable: other.descriptor).isEmpty)
+        let poster = try NativeThread(name: "poster") { mailbox.post(7) }
+        #expect(mailbox.take(timeout: .seconds(60)) == [7])
+        poster.join()
+        #expect(MonotonicClock.now() - began < .seconds(30))
+    }
 }
