@@ -3,8 +3,7 @@
 import Foundation
 import PackageDescription
 
-/// Whether this is a build of the fuzz targets (`make fuzz`): every module is instrumented, and the executable's sources
-/// become a library, so that the parsers in it can be linked too.
+/// Whether this is a build of the fuzz targets (`make fuzz`): every module is instrumented.
 let isFuzzing = ProcessInfo.processInfo.environment["UPGRADE_RELAY_FUZZ"] != nil
 
 /// Every target: the Swift 6 language mode, warnings as errors, and imports that leak nothing.
@@ -34,16 +33,15 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    isFuzzing
-        ? .target(name: name, dependencies: dependencies, exclude: ["main.swift"], swiftSettings: strictWithC)
-        : .executableTarget(name: name, dependencies: dependencies, swiftSettings: strictWithC)
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strictWithC)
 }
 
 /// The same sources twice: driven by libFuzzer with inputs of its own, and by the tests with those that are kept.
 let fuzzTargets: [Target] = {
     let fuzzed: [Target.Dependency] = [
-        "upgrade-relay", "RelayAPI", "HTTPServer", "VersionSources", "PushProviders", "HTTP2", "Signing", "WireFormat",
-        "RelayStore", "RelayEngine", "UpgradeRules", "APNsSimulator",
+        "RelayDaemon", "ClientCommands", "Configuration", "Terminal", "RelayAPI", "HTTPServer", "VersionSources",
+        "PushProviders", "HTTP2", "Signing", "WireFormat", "RelayStore", "RelayEngine",
+        "UpgradeRules", "APNsSimulator",
     ]
     guard isFuzzing else {
         return [
@@ -67,13 +65,7 @@ let package = Package(
     ],
     targets: [
         // The rooms, from the door down. Arrows point downwards only.
-        command(
-            "upgrade-relay",
-            [
-                "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut", "PushProviders", "HTTP2",
-                "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat",
-                "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd", "CLinux",
-            ]),
+        command("upgrade-relay", ["RelayDaemon", "Demo", "ClientCommands", "Terminal", "Signing"]),
         command(
             "relay-bench",
             [
@@ -82,9 +74,41 @@ let package = Package(
                 "UpgradeRules", "CLinux", "CAllocationCount",
             ]),
         room(
+            "RelayDaemon",
+            [
+                "Configuration", "Terminal", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
+                "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
+                "Threading", "WireFormat", "RelayEngine",
+                "UpgradeRules",
+                "Systemd", "CLinux",
+            ], touchesC: true),
+        room(
+            "Demo",
+            [
+                "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "Telemetry",
+                "Threading",
+                "WireFormat", "RelayEngine", "APNsSimulator",
+            ], touchesC: true),
+        room(
+            "ClientCommands",
+            [
+                "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
+                "RelayStore",
+                "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
+            ], touchesC: true),
+        room(
+            "Configuration",
+            [
+                "Terminal", "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Telemetry",
+                "Threading", "WireFormat", "RelayEngine",
+                "UpgradeRules",
+            ], touchesC: true),
+        room("Terminal", ["RelayEngine"], touchesC: true),
+        room(
             "RelayAPI",
             [
-                "HTTPServer", "Signing", "VersionSources", "RelayStore", "Telemetry", "Threading", "WireFormat",
+                "HTTPServer", "Signing", "VersionSources", "RelayStore", "Telemetry", "Threading",
+                "WireFormat",
                 "RelayEngine",
                 "UpgradeRules",
             ]),
@@ -212,18 +236,44 @@ let package = Package(
             "HTTPServerTests",
             ["HTTPServer", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "WireFormat", "CurlTransport", "Threading"]),
+        .target(
+            name: "CommandTranscript", dependencies: ["Terminal"], path: "Tests/CommandTranscript",
+            swiftSettings: strict),
+        tests("TerminalTests", ["Terminal", "CommandTranscript", "RelayEngine"]),
+        tests(
+            "ConfigurationTests",
+            [
+                "Configuration", "Terminal", "RelayAPI", "VersionSources", "Signing", "RelayStore", "Telemetry",
+                "Threading", "WireFormat", "RelayEngine",
+                "UpgradeRules",
+            ]),
+        tests(
+            "ClientCommandsTests",
+            [
+                "ClientCommands", "RelayDaemon", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
+                "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
+                "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers",
+            ]),
+        tests("DemoTests", ["Demo", "ClientCommands", "Configuration", "Terminal", "WireFormat"]),
+        tests(
+            "RelayDaemonTests",
+            [
+                "RelayDaemon", "Configuration", "Terminal", "FanOut", "PushProviders", "Signing", "RelayAPI",
+                "VersionSources", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat",
+                "RelayEngine", "UpgradeRules", "Systemd",
+                "TestPeers",
+            ]),
         tests(
             "CommandTests",
             [
-                "Telemetry", "Threading", "WireFormat",
-                "upgrade-relay", "FanOut", "PushProviders", "Signing", "RelayAPI", "VersionSources", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "Systemd", "TestPeers",
+                "upgrade-relay", "ClientCommands", "Configuration", "Terminal", "CommandTranscript", "Telemetry",
+                "Threading", "WireFormat", "RelayEngine",
             ]),
         tests(
             "EndToEndTests",
             [
-                "Telemetry", "Threading", "WireFormat",
-                "upgrade-relay", "CurlTransport", "Signing", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
+                "upgrade-relay", "Demo", "CurlTransport", "Signing", "RelayStoreSQLite", "Telemetry", "Threading",
+                "WireFormat", "RelayEngine", "UpgradeRules",
                 "APNsSimulator", "SeedApps", "TestPeers", "FaultInjection", "HookReceiver",
             ]),
     ] + fuzzTargets

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientCommands
+import Demo
 import Foundation
+import RelayDaemon
 import Signing
+import Terminal
+
+extension CommandTree {
+    /// Every command of the tool, in the order of the overview.
+    static let all = CommandTree(
+        commands: [ServeCommand.self, DemoCommand.self, CheckConfigCommand.self, SimulateAPNsCommand.self] + client,
+        hidden: [GenerateCommand.self], leadingOptions: ConnectionOptions.specs)
+}
 
 // Threads that dial are not waited for at the end.
 CryptoLibrary.keepUntilTheEnd()
 // A peer that hangs up is an error to report (EPIPE), not a reason to die.
 signal(SIGPIPE, SIG_IGN)
 let tool = CommandLineTool(
-    tree: .all, context: CommandContext(console: .standard, environment: ProcessInfo.processInfo.environment))
+    context: CommandContext(console: .standard, environment: ProcessInfo.processInfo.environment, tree: .all))
 exit(await tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)

@@ -1,42 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandTranscript
 import Synchronization
 import Testing
 
+@testable import ClientCommands
+@testable import Terminal
 @testable import upgrade_relay
-
-/// Keeps what a command writes.
-final class Transcript: Sendable {
-    private let texts = Mutex<(out: String, err: String)>(("", ""))
-    private let isTerminal: Bool
-    private let isOutputTerminal: Bool
-
-    init(isTerminal: Bool = false, isOutputTerminal: Bool = true) {
-        self.isTerminal = isTerminal
-        self.isOutputTerminal = isOutputTerminal
-    }
-
-    var out: String { texts.withLock { $0.out } }
-    var err: String { texts.withLock { $0.err } }
-
-    var console: Console {
-        Console(isTerminal: isTerminal, isOutputTerminal: isOutputTerminal) { [self] text, isError in
-            texts.withLock { texts in
-                if isError { texts.err += text } else { texts.out += text }
-            }
-        }
-    }
-
-    func context(_ environment: [String: String] = [:]) -> CommandContext {
-        CommandContext(console: console, environment: environment)
-    }
-}
 
 @Suite struct CommandLineTests {
     private func run(
         _ words: [String], environment: [String: String] = [:]
     ) async -> (code: ExitCode, out: String, err: String) {
         let transcript = Transcript()
-        let code = await CommandLineTool(tree: .all, context: transcript.context(environment)).run(words)
+        let code = await transcript.run(words, of: .all, environment: environment)
         return (code, transcript.out, transcript.err)
     }
 

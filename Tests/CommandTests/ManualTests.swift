@@ -3,6 +3,9 @@ import Foundation
 import RelayEngine
 import Testing
 
+@testable import ClientCommands
+@testable import Configuration
+@testable import Terminal
 @testable import upgrade_relay
 
 /// Manual pages and sample say what the reader of the configuration knows, no less and no more.

@@ -5,7 +5,7 @@ import OwnThread
 import Signing
 import Testing
 
-@testable import upgrade_relay
+@testable import Demo
 
 /// Signals, crashes and bad credentials: what is recorded is what happened.
 @Suite(.serialized, .ownThread) struct DurabilityTests {

@@ -3,7 +3,10 @@ import RelayEngine
 import Telemetry
 import VersionSources
 
-@testable import upgrade_relay
+@testable import ClientCommands
+@testable import Configuration
+@testable import RelayDaemon
+@testable import Terminal
 
 extension FuzzTarget {
     /// A configuration: every fault can be shown, and the scan that says where a fault is knows Foundation's grammar.

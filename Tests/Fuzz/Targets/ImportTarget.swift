@@ -5,8 +5,8 @@ import UpgradeRules
 import VersionSources
 import WireFormat
 
+@testable import ClientCommands
 @testable import RelayAPI
-@testable import upgrade_relay
 
 extension FuzzTarget {
     /// A file of devices: where it is cut on its way makes no difference, and what the command sends the API reads alike.

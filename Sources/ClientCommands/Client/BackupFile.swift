@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import Foundation
+import Terminal
+
+/// A file that is there whole or not at all: written under another name in the same directory, and renamed when all of it is
+/// on the disk. For its owner alone from the first byte: a backup holds what the store holds.
+final class BackupFile {
+    let path: String
+    /// Where it is until it is whole.
+    let partial: String
+    let replaces: Bool
+    private var descriptor: Int32 = -1
+
+    /// Looks before any work is done; makes nothing yet.
+    ///
+    /// - Parameter replaces: whether a file that is there may be replaced.
+    init(_ path: String, replaces: Bool) throws(CommandFailure) {
+        self.path = path
+        self.replaces = replaces
+        partial = "\(path).partial-\(getpid())"
+        var information = stat()
+        if unsafe stat(path, &information) == 0 {
+            guard information.st_mode & S_IFMT == S_IFREG else {
+                throw CommandFailure(.failed, "\(path) is not a file", hint: "name the file that the backup is to be")
+            }
+            guard replaces else { throw Self.exists(path) }
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 {
+            close(descriptor)
+            _ = unsafe unlink(partial)
+        }
+    }
+
+    func create() throws(CommandFailure) {
+        descriptor = unsafe open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure() }
+    }
+
+    func append(_ bytes: [UInt8]) throws(CommandFailure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure() }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Puts what was appended on the disk and gives it its name.
+    func finish() throws(CommandFailure) {
+        guard fsync(descriptor) == 0 else { throw failure() }
+        close(descriptor)
+        descriptor = -1
+        do {
+            try Self.publish(partial, as: path, replaces: replaces)
+        } catch {
+            _ = unsafe unlink(partial)
+            throw error
+        }
+    }
+
+    /// Renames and puts the directory on the disk, without which the name may be lost in a power cut (fsync(2)).
+    static func publish(_ partial: String, as path: String, replaces: Bool) throws(CommandFailure) {
+        // A file that came meanwhile must not be lost either: link(2) never replaces.
+        if replaces {
+            guard unsafe rename(partial, path) == 0 else { throw failure(path, errno) }
+        } else {
+            guard unsafe link(partial, path) == 0 else {
+                throw errno == EEXIST ? exists(path) : failure(path, errno)
+            }
+            _ = unsafe unlink(partial)
+        }
+        let directory = unsafe open(FileProbe.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        if directory >= 0 {
+            fsync(directory)
+            close(directory)
+        }
+    }
+
+    private func failure() -> CommandFailure { Self.failure(partial, errno) }
+
+    private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
+        CommandFailure(.failed, "\(path) cannot be written: \(unsafe String(cString: strerror(code)))")
+    }
+
+    private static func exists(_ path: String) -> CommandFailure {
+        CommandFailure(.failed, "\(path) is there already", hint: "--force replaces it")
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+package import Terminal
+
+/// Where the daemon is, as every command that talks to it understands it.
+package struct ConnectionOptions: Sendable {
+    package static let specs: [OptionSpec] = [
+        .value(
+            "config", "FILE", "the configuration that names the control socket",
+            default: "$\(RelayConfiguration.pathVariable), else \(RelayConfiguration.defaultPath)"),
+        .value("socket", "PATH", "the daemon's control socket", default: "as the configuration says"),
+        .value("url", "URL", "the daemon's HTTP address instead of its socket, such as http://127.0.0.1:8480"),
+        .value("api", "URL", "the same as --url"),
+        .value("ca", "FILE", "certificates in PEM to trust with --url https://…", default: "the system's"),
+        .value("token", "TOKEN", "the API token to use with --url", default: "$\(tokenVariable)"),
+        .flag("json", "print the API's JSON instead of text for people"),
+        .flag("quiet", "no progress"),
+    ]
+    static let tokenVariable = "UPGRADE_RELAY_TOKEN"
+    static let exitCodes: [ExitCode] = [.done, .failed, .usage, .unreachable]
+
+    /// For commands whose own `--url` is where users get the new version.
+    static let specsBesideDownloadURL: [OptionSpec] =
+        [.value("api", "URL", "the daemon's HTTP address instead of its socket; so is --url before the command")]
+        + specs.filter { !["url", "api"].contains($0.name) }
+
+    /// Instead of the daemon's socket or address: for tests.
+    @TaskLocal static var transport: (any APITransport)?
+
+    let isJSON: Bool
+    let isQuiet: Bool
+    /// The daemon's HTTP address; nil: its control socket.
+    let address: String?
+    /// What `--url` meant where it is not the daemon's.
+    let downloadURL: String?
+    private let arguments: ParsedArguments
+
+    /// - Parameter urlIsDownload: whether `--url` is the download URL; with a `--token` and no `--api` it is the daemon's all
+    ///   the same, because a token means nothing without an address.
+    init(_ arguments: ParsedArguments, urlIsDownload: Bool = false) throws {
+        self.arguments = arguments
+        isJSON = arguments.flag("json")
+        isQuiet = arguments.flag("quiet")
+        let token = arguments.value("token")
+        if arguments.value("api") != nil, arguments.value("url") != nil, !urlIsDownload {
+            throw UsageError("--api and --url are the same; give one of them")
+        }
+        let isDownload = urlIsDownload && (token == nil || arguments.value("api") != nil)
+        downloadURL = isDownload ? arguments.value("url") : nil
+        address = arguments.value("api") ?? (isDownload ? nil : arguments.value("url"))
+        if address != nil, arguments.value("socket") != nil {
+            throw UsageError("--url and --socket exclude each other")
+        }
+        if let address, !address.hasPrefix("http://"), !address.hasPrefix("https://") {
+            throw UsageError("--url: \"\(address)\" is not an HTTP address; one such as http://127.0.0.1:8480")
+        }
+        if arguments.value("ca") != nil, address?.hasPrefix("https://") != true {
+            throw UsageError("--ca goes with --url https://…")
+        }
+        if token != nil, address == nil {
+            throw UsageError("--token goes with --url; the control socket needs none")
+        }
+    }
+
+    func client(_ context: CommandContext) throws -> RelayClient {
+        if let transport = Self.transport { return RelayClient(transport) }
+        if let address {
+            let token = arguments.value("token") ?? context.environment[Self.tokenVariable]
+            return RelayClient(
+                CurlAPITransport(
+                    url: address, token: token.flatMap { $0.isEmpty ? nil : $0 },
+                    trustedCertificates: arguments.value("ca")))
+        }
+        return RelayClient(try CurlAPITransport(socket: socketPath(context)))
+    }
+
+    /// The configuration may be unreadable for who may use the socket; then the default has to do.
+    private func socketPath(_ context: CommandContext) throws -> String {
+        if let path = arguments.value("socket") { return path }
+        do {
+            return try configurationFile(context).load().listen.controlSocket
+        } catch {
+            if arguments.value("config") != nil { throw error }
+            return ListenConfiguration.defaultControlSocket
+        }
+    }
+
+    private func configurationFile(_ context: CommandContext) -> ConfigurationFile {
+        ConfigurationFile.located(option: arguments.value("config"), environment: context.environment)
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import Foundation
+import Terminal
+import Threading
+
+/// The API over the control socket or over HTTP, by libcurl.
+package struct CurlAPITransport: APITransport {
+    private let client: HTTPClient
+    /// Scheme, host and port, without a slash at the end.
+    private let base: String
+    private let token: String?
+    private let hint: String
+    private var isSocket: Bool { client.unixSocket != nil }
+
+    package init(socket: String) {
+        client = HTTPClient(unixSocket: socket)
+        // With a unix socket the host is only what the Host field says.
+        base = "http://relay"
+        token = nil
+        hint = Self.socketHint(socket)
+    }
+
+    package init(url: String, token: String?, trustedCertificates: String? = nil) {
+        client = HTTPClient(trustedCertificates: trustedCertificates)
+        base = url.hasSuffix("/") ? String(url.dropLast()) : url
+        self.token = token
+        hint = "is the daemon running, and does it listen at \(url)?"
+    }
+
+    package func send(_ request: APIRequest) async throws -> APIAnswer {
+        do {
+            let response = try await client.response(to: converted(request, timeout: .seconds(120)))
+            return APIAnswer(status: response.status, body: response.body)
+        } catch let error as TransportError {
+            throw failure(error)
+        }
+    }
+
+    package func lines(
+        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
+    ) async throws -> APIAnswer {
+        try await stream(request, receive) { try client.lines($0, $1) }
+    }
+
+    package func pieces(
+        _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
+    ) async throws -> APIAnswer {
+        try await stream(request, receive) { try client.pieces($0, $1) }
+    }
+
+    /// Runs `perform` on a thread of its own, until it ends or the task is cancelled.
+    private func stream(
+        _ request: APIRequest, _ receive: @escaping @Sendable ([UInt8]) throws -> Bool,
+        perform: @escaping @Sendable (HTTPRequest, @escaping ([UInt8]) throws -> Bool) throws -> HTTPResponse
+    ) async throws -> APIAnswer {
+        let cancellation = CancellationFlag()
+        do {
+            let response = try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation {
+                    (continuation: CheckedContinuation<HTTPResponse, any Error>) in
+                    do {
+                        try NativeThread(name: "stream") {
+                            continuation.resume(
+                                with: Result {
+                                    try perform(converted(request, timeout: nil)) { part in
+                                        cancellation.isSet ? false : try receive(part)
+                                    }
+                                })
+                        }.detach()
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
+                }
+            } onCancel: {
+                cancellation.set()
+            }
+            return APIAnswer(status: response.status, body: response.body)
+        } catch let error as TransportError {
+            throw failure(error)
+        }
+    }
+
+    private func converted(_ request: APIRequest, timeout: Duration?) -> HTTPRequest {
+        var converted = HTTPRequest(request.method, base + request.path)
+        converted.headers.append((name: "accept", value: request.accept))
+        if let token { converted.headers.append((name: "authorization", value: "Bearer \(token)")) }
+        if let type = request.contentType { converted.headers.append((name: "content-type", value: type)) }
+        for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) {
+            converted.headers.append((name: name, value: value))
+        }
+        if let body = request.body { converted.body = .bytes(body) }
+        converted.timeout = timeout
+        converted.maximumResponse = 64 << 20
+        return converted
+    }
+
+    private func failure(_ error: TransportError) -> CommandFailure {
+        switch error.code {
+        case .cannotConnect, .broken, .timedOut, .notTrusted:
+            // Of a unix socket libcurl only says that it "failed to connect to relay port 80".
+            CommandFailure(
+                .unreachable,
+                "the daemon is not reachable\(isSocket && error.code == .cannotConnect ? "" : ": \(error.reason)")",
+                hint: hint)
+        default:
+            CommandFailure(.failed, "\(error)")
+        }
+    }
+
+    private static func socketHint(_ path: String) -> String {
+        // A socket's directory may be closed to us: then even its existence is hidden.
+        if unsafe access(path, F_OK) != 0, errno == ENOENT {
+            return "no control socket at \(path); is the daemon running? (systemctl status upgrade-relay)"
+        }
+        if unsafe access(path, R_OK | W_OK) != 0, errno == EACCES {
+            return "the control socket \(path) is not yours to use; try with sudo, or as the daemon's user"
+        }
+        return "is the daemon running? Its control socket is \(path)"
+    }
+}

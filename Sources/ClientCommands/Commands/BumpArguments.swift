@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import RelayStore
+import Terminal
+import UpgradeRules
+
+/// The options that make up a bump.
+enum BumpArguments {
+    static let options: [OptionSpec] = [
+        .value("required", "VERSION", "the version that every device must have; a rise starts a campaign"),
+        .value("latest", "VERSION", "the newest version there is", default: "at least the required one"),
+        .value("url", "URL", "where users get it", default: "as the configuration says"),
+        .value("required-build", "CODE", "Android's version code of the required version, for Gandalf"),
+        .value("latest-build", "CODE", "Android's version code of the latest version, for Gandalf"),
+        .value("message", "TEXT", "what the push says", default: "as the configuration says"),
+        OptionSpec.value("telephone", "NUMBER", "only to the devices of this user").repeatable(),
+    ]
+
+    static func body(_ arguments: ParsedArguments, downloadURL: String?) throws(UsageError) -> JSONTree {
+        var body: [String: JSONTree] = [:]
+        for name in ["required", "latest"] {
+            guard let text = arguments.value(name) else { continue }
+            body[name] = .string(try AppArguments.version(text, option: name).text)
+        }
+        var builds: [String: JSONTree] = [:]
+        for name in ["required", "latest"] {
+            guard let text = arguments.value("\(name)-build") else { continue }
+            guard let code = Int64(text), BuildNumbers.range.contains(code) else {
+                throw UsageError(
+                    "--\(name)-build: \"\(text)\" is not a version code; a whole number from 1 to "
+                        + "\(BuildNumbers.range.upperBound)")
+            }
+            builds[name] = .integer(code)
+        }
+        if !builds.isEmpty { body["builds"] = .object(builds) }
+        guard !body.isEmpty else { throw UsageError("--required VERSION is missing") }
+        if let downloadURL { body["downloadUrl"] = .string(downloadURL) }
+        if let message = arguments.value("message") { body["message"] = .string(message) }
+        let telephones = arguments.values("telephone")
+        if !telephones.isEmpty { body["telephones"] = .array(telephones.map(JSONTree.string)) }
+        return .object(body)
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Configuration
+import Foundation
+import RelayStore
+import Signing
+package import Terminal
+import UpgradeRules
+
+package struct CheckConfigCommand: Command {
+    package static let spec = CommandSpec(
+        path: ["check-config"],
+        purpose: "Checks the configuration and every file that it names",
+        discussion: "Prints each fault with its field, all at once.",
+        positionals: [PositionalSpec("FILE", "the configuration, as --config", isRequired: false)],
+        options: [ConfigurationFile.option, .flag("json", "print JSON instead of text for people")],
+        examples: ["upgrade-relay check-config --config /etc/upgrade-relay/config.json5"],
+        exitCodes: [.done, .usage, .configuration])
+
+    private let configPath: String?
+    private let isJSON: Bool
+
+    package init(_ arguments: ParsedArguments) throws {
+        if arguments.value("config") != nil, arguments.positional("FILE") != nil {
+            throw UsageError("FILE and --config are the same; give one of them")
+        }
+        configPath = arguments.value("config") ?? arguments.positional("FILE")
+        isJSON = arguments.flag("json")
+    }
+
+    package func run(_ context: CommandContext) async throws -> ExitCode {
+        let file = ConfigurationFile.located(option: configPath, environment: context.environment)
+        let configuration: RelayConfiguration
+        do {
+            configuration = try file.load()
+        } catch {
+            return try report(error, context.console)
+        }
+        let check = ConfigurationCheck(configuration: configuration, environment: context.environment).run()
+        guard check.faults.isEmpty else {
+            return try report(ConfigurationError(path: file.path, faults: check.faults), context.console)
+        }
+        if isJSON {
+            context.console.writeLine(try RelayClient.text(.object(["valid": .bool(true), "faults": .array([])])))
+        } else {
+            context.console.write(Self.summary(file.path, configuration, check))
+        }
+        return .done
+    }
+
+    private func report(_ error: ConfigurationError, _ console: Console) throws -> ExitCode {
+        if isJSON {
+            let faults = error.faults.map { fault in
+                JSONTree.object(["field": .string(fault.field), "reason": .string(fault.problem)])
+            }
+            console.writeLine(try RelayClient.text(.object(["valid": .bool(false), "faults": .array(faults)])))
+        } else {
+            console.writeError("\(error)\n")
+        }
+        return .configuration
+    }
+
+    package static func summary(
+        _ path: String, _ configuration: RelayConfiguration, _ check: ConfigurationCheck.Report
+    ) -> String {
+        var fields = [
+            ("configuration", path), ("store", configuration.store.sqlitePath),
+            ("listens at", "\(configuration.listen.address)"), ("control socket", configuration.listen.controlSocket),
+        ]
+        if let identity = check.identity {
+            let end = Date(timeIntervalSince1970: TimeInterval(identity.notAfter)).formatted(.iso8601)
+            fields.append(("certificate", "\(identity.names), until \(end)"))
+        }
+        for app in configuration.apps {
+            let pushes = app.apns.map { "pushes to \($0.server) as \($0.topic)" } ?? "no pushes"
+            fields.append(("app", "\(app.key.app) \(app.key.platform.rawValue), \(pushes)"))
+        }
+        if configuration.apps.isEmpty { fields.append(("apps", "none")) }
+        for secret in check.secretsRead { fields.append(("read", "\(secret.field) from \(secret.place)")) }
+        if configuration.webhooks.secrets.isEmpty {
+            fields.append(("note", "webhooks.secrets is empty: every webhook is refused"))
+        }
+        return "configuration is valid\n\n" + TextTable.fields(fields)
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import Terminal
+
+/// The `warnings` of an answer, as people read them.
+enum WarningText {
+    static func lines(_ answer: JSONTree) -> [String] {
+        (answer["warnings"]?.array ?? []).compactMap(\.string).map { "warning: \(DisplayWidth.sanitised($0))" }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import Terminal
+
+/// upgrade-relay(1), laid out as man-pages(7) wants it. Pure.
+struct ManualPage {
+    private let specs: [CommandSpec]
+
+    init(_ specs: [CommandSpec]) {
+        self.specs = specs
+    }
+
+    var text: String {
+        var lines = [".\\\" made by \"upgrade-relay generate man\""]
+        lines += Roff.head("upgrade-relay", section: 1, "User Commands")
+        lines += [
+            ".SH NAME", "upgrade\\-relay \\-", "tells every device that runs a version older than required to upgrade",
+        ]
+        lines += [
+            ".SH SYNOPSIS", ".B upgrade\\-relay", "COMMAND [options]", ".br", ".B upgrade\\-relay", "\\-\\-version",
+        ]
+        lines.append(".SH DESCRIPTION")
+        lines += Roff.paragraph(
+            "Keeps, for each app and platform, which version is required; when that rises, pushes to every registered "
+                + "device whose user still runs an older one, and can say afterwards what became of each push.")
+        lines.append(".PP")
+        lines += Roff.paragraph(
+            "*serve* is the daemon. *demo*, *check-config* and *simulate-apns* stand alone. All other commands talk to the "
+                + "running daemon: over its control socket, or with --url and --token.")
+        lines.append(".SH COMMANDS")
+        for spec in specs { lines += Self.section(spec) }
+        lines.append(".SH EXIT STATUS")
+        for code in [ExitCode.done, .failed, .usage, .unreachable, .configuration] {
+            lines += [".TP", ".B \(code.rawValue)"] + Roff.paragraph(code.meaning)
+        }
+        lines += [
+            ".SH ENVIRONMENT", ".TP", ".B UPGRADE_RELAY_CONFIG", "the configuration, where \\-\\-config names none",
+        ]
+        lines += [
+            ".SH FILES", ".TP", ".I /etc/upgrade\\-relay/config.json5", "the configuration", ".TP",
+            ".I /var/lib/upgrade\\-relay/relay.db", "the store", ".TP", ".I /run/upgrade\\-relay/control.sock",
+            "the control socket", ".SH SEE ALSO", ".BR upgrade\\-relay.json5 (5),", ".BR upgrade\\-relay.service (8)",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func section(_ spec: CommandSpec) -> [String] {
+        let usage = HelpPage(spec).usage.dropFirst("upgrade-relay ".count)
+        var lines = [".SS \(Roff.escaped(usage))"] + Roff.paragraph("\(spec.purpose).")
+        for text in spec.discussion.split(separator: "\n\n") { lines += [".PP"] + Roff.paragraph(String(text)) }
+        for positional in spec.positionals {
+            lines += [".TP", ".I \(Roff.escaped(positional.name))"] + Roff.paragraph(positional.summary)
+        }
+        for option in spec.options {
+            let value = option.value.map { " \\fI\(Roff.escaped($0))\\fR" } ?? ""
+            let text = option.summary + (option.defaultText.map { " (default: \($0))" } ?? "")
+            lines += [".TP", "\\fB\\-\\-\(Roff.escaped(option.name))\\fR\(value)"] + Roff.paragraph(text)
+        }
+        if !spec.examples.isEmpty {
+            lines += [".PP", spec.examples.count == 1 ? "Example:" : "Examples:", ".PP", ".RS 4", ".nf"]
+            lines += spec.examples.map(Roff.line) + [".fi", ".RE"]
+        }
+        return lines
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+
+/// Sends devices to the API many thousand at a time, and keeps account of what became of them. While one request is under way
+/// the next is filled; never are two under way, so that of two lines with one token the later one counts.
+package struct DeviceUpload: Sendable {
+    /// Lines of one request at first and at most, and bytes after which it is sent all the same. A request takes about a
+    /// second: long enough for the relay to store much at once, short enough for the time-out and for the progress bar.
+    package static let linesAtFirst = 16_384
+    package static let mostLines = 65_536
+    package static let fewestLines = 1024
+    package static let bytesPerRequest = 12 << 20
+
+    package struct Tally: Sendable, Equatable {
+        package var stored: Int64 = 0
+        package var refusedCount: Int64 = 0
+    }
+
+    private struct Batch {
+        var app: String
+        var platform: String
+        var body: [UInt8] = []
+        /// The file's line for each line of the body.
+        var lines: [Int] = []
+    }
+
+    /// A request that is on its way, or its answer.
+    private struct Sending {
+        var batch: Batch
+        var answer: Task<(APIAnswer, Duration), any Error>
+    }
+
+    private let client: RelayClient
+    private var batches: [Batch] = []
+    /// Of `batches`: where the last device went, and nearly always the next one goes.
+    private var last = 0
+    private var linesPerRequest = Self.linesAtFirst
+    private var sending: Sending?
+    package private(set) var tally = Tally()
+    /// Not yet taken.
+    private var refused: [RefusedLine] = []
+
+    package init(_ client: RelayClient) {
+        self.client = client
+    }
+
+    package mutating func add(_ items: [DeviceReader.Item]) async throws {
+        for item in items {
+            switch item {
+            case .refused(let refused): refuse(refused)
+            case .device(let line, let device): if keep(device, line) { try await send(batches.remove(at: last)) }
+            }
+        }
+    }
+
+    package mutating func finish() async throws {
+        let rest = batches.sorted { ($0.app, $0.platform) < ($1.app, $1.platform) }
+        batches = []
+        for batch in rest { try await send(batch) }
+        try await settle()
+    }
+
+    /// The lines that were refused since the last call, by their numbers: nothing of them is kept here.
+    package mutating func takeRefused() -> [RefusedLine] {
+        defer { refused = [] }
+        return refused.sorted { $0.line < $1.line }
+    }
+
+    /// Whether the request, which `last` names, is full.
+    private mutating func keep(_ device: DeviceLine, _ line: Int) -> Bool {
+        if !batches.indices.contains(last) || batches[last].app != device.app
+            || batches[last].platform != device.platform
+        {
+            last =
+                batches.firstIndex { $0.app == device.app && $0.platform == device.platform } ?? batches.endIndex
+            if last == batches.endIndex { batches.append(Batch(app: device.app, platform: device.platform)) }
+        }
+        batches[last].body += device.json
+        batches[last].body.append(UInt8(ascii: "\n"))
+        batches[last].lines.append(line)
+        // The lines of many apps share the room that those of one have.
+        return batches[last].lines.count >= max(linesPerRequest / batches.count, Self.fewestLines)
+            || batches[last].body.count >= Self.bytesPerRequest / batches.count
+    }
+
+    private mutating func send(_ batch: Batch) async throws {
+        try await settle()
+        let request = Self.request(batch)
+        sending = Sending(
+            batch: batch,
+            answer: Task { [transport = client.transport] in
+                let began = ContinuousClock.now
+                return (try await transport.send(request), ContinuousClock.now - began)
+            })
+    }
+
+    private static func request(_ batch: Batch) -> APIRequest {
+        let path = APIPath.make(["v1", "apps", batch.app, batch.platform, "devices"])
+        return APIRequest("POST", path, body: batch.body, contentType: "application/x-ndjson")
+    }
+
+    /// Waits for the request that is under way, if there is one, and notes its answer. To be called where the import ends
+    /// before its time: what is under way is stored.
+    package mutating func settle() async throws {
+        guard let sending else { return }
+        self.sending = nil
+        let (answer, duration) = try await withTaskCancellationHandler {
+            try await sending.answer.value
+        } onCancel: {
+            sending.answer.cancel()
+        }
+        if duration < .seconds(1) { linesPerRequest = min(linesPerRequest * 2, Self.mostLines) }
+        if duration > .seconds(4) { linesPerRequest = max(linesPerRequest / 2, Self.fewestLines) }
+        tally.stored += try await note(answer, sending.batch)
+    }
+
+    /// - Returns: how many were stored.
+    private mutating func note(_ answer: APIAnswer, _ batch: Batch) async throws -> Int64 {
+        // Nobody knows this app: its lines cannot be stored, those of others can.
+        if answer.status == 404 {
+            let reason = Problem(answer).message.replacing("\n", with: " ")
+            for line in batch.lines { refuse(RefusedLine(line: line, reason: reason)) }
+            return 0
+        }
+        guard answer.isSuccess else { throw Problem(answer).failure }
+        let reply = try RelayClient.reply(answer).tree
+        let entries = reply["refused"]?.array ?? []
+        var lastTold = 0
+        for entry in entries {
+            let number = Int(entry.count("line"))
+            lastTold = max(lastTold, number)
+            let line = batch.lines.indices.contains(number - 1) ? batch.lines[number - 1] : number
+            refuse(RefusedLine(line: line, reason: entry.shown("reason")))
+        }
+        let untold = (reply["refusedCount"]?.integer ?? 0) - Int64(entries.count)
+        if untold > 0, (1..<batch.lines.count).contains(lastTold) {
+            try await askAgain(batch, after: lastTold, untold: untold)
+        } else {
+            // It did not tell of each; that must not make the count wrong.
+            tally.refusedCount += max(0, untold)
+        }
+        return reply.count("stored")
+    }
+
+    /// The relay tells the reasons of so many refused lines and counts the rest. What is behind the last one that it told of
+    /// is sent once more, which does no harm, and less at a time as it tells more.
+    private mutating func askAgain(_ batch: Batch, after told: Int, untold: Int64) async throws {
+        let before = tally.refusedCount
+        var rest = Batch(app: batch.app, platform: batch.platform)
+        rest.lines = Array(batch.lines[told...])
+        let ends = batch.body.indices.lazy.filter { batch.body[$0] == UInt8(ascii: "\n") }
+        rest.body = Array(batch.body[(ends.dropFirst(told - 1).first.map { $0 + 1 } ?? 0)...])
+        _ = try await note(try await client.transport.send(Self.request(rest)), rest)
+        // The relay may have been set up differently in between: what it counted first is what was refused.
+        tally.refusedCount = max(tally.refusedCount, before + untold)
+    }
+
+    private mutating func refuse(_ line: RefusedLine) {
+        tally.refusedCount += 1
+        refused.append(line)
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayStore
+package import Signing
+import UpgradeRules
+import WireFormat
+
+/// Looks at every file that a valid configuration names.
+package struct ConfigurationCheck: Sendable {
+    package let configuration: RelayConfiguration
+    package let environment: [String: String]
+
+    package init(configuration: RelayConfiguration, environment: [String: String]) {
+        self.configuration = configuration
+        self.environment = environment
+    }
+
+    package struct Report: Sendable {
+        package var faults: [ConfigurationFault] = []
+        /// What was read, in the order of the file: field and place.
+        package var secretsRead: [(field: String, place: String)] = []
+        /// What TLS is spoken with.
+        package var identity: ServerIdentity?
+    }
+
+    package func run() -> Report {
+        var report = Report()
+        // SQLite keeps its WAL beside the database, so the directory must be writable too (sqlite.org/wal.html).
+        checkDirectory(of: configuration.store.sqlitePath, "store.sqlite.path", &report)
+        checkDirectory(of: configuration.listen.controlSocket, "listen.controlSocket", &report)
+        checkFiles(&report)
+        return report
+    }
+
+    /// Looks at secrets, keys and certificates alone: what the daemon reads again at each reload.
+    package func runFiles() -> Report {
+        var report = Report()
+        checkFiles(&report)
+        return report
+    }
+
+    private func checkFiles(_ report: inout Report) {
+        if let tls = configuration.listen.tls {
+            do throws(ConfigurationFault) {
+                report.identity = try tls.identity(environment: environment, now: Int64(time(nil)))
+                report.secretsRead.append(("listen.tls.certificate", tls.certificate.place))
+                report.secretsRead.append(("listen.tls.key", tls.key.place))
+            } catch {
+                report.faults.append(error)
+            }
+        }
+        for (index, source) in configuration.webhooks.secrets.enumerated() {
+            let field = "webhooks.secrets[\(index)]"
+            guard let secret = read(source, field, &report) else { continue }
+            if let problem = Self.webhookSecretProblem(secret) {
+                report.faults.append(ConfigurationFault(field, "\(source.place) \(problem)"))
+            }
+        }
+        for (index, receiver) in configuration.notify.enumerated() {
+            let field = "notify[\(index)]"
+            if let secret = read(receiver.secret, "\(field).secret", &report),
+                let problem = Self.webhookSecretProblem(secret)
+            {
+                report.faults.append(ConfigurationFault("\(field).secret", "\(receiver.secret.place) \(problem)"))
+            }
+            if let path = receiver.trustedCertificates {
+                checkCertificates(path, "\(field).trustedCertificates", &report)
+            }
+        }
+        for app in configuration.apps {
+            guard let apns = app.apns else { continue }
+            let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).apns"
+            if let pem = read(apns.key, "\(field).key", &report) {
+                do {
+                    _ = try ES256PrivateKey(pem: pem)
+                } catch {
+                    report.faults.append(
+                        ConfigurationFault("\(field).key", "\(apns.key.place): \(error)"))
+                }
+            }
+            if let path = apns.trustedCertificates {
+                checkCertificates(path, "\(field).trustedCertificates", &report)
+            }
+        }
+    }
+
+    private func read(_ source: SecretSource, _ field: String, _ report: inout Report) -> [UInt8]? {
+        do {
+            let secret = try source.read(environment: environment)
+            report.secretsRead.append((field, source.place))
+            return secret
+        } catch {
+            report.faults.append(ConfigurationFault(field, "\(error)"))
+            return nil
+        }
+    }
+
+    private func checkDirectory(of file: String, _ field: String, _ report: inout Report) {
+        let directory = FileProbe.directory(of: file)
+        guard let fault = FileProbe.directoryFault(directory) else { return }
+        let hint = fault.hint.map { "; \($0)" } ?? ""
+        report.faults.append(ConfigurationFault(field, "the directory \(directory) \(fault.problem)\(hint)"))
+    }
+
+    private func checkCertificates(_ path: String, _ field: String, _ report: inout Report) {
+        switch FileProbe.read(path, limit: 16 << 20) {
+        case .failure(let fault):
+            let hint = fault.hint.map { "; \($0)" } ?? ""
+            report.faults.append(ConfigurationFault(field, "the file \(path) \(fault.problem)\(hint)"))
+        case .success(let bytes):
+            guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
+                report.faults.append(ConfigurationFault(field, "the file \(path) holds no certificate in PEM"))
+                return
+            }
+        }
+    }
+
+    /// Standard Webhooks secrets say what they are ("whsec_"), so a damaged one can be told; others are any bytes.
+    package static func webhookSecretProblem(_ secret: [UInt8]) -> String? {
+        let prefix = Array("whsec_".utf8)
+        guard secret.starts(with: prefix) else { return nil }
+        guard let key = Base64.decode(String(decoding: secret.dropFirst(prefix.count), as: UTF8.self)) else {
+            return "begins with whsec_, but what follows is not base64"
+        }
+        return (24...64).contains(key.count) ? nil : "holds \(key.count) bytes after whsec_; 24 to 64 are right"
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Terminal
+
+/// A key that the configuration may hold, as its reader asks for it.
+package struct ConfigurationKey: Sendable, Hashable {
+    package enum Values: Sendable, Hashable {
+        case text(default: String?)
+        case requiredText
+        case flag(default: Bool)
+        case integer(ClosedRange<Int>, default: Int?)
+        case number(ClosedRange<Double>, default: String?)
+        case duration(ClosedRange<Duration>, default: String?)
+        /// As they are written, with quotes where they are words.
+        case choice([String], default: String?)
+        /// Where a secret is kept.
+        case secret
+        case list
+        /// Its members have defaults, so it may be left out.
+        case object
+        /// Left out, it means something else than an empty one.
+        case optionalObject
+    }
+
+    /// `apps.APP.PLATFORM.push.type`, `notify[].url`: what names are the owner's is in capitals.
+    package let path: String
+    package let values: Values
+
+    package init(_ path: String, _ values: Values) {
+        self.path = Self.general(path)
+        self.values = values
+    }
+
+    /// `apps["com.example.app"].ios.sources[3].appStore.id` as `apps.APP.PLATFORM.sources[].appStore.id`.
+    ///
+    /// By hand: this runs for every key of every app at each start, and three regular expressions, compiled each time, were
+    /// a quarter of what a start costs.
+    private static func general(_ path: String) -> String {
+        var general = ""
+        var rest = path[...]
+        if rest.hasPrefix("apps[\""), let quote = rest.dropFirst(6).firstIndex(of: "\""),
+            rest[quote...].hasPrefix("\"]")
+        {
+            general = "apps.APP"
+            rest = rest[quote...].dropFirst(2)
+            for platform in [".ios", ".android"] where rest == platform || rest.hasPrefix("\(platform).") {
+                general += ".PLATFORM"
+                rest = rest.dropFirst(platform.count)
+            }
+        }
+        while let bracket = rest.firstIndex(of: "[") {
+            let inside = rest[bracket...].dropFirst()
+            let number = inside.prefix { ("0"..."9").contains($0) }
+            let isNumber = !number.isEmpty && inside[number.endIndex...].first == "]"
+            general += rest[..<bracket] + (isNumber ? "[]" : "[")
+            rest = isNumber ? inside[number.endIndex...].dropFirst() : inside
+        }
+        return general + rest
+    }
+
+    /// What it may hold and what holds where it is left out; nil where its members say that.
+    package var facts: String? {
+        switch values {
+        case .text(let value): "Text." + Self.standard(value.map { "\"\($0)\"" })
+        case .requiredText: "Text, which must be given."
+        case .flag(let value): "true or false." + Self.standard("\(value)")
+        case .integer(let range, let value):
+            (range.upperBound == .max
+                ? "A whole number from \(range.lowerBound)."
+                : "A whole number from \(range.lowerBound) to \(range.upperBound).")
+                + Self.standard(value.map(String.init))
+        case .number(let range, let value):
+            "A number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))." + Self.standard(value)
+        case .duration(let range, let value):
+            "A duration from \"\(DurationText.exact(range.lowerBound))\" to \"\(DurationText.exact(range.upperBound))\"."
+                + Self.standard(value.map { "\"\($0)\"" })
+        case .choice(let words, let value):
+            "\(ConfigurationReader.alternatives(words))." + Self.standard(value)
+        case .secret: "The place of a secret."
+        case .list: "A list."
+        case .object, .optionalObject: nil
+        }
+    }
+
+    /// Without a decimal where there is none to tell.
+    package static func text(_ number: Double) -> String { Int64(exactly: number).map(String.init) ?? String(number) }
+
+    private static func standard(_ value: String?) -> String {
+        value.map { " Default: \($0)." } ?? ""
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Terminal
+
+/// Looks at files that the configuration names, and says what is wrong with them in an operator's words.
+package enum FileProbe {
+    package struct Failure: Error {
+        /// Completes "file X …": "does not exist".
+        package var problem: String
+        package var hint: String?
+    }
+
+    /// The whole file, if it is a regular one of at most `limit` bytes.
+    package static func read(_ path: String, limit: Int) -> Result<[UInt8], Failure> {
+        // O_NONBLOCK: opening a FIFO without a writer would wait for ever otherwise (open(2)).
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return .failure(failure(errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return .failure(failure(errno)) }
+        guard status.st_mode & S_IFMT == S_IFREG else { return .failure(Failure(problem: "is not a regular file")) }
+        guard status.st_size <= limit else {
+            return .failure(Failure(problem: "has \(status.st_size) bytes; at most \(limit) make sense here"))
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= limit {
+            let count = unsafe buffer.withUnsafeMutableBytes {
+                unsafe Foundation.read(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return .failure(failure(errno))
+            }
+            if count == 0 { break }
+            bytes += buffer[..<count]
+        }
+        return .success(bytes)
+    }
+
+    package static func directory(of file: String) -> String {
+        guard let slash = file.lastIndex(of: "/") else { return "." }
+        return slash == file.startIndex ? "/" : String(file[..<slash])
+    }
+
+    /// nil where the process may create and write files in the directory, or may make it in the one above.
+    package static func directoryFault(_ path: String) -> Failure? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            let fault = failure(errno)
+            guard errno == ENOENT else { return fault }
+            let above = directory(of: path)
+            guard unsafe stat(above, &status) == 0 else { return fault }
+            guard unsafe access(above, W_OK | X_OK) == 0 else {
+                return Failure(
+                    problem: "does not exist, and \(above) is not writable for \(user)",
+                    hint: "make it for the user that the relay runs as")
+            }
+            return nil
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return Failure(problem: "is not a directory") }
+        guard unsafe access(path, W_OK | X_OK) == 0 else {
+            guard errno != EROFS else { return Failure(problem: "is on a read-only file system") }
+            return Failure(problem: "is not writable for \(user)", hint: "chown or chmod it, or choose another place")
+        }
+        return nil
+    }
+
+    private static func failure(_ number: CInt) -> Failure {
+        switch number {
+        case ENOENT, ENOTDIR: Failure(problem: "does not exist")
+        case EACCES, EPERM: Failure(problem: "is not readable for \(user)", hint: "chown or chmod it")
+        default: Failure(problem: "cannot be read: \(unsafe String(cString: strerror(number)))")
+        }
+    }
+
+    private static var user: String { "user id \(geteuid())" }
+}

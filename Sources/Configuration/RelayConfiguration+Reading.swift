@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Telemetry
+import UpgradeRules
+
+extension RelayConfiguration {
+    /// Reads the document's tree over the defaults.
+    ///
+    /// - Returns: the configuration and all that is wrong with it; it may be used only where nothing is.
+    static func read(_ tree: JSONTree) -> (configuration: RelayConfiguration, faults: [ConfigurationFault]) {
+        let faults = ConfigurationReader.Faults()
+        let configuration = read(tree, faults)
+        return (configuration, faults.list)
+    }
+
+    /// Every key that reading the document comes past.
+    package static func keys(_ tree: JSONTree) -> [ConfigurationKey] {
+        let faults = ConfigurationReader.Faults()
+        _ = read(tree, faults)
+        return faults.keys
+    }
+
+    private static func read(_ tree: JSONTree, _ faults: ConfigurationReader.Faults) -> RelayConfiguration {
+        var configuration = RelayConfiguration()
+        guard case .object(let members) = tree else {
+            faults.list.append(ConfigurationFault("", "\(tree.held) is not a configuration; an object { … } is"))
+            return configuration
+        }
+        let root = ConfigurationReader(members, faults: faults)
+        if let reader = root.object("store") { configuration.store = readStore(reader) }
+        if let reader = root.object("listen") { configuration.listen = readListen(reader) }
+        if let reader = root.object("webhooks") {
+            configuration.webhooks.secrets = reader.list("secrets").compactMap { reader.secret($0.value, at: $0.path) }
+            reader.finish()
+        }
+        configuration.notify = readNotify(root)
+        if let reader = root.object("fanOut") { configuration.fanOut = readFanOut(reader) }
+        if let reader = root.object("log") {
+            configuration.log.level = reader.choice(
+                "level", default: configuration.log.level, among: LogLevel.allCases.map { ($0.name, $0) }, "a log level"
+            )
+            reader.finish()
+        }
+        if let reader = root.object("apps") {
+            for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app) }
+        }
+        root.finish()
+        return configuration
+    }
+
+    private static func readStore(_ reader: ConfigurationReader) -> StoreConfiguration {
+        var store = StoreConfiguration()
+        if reader.raw("postgres") != nil {
+            reader.fault("postgres", "not available yet in this release; use sqlite")
+        }
+        if let sqlite = reader.object("sqlite") {
+            store.sqlitePath = sqlite.string("path", default: store.sqlitePath, check: absolutePath) ?? store.sqlitePath
+            sqlite.finish()
+        }
+        store.keep = reader.optionalDuration("keep", in: .seconds(3600)...(.seconds(3650 * 86_400)))
+        reader.finish()
+        return store
+    }
+
+    private static func readFanOut(_ reader: ConfigurationReader) -> FanOutConfiguration {
+        var fanOut = FanOutConfiguration()
+        fanOut.lanes = reader.integer("lanes", default: fanOut.lanes, in: 1...64, "a number of lanes")
+        fanOut.batch = reader.integer("batch", default: fanOut.batch, in: 1...10_000, "a batch size")
+        fanOut.shardSize = reader.integer(
+            "shardSize", default: fanOut.shardSize, in: 100...10_000_000, "a shard size")
+        reader.finish()
+        return fanOut
+    }
+
+    private static func readApp(_ name: String, _ reader: ConfigurationReader) -> [AppConfiguration] {
+        var apps: [AppConfiguration] = []
+        // The name is a segment of the API's paths.
+        let isSafe = name.utf8.allSatisfy { byte in
+            let scalar = Character(Unicode.Scalar(byte))
+            return scalar.isASCII && (scalar.isLetter || scalar.isNumber || "._-".contains(scalar))
+        }
+        if name.isEmpty || name.utf8.count > 255 || !isSafe {
+            reader.fault(at: reader.path, "is not a name for an app; letters, digits, dots, hyphens and underscores")
+        }
+        var platforms: [Platform] = []
+        for platform in Platform.allCases {
+            guard let section = reader.optionalObject(platform.rawValue) else { continue }
+            platforms.append(platform)
+            apps.append(readPlatform(AppKey(app: name, platform: platform), section))
+        }
+        reader.finish()
+        if platforms.isEmpty, Platform.allCases.allSatisfy({ reader.raw($0.rawValue) == nil }) {
+            reader.fault(at: reader.path, "names no platform; ios: { … }, android: { … } or both")
+        }
+        return apps
+    }
+
+    private static func readPlatform(_ key: AppKey, _ reader: ConfigurationReader) -> AppConfiguration {
+        var app = AppConfiguration(key: key)
+        app.downloadURL = reader.string("downloadUrl", check: downloadURL)
+        app.forcePolicy = reader.choice(
+            "forcePolicy", default: .manual, among: ForcePolicy.allCases.map { ($0.rawValue, $0) }, "a force policy"
+        )
+        if let push = reader.object("push") { app.push = readPush(push) }
+        if let pace = reader.object("pace") {
+            app.pace = PaceConfiguration(reading: pace, timeToLive: app.push.timeToLive)
+        }
+        if let webhooks = reader.object("webhooks") { app.webhooks = readReleaseRules(webhooks) }
+        switch key.platform {
+        case .ios:
+            if let apns = reader.optionalObject("apns") {
+                app.apns = readAPNs(apns, app: key.app)
+            } else if reader.raw("apns") == nil, !reader.isNull("apns") {
+                reader.fault(
+                    "apns",
+                    "missing; { teamId, keyId, key } say how to push to this app, null that it only asks at login")
+            }
+        case .android:
+            if reader.raw("apns") != nil { reader.fault("apns", "is for ios; an Android app has none") }
+            if reader.raw("fcm") != nil { reader.fault("fcm", "not available yet in this release") }
+        }
+        readSources(reader, into: &app)
+        reader.finish()
+        return app
+    }
+
+    private static func readPush(_ reader: ConfigurationReader) -> PushConfiguration {
+        var push = PushConfiguration()
+        push.type = reader.string("type", default: push.type, check: shortText) ?? push.type
+        push.alert =
+            reader.string("alert", default: push.alert) { $0.isEmpty ? "is empty; a sentence for the user" : nil }
+            ?? push.alert
+        push.priority = reader.choice("priority", default: push.priority, among: [1, 5, 10], "a priority")
+        push.timeToLive = reader.duration("timeToLive", default: "7d", in: .seconds(60)...(.seconds(30 * 86_400)))
+        push.sound = reader.string("sound", check: shortText)
+        reader.finish()
+        return push
+    }
+
+    private static func readAPNs(_ reader: ConfigurationReader, app: String) -> APNsConfiguration? {
+        let teamID = reader.requiredString(
+            "teamId", "the ten characters of your Apple developer team", check: tenCharacters)
+        let keyID = reader.requiredString("keyId", "the ten characters of the signing key", check: tenCharacters)
+        var key: SecretSource?
+        if let value = reader.raw("key") {
+            key = reader.secret(value, at: reader.path(of: "key"))
+        } else {
+            reader.fault("key", "missing; where the .p8 file is: { file: \"…\" } or { credential: \"…\" }")
+        }
+        var apns = APNsConfiguration(
+            teamID: teamID, keyID: keyID, key: key ?? .file(""),
+            topic: reader.string("topic", check: shortText) ?? app)
+        if let server = reader.server("server") {
+            apns.server = server
+            // A server of one's own stands for both worlds unless told otherwise: nothing must leak to Apple from a test.
+            apns.sandboxServer = server
+        }
+        apns.sandboxServer = reader.server("sandboxServer") ?? apns.sandboxServer
+        apns.triesOtherEnvironment = reader.flag("tryOtherEnvironment", default: apns.triesOtherEnvironment)
+        if apns.triesOtherEnvironment, apns.server == apns.sandboxServer {
+            reader.fault(
+                "tryOtherEnvironment",
+                "true needs two servers, and both are \(apns.server); name a sandboxServer, or leave this out")
+        }
+        apns.trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
+        apns.proxy = reader.string("proxy") { text in
+            let isProxy = ["http://", "https://", "socks5://", "socks5h://"].contains { text.hasPrefix($0) }
+            return isProxy ? nil : "is not a proxy; an address such as \"http://proxy.example:3128\""
+        }
+        apns.connections = reader.integer(
+            "connections", default: apns.connections, in: 1...100, "a number of connections")
+        reader.finish()
+        return apns
+    }
+}
+
+// MARK: - What a text must be
+
+func absolutePath(_ text: String) -> String? {
+    text.hasPrefix("/") ? nil : "is not an absolute path; one that begins with /"
+}
+
+private func shortText(_ text: String) -> String? {
+    text.isEmpty ? "is empty" : text.utf8.count > 255 ? "has \(text.utf8.count) bytes; at most 255" : nil
+}
+
+/// Apple's team and key ids are "a 10-character" identifier (PROTOCOLS 1.4).
+private func tenCharacters(_ text: String) -> String? {
+    let isRight = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    return isRight ? nil : "is not ten letters and digits"
+}
+
+/// Any scheme: an app may also open itms-apps: or market:.
+private func downloadURL(_ text: String) -> String? {
+    let scheme = text.prefix { $0 != ":" }
+    let isScheme =
+        scheme.count < text.count && scheme.first?.isLetter == true
+        && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    guard isScheme, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), text.utf8.count <= 2048 else {
+        return "is not a URL; one such as \"https://apps.apple.com/app/id1173193999\""
+    }
+    return nil
+}
+
+extension ConfigurationReader {
+    /// `{ file: "…" }`, `{ credential: "…" }` or `{ environment: "…" }`, exactly one of them.
+    func secret(_ value: JSONTree, at path: String) -> SecretSource? {
+        note(at: path, .secret)
+        let right = "{ file: \"…\" }, { credential: \"…\" } or { environment: \"…\" }"
+        // Not what it held: it may well be the secret.
+        guard case .object(let members) = value else {
+            fault(at: path, "a secret is never written here; say where it is kept: \(right)")
+            return nil
+        }
+        let reader = ConfigurationReader(members, path: path, faults: sharedFaults)
+        let file = reader.string("file") { absolutePath($0) }
+        let credential = reader.string("credential") { name in
+            name.isEmpty || name.contains("/") || name.hasPrefix(".") ? "is not a credential's name" : nil
+        }
+        let environment = reader.string("environment") { name in
+            name.isEmpty || name.contains("=") ? "is not a variable's name" : nil
+        }
+        reader.finish()
+        let given = ["file", "credential", "environment"].filter { reader.raw($0) != nil }
+        guard given.count == 1 else {
+            fault(at: path, "\(given.isEmpty ? "names no place" : "names several places") for the secret; \(right)")
+            return nil
+        }
+        return file.map(SecretSource.file) ?? credential.map(SecretSource.credential)
+            ?? environment.map(SecretSource.environment)
+    }
+
+    fileprivate func server(_ key: String) -> ServerAddress? {
+        let text = string(key) {
+            ServerAddress($0) == nil ? "is not a server; an address such as \"https://127.0.0.1:2197\"" : nil
+        }
+        return text.flatMap { ServerAddress($0) }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+package import HTTPServer
+package import RelayAPI
+package import RelayEngine
+package import RelayStore
+package import Signing
+package import Telemetry
+
+/// All that the owner decides, with defaults filled in and every fault ruled out.
+package struct RelayConfiguration: Sendable, Equatable {
+    package static let defaultPath = "/etc/upgrade-relay/config.json5"
+    package static let pathVariable = "UPGRADE_RELAY_CONFIG"
+
+    package var store = StoreConfiguration()
+    package var listen = ListenConfiguration()
+    package var webhooks = WebhooksConfiguration()
+    package var notify: [NotifyConfiguration] = []
+    package var fanOut = FanOutConfiguration()
+    package var log = LogConfiguration()
+    /// One entry for each app and platform, ordered by app, then platform.
+    package var apps: [AppConfiguration] = []
+
+    package func app(_ key: AppKey) -> AppConfiguration? {
+        apps.first { $0.key == key }
+    }
+}
+
+package struct StoreConfiguration: Sendable, Equatable {
+    /// The SQLite file. Default /var/lib/upgrade-relay/relay.db.
+    package var sqlitePath = "/var/lib/upgrade-relay/relay.db"
+    /// How long the deliveries of campaigns that ended, and what else nobody needs any more, are kept. nil: for ever. Default
+    /// nil.
+    package var keep: Duration?
+}
+
+package struct ListenConfiguration: Sendable, Equatable {
+    /// Where the HTTP API listens. Default 127.0.0.1:8480.
+    package var address = ListenAddress(host: "127.0.0.1", port: 8480)
+    /// The operator's socket. Default /run/upgrade-relay/control.sock.
+    package var controlSocket = ListenConfiguration.defaultControlSocket
+
+    /// The group whose members may use the control socket too. Default none.
+    package var controlSocketGroup: SystemGroup?
+    /// What TLS is spoken with. Default none: plain HTTP.
+    package var tls: TLSConfiguration?
+    package var limits = APILimits()
+    package var checkTrust = CheckTrust.device
+
+    /// What a running daemon cannot take anew; the certificate it can.
+    package func needsRestart(from running: ListenConfiguration) -> Bool {
+        address != running.address || controlSocket != running.controlSocket
+            || controlSocketGroup != running.controlSocketGroup || limits != running.limits
+            || checkTrust != running.checkTrust || (tls == nil) != (running.tls == nil)
+    }
+
+    package static let defaultControlSocket = "/run/upgrade-relay/control.sock"
+}
+
+/// Where the API's certificate and its key are kept, both PEM.
+package struct TLSConfiguration: Sendable, Equatable {
+    /// The server's own certificate first, then its chain.
+    package var certificate: SecretSource
+    package var key: SecretSource
+
+    /// Reads both and finds out whether they belong together and hold.
+    ///
+    /// - Throws: `ConfigurationFault` with the field.
+    package func identity(environment: [String: String], now: Int64) throws(ConfigurationFault) -> ServerIdentity {
+        let chain = try Self.read(certificate, "certificate", environment)
+        let key = try Self.read(key, "key", environment)
+        do throws(ServerIdentity.Fault) {
+            return try ServerIdentity(chain: chain, privateKey: key, at: now)
+        } catch {
+            let place = error.part == .key ? self.key.place : certificate.place
+            throw ConfigurationFault("listen.tls.\(error.part.rawValue)", "\(place): \(error)")
+        }
+    }
+
+    private static func read(
+        _ source: SecretSource, _ field: String, _ environment: [String: String]
+    ) throws(ConfigurationFault) -> [UInt8] {
+        do throws(SecretError) {
+            return try source.read(environment: environment)
+        } catch {
+            throw ConfigurationFault("listen.tls.\(field)", "\(error)")
+        }
+    }
+}
+
+/// A group of the system, by its name.
+package struct SystemGroup: Sendable, Hashable {
+    package var name: String
+    package var id: UInt32
+
+    /// nil where there is none of that name.
+    package init?(_ name: String) {
+        var entry = unsafe group()
+        var found: UnsafeMutablePointer<group>?
+        var room = [CChar](repeating: 0, count: 64 * 1024)
+        guard unsafe getgrnam_r(name, &entry, &room, room.count, &found) == 0, unsafe found != nil else { return nil }
+        self.name = name
+        id = unsafe entry.gr_gid
+    }
+}
+
+package struct WebhooksConfiguration: Sendable, Equatable {
+    /// Any of them may verify a signature; with none, every webhook is refused. Default none.
+    package var secrets: [SecretSource] = []
+}
+
+/// Who is told when a campaign's state changes.
+package struct NotifyConfiguration: Sendable, Equatable {
+    package var url: String
+    package var secret: SecretSource
+    /// Which states it wants to hear of. Default all.
+    package var states = Set(CampaignState.allCases)
+    /// A PEM file of certificates to trust instead of the system's. Default nil.
+    package var trustedCertificates: String?
+}
+
+package struct LogConfiguration: Sendable, Equatable {
+    /// The least that a line must matter to be written. Default info.
+    package var level = LogLevel.info
+}
+
+/// How a campaign's audience is cut and spread.
+package struct FanOutConfiguration: Sendable, Equatable {
+    /// Threads that each drive their own connections. Default 1: enough for hundreds of thousands of pushes a second.
+    package var lanes = 1
+    /// Devices that are read, sent and recorded together. What kill -9 may make the relay send twice is bounded by the
+    /// batches in flight: 16 for each campaign, and what fills the streams of its connections (`FlightBudget`). Default 500.
+    package var batch = 500
+    /// Devices of one shard, the unit that can be worked on side by side. Default 50,000.
+    package var shardSize = 50_000
+}

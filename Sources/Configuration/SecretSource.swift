@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Where a secret is kept. It is never in the configuration itself.
+package enum SecretSource: Sendable, Hashable {
+    /// A file's path.
+    case file(String)
+    /// The name of a systemd credential: a file in `$CREDENTIALS_DIRECTORY` (systemd.exec(5), `LoadCredential=`).
+    case credential(String)
+    /// The name of an environment variable.
+    case environment(String)
+
+    /// For messages and logs; holds no secret.
+    package var place: String {
+        switch self {
+        case .file(let path): "file \(path)"
+        case .credential(let name): "credential \(name)"
+        case .environment(let name): "environment variable \(name)"
+        }
+    }
+
+    /// The secret as it is, without the line end that editors put at the end of a file.
+    ///
+    /// - Throws: `SecretError`, which never holds any of the secret.
+    package func read(environment: [String: String]) throws(SecretError) -> [UInt8] {
+        var bytes: [UInt8]
+        switch self {
+        case .file(let path):
+            bytes = try Self.contents(of: path, place: place)
+        case .credential(let name):
+            guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
+                throw SecretError(
+                    "\(place) cannot be read: $CREDENTIALS_DIRECTORY is not set",
+                    hint: "systemd sets it for the service; outside of it, use {file: \"…\"} or set it to a directory")
+            }
+            do {
+                bytes = try Self.contents(of: "\(directory)/\(name)", place: place)
+            } catch {
+                throw SecretError(
+                    error.problem, hint: error.hint ?? "is LoadCredential=\(name):/path in the service's unit?")
+            }
+        case .environment(let name):
+            guard let value = environment[name] else { throw SecretError("\(place) is not set", hint: nil) }
+            // What is not UTF-8 has been exchanged for U+FFFD by Foundation: that is another secret.
+            guard !value.unicodeScalars.contains("\u{FFFD}") else {
+                throw SecretError("\(place) is not text", hint: "a file may hold any bytes: { file: \"…\" }")
+            }
+            bytes = Array(value.utf8)
+        }
+        while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard !bytes.isEmpty else { throw SecretError("\(place) is empty", hint: nil) }
+        return bytes
+    }
+
+    private static func contents(of path: String, place: String) throws(SecretError) -> [UInt8] {
+        switch FileProbe.read(path, limit: 1 << 20) {
+        case .success(let bytes): return bytes
+        case .failure(let error): throw SecretError("\(place) \(error.problem)", hint: error.hint)
+        }
+    }
+}
+
+package struct SecretError: Error, Sendable, CustomStringConvertible {
+    package var problem: String
+    package var hint: String?
+
+    package init(_ problem: String, hint: String?) {
+        self.problem = problem
+        self.hint = hint
+    }
+
+    package var description: String {
+        hint.map { "\(problem); \($0)" } ?? problem
+    }
+}

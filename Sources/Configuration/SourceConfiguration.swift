@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayStore
+import UpgradeRules
+package import VersionSources
+
+extension RelayConfiguration {
+    /// All that is watched.
+    package var sourcePlan: SourceRunner.Plan {
+        SourceRunner.Plan(
+            sources: apps.flatMap { app in app.sources.map { VersionSource(app: app.key, kind: $0) } },
+            holds: Dictionary(uniqueKeysWithValues: apps.map { ($0.key, $0.hold) }))
+    }
+
+    /// `sources` and `holdHours` of one app.
+    static func readSources(_ reader: ConfigurationReader, into app: inout AppConfiguration) {
+        let hours = reader.integer("holdHours", default: 24, in: 0...(30 * 24), "a number of hours")
+        app.hold = .seconds(hours * 3600)
+        let list = reader.list("sources")
+        if !list.isEmpty, app.key.platform != .ios {
+            reader.fault(
+                "sources",
+                "is for ios: the App Store has no Android apps, and Gandalf's file holds version codes, not versions")
+            return
+        }
+        for (value, path) in list {
+            guard let source = reader.reader(of: value, at: path) else { continue }
+            let appStore = source.optionalObject("appStore")
+            let launchGate = source.optionalObject("launchGate")
+            let given = ["appStore", "launchGate"].filter { source.raw($0) != nil }
+            source.finish()
+            if given.count != 1 {
+                reader.fault(
+                    at: path,
+                    "\(given.isEmpty ? "names no source" : "names two"); { appStore: { … } } or { launchGate: { … } }")
+            }
+            if let appStore, let store = readAppStore(appStore) {
+                if app.hasAppStoreSource { reader.fault(at: path, "is a second App Store source; an app has one") }
+                app.sources.append(.appStore(store))
+            }
+            if let launchGate, let kind = readLaunchGate(launchGate) { app.sources.append(kind) }
+        }
+    }
+
+    private static func readAppStore(_ reader: ConfigurationReader) -> AppStoreSource? {
+        let number = reader.optionalInteger("id", in: 1...Int.max, "an App Store id")
+        let bundleID = reader.string("bundleId") { text in
+            let isRight =
+                (1...155).contains(text.utf8.count)
+                && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_".contains($0)) }
+            return isRight ? nil : "is not a bundle id; letters, digits, dots and hyphens"
+        }
+        let country = reader.string("country") { text in
+            text.utf8.count == 2 && text.allSatisfy { $0.isASCII && $0.isLetter }
+                ? nil : "is not a country; two letters, such as \"cn\""
+        }
+        let server = reader.string("lookupServer", default: AppStoreSource.apple) { text in
+            let isAddress = text.hasPrefix("https://") || isLoopback(text)
+            return isAddress && ShownAddress.namesHostAlone(text) && !text.hasSuffix("/")
+                ? nil : "is not a server; an address such as \"https://itunes.apple.com\", without a user"
+        }
+        // Apple: about twenty calls a minute for all apps together (PROTOCOLS 4). A server of one's own may be asked more.
+        let isApple = server == nil || server == AppStoreSource.apple
+        let every = reader.duration(
+            "every", default: "15m", in: .seconds(isApple ? 900 : 1)...(.seconds(86_400)))
+        if reader.raw("id") == nil, reader.raw("bundleId") == nil {
+            reader.fault(at: reader.path, "says neither id nor bundleId; one of them, best both")
+        }
+        reader.finish()
+        return AppStoreSource(
+            trackID: number.map(Int64.init), bundleID: bundleID, country: country?.lowercased(), every: every,
+            server: server ?? AppStoreSource.apple)
+    }
+
+    private static func readLaunchGate(_ reader: ConfigurationReader) -> VersionSource.Kind? {
+        let file = reader.string("file") { $0.hasPrefix("/") ? nil : "is not an absolute path; one that begins with /" }
+        let url = reader.string("url") { text in
+            let isAddress = text.hasPrefix("https://") || isLoopback(text)
+            let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && text.utf8.count <= 2048
+            guard isAddress, isPlain else { return "is not an https address (http is taken for this machine only)" }
+            // Faults tell the address, without its query, to everybody (/readyz).
+            return ShownAddress.namesHostAlone(text)
+                ? nil
+                : "is not an https address without a user; what the server wants to see of us goes into the query, which "
+                    + "no fault shows"
+        }
+        let every = reader.duration("every", default: "5m", in: .seconds(1)...(.seconds(86_400)))
+        let given = ["file", "url"].filter { reader.raw($0) != nil }
+        if given == ["file"], reader.raw("every") != nil {
+            reader.fault("every", "is for a url; a file is read when it changes")
+        }
+        if given.count != 1 {
+            reader.fault(at: reader.path, "\(given.isEmpty ? "names no place" : "names two places"); file or url")
+        }
+        reader.finish()
+        return file.map(VersionSource.Kind.launchGateFile)
+            ?? url.map { .launchGateURL(LaunchGateURLSource(url: $0, every: every)) }
+    }
+
+    /// http to this machine itself: nobody can change it on the way.
+    package static func isLoopback(_ text: String) -> Bool {
+        !text.contains("@")
+            && ["http://127.0.0.1", "http://[::1]", "http://localhost"].contains { host in
+                text.hasPrefix(host)
+                    && (text.count == host.count || [":", "/"].contains(text.dropFirst(host.count).first))
+            }
+    }
+}

@@ -1,0 +1,110 @@
+import ClientCommands
+import Configuration
+import Foundation
+import HTTPServer
+import RelayAPI
+import Signing
+import Terminal
+import WireFormat
+
+/// The demo's temporary directory, with all that the daemon needs in it.
+struct DemoGround: Sendable {
+    static let teamID = "DEMOTEAM01"
+    static let keyID = "DEMOKEY001"
+
+    let directory: String
+    /// Where the API listens: chosen anew for each demo.
+    let apiAddress: ListenAddress
+    let key: ES256PrivateKey
+    /// The webhook's secret, without "whsec_" and decoded.
+    let webhookKey: [UInt8]
+
+    var configurationPath: String { "\(directory)/config.json5" }
+    var controlSocket: String { "\(directory)/control.sock" }
+    var logPath: String { "\(directory)/daemon.log" }
+    var databasePath: String { "\(directory)/relay.db" }
+    private var authorityPath: String { "\(directory)/ca.pem" }
+    private var keyPath: String { "\(directory)/apns-key.p8" }
+    private var secretPath: String { "\(directory)/webhook-secret" }
+
+    init(environment: [String: String]) throws {
+        let parent = environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        var template = Array("\(parent)/upgrade-relay-demo.XXXXXX".utf8CString)
+        // mkdtemp makes it for its owner alone (mode 0700).
+        let isMade = unsafe template.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return false }
+            return unsafe mkdtemp(start) != nil
+        }
+        guard isMade else {
+            throw CommandFailure(
+                .failed, "no temporary directory in \(parent): \(unsafe String(cString: strerror(errno)))")
+        }
+        directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        apiAddress = ListenAddress(host: "127.0.0.1", port: try FreePort.take())
+        key = try ES256PrivateKey.generate()
+        webhookKey = try RandomBytes.make(32)
+    }
+
+    /// Writes key, secret, authority and configuration.
+    func furnish(apnsPort: UInt16, authority: [UInt8]) throws {
+        try PrivateFile.write(key.pem, to: keyPath)
+        try PrivateFile.write(Array("whsec_\(Base64.encode(webhookKey))\n".utf8), to: secretPath)
+        try PrivateFile.write(authority, to: authorityPath)
+        func app(_ name: String) -> JSONTree {
+            .object([
+                "ios": .object([
+                    "downloadUrl": .string("https://apps.apple.com/app/id1173193999"),
+                    "push": .object(["type": .string("mddy_needUpgrade")]),
+                    "apns": .object([
+                        "teamId": .string(Self.teamID), "keyId": .string(Self.keyID),
+                        "key": .object(["file": .string(keyPath)]), "server": .string("https://127.0.0.1:\(apnsPort)"),
+                        "trustedCertificates": .string(authorityPath),
+                    ]),
+                ])
+            ])
+        }
+        let configuration = JSONTree.object([
+            "store": .object(["sqlite": .object(["path": .string(databasePath)])]),
+            "listen": .object([
+                "address": .string("\(apiAddress)"), "controlSocket": .string(controlSocket),
+            ]),
+            "webhooks": .object(["secrets": .array([.object(["file": .string(secretPath)])])]),
+            "apps": .object([
+                DemoPopulation.app: app(DemoPopulation.app), DemoPopulation.otherApp: app(DemoPopulation.otherApp),
+            ]),
+        ])
+        try PrivateFile.write(try RelayClient.encode(configuration, pretty: true), to: configurationPath)
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// The log's last lines, for when something goes wrong.
+    func logEnd(lines count: Int) -> String {
+        guard case .success(let bytes) = FileProbe.read(logPath, limit: 64 << 20) else { return "" }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        return lines.suffix(count).map { DisplayWidth.sanitised(String($0)) }.joined(separator: "\n")
+    }
+}
+
+/// A TCP port on loopback that nobody listens on at this moment.
+enum FreePort {
+    static func take() throws -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        unsafe inet_pton(AF_INET, "127.0.0.1", &address.sin_addr)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
+            }
+        }
+        guard descriptor >= 0, isBound else {
+            throw CommandFailure(.failed, "no free port on 127.0.0.1: \(unsafe String(cString: strerror(errno)))")
+        }
+        return UInt16(bigEndian: address.sin_port)
+    }
+}

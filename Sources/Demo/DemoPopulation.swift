@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import ClientCommands
+
+/// The demo's devices: each follows from its number alone, so that any of them can be told again without being kept. Pure.
+struct DemoPopulation: Sendable {
+    static let app = "com.example.taxi"
+    static let otherApp = "com.example.other"
+    static let platform = "ios"
+    static let required = "2.0.0"
+    static let latest = "2.1.0"
+
+    /// Of the app whose version rises.
+    let count: Int
+    /// Of another app, which nothing may be sent to.
+    let otherCount: Int
+    let faults: FaultScript
+
+    init(count: Int) {
+        self.count = count
+        otherCount = min(100, max(1, count / 50))
+        var faults = FaultScript()
+        faults.deadShare = 0.01
+        faults.badShare = 0.001
+        faults.busyShare = 0.005
+        faults.busyTries = 1
+        self.faults = faults
+    }
+
+    struct Device: Sendable, Equatable {
+        var token: String
+        var telephone: String?
+        var version: String?
+
+        var line: [UInt8] {
+            var values = ["token": token]
+            values["telephone"] = telephone
+            values["version"] = version
+            return DeviceLine(app: "", platform: "", values: values).json
+        }
+    }
+
+    /// What has to become of a device.
+    enum Fate: Sendable, Equatable {
+        case accepted
+        /// Accepted after 429 TooManyRequests.
+        case acceptedLater
+        case unregistered
+        case rejected
+        case noTelephone
+        case alreadyCurrent
+    }
+
+    /// Of 100 devices, 5 have no user, 4 run exactly what is required (however it is written) or newer, 2 run an unknown
+    /// version; the rest is older.
+    func device(_ number: Int) -> Device {
+        var random = SplitMix64(seed: UInt64(number))
+        let token = (0..<4).map { _ in random.next() }.map(Self.hex).joined()
+        let place = random.next() % 100
+        let telephone = place < 5 ? nil : "138\(String(String(100_000_000 + number % 100_000_000).dropFirst()))"
+        let version: String? =
+            switch place {
+            case 5..<7: "2.0"
+            case 7: "2.0.0"
+            case 8: "2.10"
+            case 9, 10: nil
+            case 11..<30: "1.10.3"
+            default: "1.9.0"
+            }
+        return Device(token: token, telephone: telephone, version: version)
+    }
+
+    /// Devices of the other app: old enough to be pushed, if they were meant.
+    func otherDevice(_ number: Int) -> Device {
+        var device = device(number)
+        var random = SplitMix64(seed: ~UInt64(number))
+        device.token = (0..<4).map { _ in random.next() }.map(Self.hex).joined()
+        device.telephone = "13900000000"
+        device.version = "1.0"
+        return device
+    }
+
+    func fate(of device: Device) -> Fate {
+        if device.telephone == nil { return .noTelephone }
+        if let version = device.version, version.hasPrefix("2.") { return .alreadyCurrent }
+        switch FaultScript.fate(ofToken: device.token, script: faults) {
+        case .healthy: return .accepted
+        case .busy: return .acceptedLater
+        case .dead: return .unregistered
+        case .bad, .otherTopic: return .rejected
+        }
+    }
+
+    private static func hex(_ number: UInt64) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+}
+
+/// Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014).
+private struct SplitMix64 {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import ClientCommands
+import Configuration
+import Foundation
+import RelayEngine
+import Signing
+import Terminal
+
+/// The demo's story, act by act.
+struct DemoStage: Sendable {
+    let ground: DemoGround
+    let devices: Int
+    let console: Console
+    let isJSON: Bool
+
+    struct Result: Sendable {
+        var isRight: Bool
+        var json: JSONTree
+    }
+
+    func play() async throws -> Result {
+        let population = DemoPopulation(count: devices)
+        let simulator = try startSimulator(population)
+        defer { simulator.stop() }
+        let daemon = try DaemonProcess(configuration: ground.configurationPath, log: ground.logPath)
+        do {
+            let result = try await play(population, simulator, daemon)
+            let endedInOrder = await daemon.stop()
+            if !endedInOrder { tell("The daemon did not end in order when it was told to.") }
+            return Result(isRight: result.isRight && endedInOrder, json: result.json)
+        } catch {
+            _ = await daemon.stop()
+            let log = ground.logEnd(lines: 15)
+            if !log.isEmpty, !(error is CancellationError) { console.writeError("the daemon's log ends:\n\(log)\n") }
+            throw error
+        }
+    }
+
+    // MARK: Acts
+
+    private func startSimulator(_ population: DemoPopulation) throws -> APNsSimulator {
+        var configuration = SimulatorConfiguration(
+            topics: [DemoPopulation.app, DemoPopulation.otherApp], teamID: DemoGround.teamID,
+            keys: [DemoGround.keyID: ground.key.publicKey])
+        configuration.faults = population.faults
+        let simulator = try APNsSimulator(configuration)
+        try simulator.start()
+        try ground.furnish(apnsPort: simulator.port, authority: simulator.trustedCertificate ?? [])
+        tell(
+            "APNs simulator on https://127.0.0.1:\(simulator.port): 1% of the tokens are dead, some are bad, some busy."
+        )
+        return simulator
+    }
+
+    private func play(
+        _ population: DemoPopulation, _ simulator: APNsSimulator, _ daemon: DaemonProcess
+    ) async throws -> Result {
+        let control = RelayClient(CurlAPITransport(socket: ground.controlSocket))
+        try await waitUntilReady(control, daemon)
+        let url = "http://\(ground.apiAddress)"
+        tell("Daemon on \(url), everything it keeps in \(ground.directory).")
+        let token = try await makeToken(control)
+        let api = RelayClient(CurlAPITransport(url: url, token: token))
+        try await register(population, api)
+        let plan = try await dryRun(api)
+        let before = daemon.figures
+        let began = ContinuousClock.now
+        let id = try await announce(api)
+        let campaign = try await watch(id, api)
+        let elapsed = ContinuousClock.now - began
+        let cost = DemoCost(before: before, after: daemon.figures, pushes: simulator.figures.requests, elapsed: elapsed)
+        let listed = try await api.request("GET", "/v1/campaigns").items.count
+        let figures = simulator.figures
+        let ledger = DemoLedger(
+            campaign: campaign, plan: plan, campaigns: Int64(listed), expectation: DemoLedger.Expectation(population),
+            figures: DemoLedger.Figures(figures), reach: DemoLedger.Reach(population, simulator.accepted()))
+        conclude(campaign, ledger, figures, elapsed, cost)
+        let json = JSONTree.object([
+            "ok": .bool(ledger.addsUp && campaign.state == "completed"), "devices": .integer(Int64(devices)),
+            "seconds": .number(Double(elapsed.milliseconds) / 1000), "campaign": campaign.tree,
+            "simulator": figures.json, "daemon": cost?.json ?? .null, "samplePayload": plan["samplePayload"] ?? .null,
+            "checks": ledger.json,
+        ])
+        return Result(isRight: ledger.addsUp && campaign.state == "completed", json: json)
+    }
+
+    private func waitUntilReady(_ client: RelayClient, _ daemon: DaemonProcess) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        var last = "no answer"
+        while ContinuousClock.now < deadline {
+            guard daemon.isRunning else { throw CommandFailure(.failed, "the daemon ended before it was ready") }
+            do {
+                let answer = try await client.transport.send(APIRequest("GET", "/readyz"))
+                if answer.isSuccess { return }
+                last = Problem(answer).message
+            } catch let failure as CommandFailure where failure.code == .unreachable {
+                last = failure.message
+            }
+            try await Task.sleep(for: .milliseconds(30))
+        }
+        throw CommandFailure(.failed, "the daemon is not ready after 20 s: \(last)")
+    }
+
+    private func makeToken(_ control: RelayClient) async throws -> String {
+        let scopes = ["status", "versions", "devices", "campaigns"]
+        let body = JSONTree.object(["name": .string("demo"), "scopes": .array(scopes.map(JSONTree.string))])
+        let token = try await control.request("POST", "/v1/tokens", json: body).tree.shown("token")
+        tell("API token \"demo\" made over the control socket.")
+        return token
+    }
+
+    private func register(_ population: DemoPopulation, _ api: RelayClient) async throws {
+        let total = population.count + population.otherCount
+        let display = ProgressDisplay(console, label: "registering", total: Int64(total), isQuiet: isJSON)
+        var upload = DeviceUpload(api)
+        for number in 0..<population.count {
+            let line = DeviceLine(
+                app: DemoPopulation.app, platform: DemoPopulation.platform, json: population.device(number).line)
+            try await upload.add([.device(line: number, line)])
+            if number % 1000 == 0 { display.update(done: Int64(number)) }
+        }
+        for number in 0..<population.otherCount {
+            let line = DeviceLine(
+                app: DemoPopulation.otherApp, platform: DemoPopulation.platform,
+                json: population.otherDevice(number).line)
+            try await upload.add([.device(line: population.count + number, line)])
+        }
+        try await upload.finish()
+        display.finish(done: Int64(total))
+        if let refused = upload.takeRefused().first {
+            throw CommandFailure(.failed, "the API refused device \(refused.line): \(refused.reason)")
+        }
+        guard upload.tally.stored == Int64(total) else {
+            throw CommandFailure(.failed, "\(upload.tally.stored) of \(total) devices were stored")
+        }
+        tell(
+            "\(Quantity.count(population.count)) devices registered, and \(Quantity.count(population.otherCount)) of another app."
+        )
+    }
+
+    private func dryRun(_ api: RelayClient) async throws -> JSONTree {
+        let path = APIPath.make(["v1", "apps", DemoPopulation.app, DemoPopulation.platform, "plan"])
+        let body = JSONTree.object([
+            "required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest),
+        ])
+        let plan = try await api.request("POST", path, json: body).tree
+        tell("\nDry run for version \(DemoPopulation.required):\n\(try PlanCommand.text(plan))")
+        return plan
+    }
+
+    /// Sends the webhook twice, as senders do when an answer is lost, and wants the same answer both times.
+    private func announce(_ api: RelayClient) async throws -> String {
+        let body = JSONTree.object([
+            "app": .string(DemoPopulation.app), "platform": .string(DemoPopulation.platform),
+            "required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest),
+        ])
+        let request = WebhookSender.request(
+            path: "/v1/webhooks/version", body: try RelayClient.encode(body), id: "msg_demo",
+            timestamp: Int64(Date().timeIntervalSince1970), key: ground.webhookKey)
+        let client = RelayClient(CurlAPITransport(url: "http://\(ground.apiAddress)", token: nil))
+        let first = try await client.reply(to: request)
+        let campaign = first.tree["campaign"] ?? .null
+        let id = campaign.string ?? campaign.shown("id")
+        guard first.status == 202, !id.isEmpty else {
+            throw CommandFailure(.failed, "the webhook was answered with \(first.status) and no campaign")
+        }
+        let second = try await client.reply(to: request)
+        guard second.status == first.status, second.bytes == first.bytes else {
+            throw CommandFailure(.failed, "the same webhook, sent again, was answered otherwise")
+        }
+        tell("A signed webhook raised the required version to \(DemoPopulation.required): campaign \(id).")
+        return id
+    }
+
+    private func watch(_ id: String, _ api: RelayClient) async throws -> CampaignText {
+        let display = ProgressDisplay(console, label: "pushing", total: nil, isQuiet: isJSON)
+        let limit = Duration.seconds(90 + devices / 1000)
+        let watch = CampaignWatch(client: api, id: id)
+        let last = try await withThrowingTaskGroup(of: CampaignText.self) { group in
+            group.addTask { try await watch.run { display.update($0.progress) } }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw CommandFailure(
+                    .failed, "the campaign is not done after \(DurationText.rough(seconds: limit.components.seconds))")
+            }
+            defer { group.cancelAll() }
+            guard let last = try await group.next() else { throw CancellationError() }
+            return last
+        }
+        display.finish(last.progress)
+        return last
+    }
+
+    private func conclude(
+        _ campaign: CampaignText, _ ledger: DemoLedger, _ figures: SimulatorFigures, _ elapsed: Duration,
+        _ cost: DemoCost?
+    ) {
+        tell("Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). The simulator saw \(figures.text).")
+        if let cost { tell("\(cost.text)\n") }
+        tell(ledger.table)
+        let wrong = ledger.checks.filter { !$0.isRight }.count
+        tell(wrong == 0 ? "Every figure adds up." : "\(wrong) figures do not add up.")
+    }
+
+    private func tell(_ text: String) {
+        if !isJSON { console.writeLine(text) }
+    }
+}

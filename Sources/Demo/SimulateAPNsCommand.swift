@@ -1,0 +1,54 @@
+import APNsSimulator
+import ClientCommands
+import Configuration
+import HTTPServer
+import RelayAPI
+package import Terminal
+
+package struct SimulateAPNsCommand: Command {
+    package static let spec = CommandSpec(
+        path: ["simulate-apns"],
+        purpose: "Stands in for APNs: TLS, HTTP/2, strict checks of every request, faults by script",
+        discussion: """
+            Runs until SIGINT or SIGTERM and then prints what it received. Which tokens are dead, bad or busy follows from \
+            the token itself, so it is the same in every run. A script of faults has the fields deadShare, badShare, \
+            busyShare, busyTries, deadTokens, badTokens, busyTokens, serviceErrors, goAwayAfter, cutAfter, silentAfter, \
+            shrinkSettings, refuseEvery and latencyMs.
+
+            The relay pushes to it with apns: { server: "https://127.0.0.1:2197", trustedCertificates: "/…/ca.pem" }.
+            """,
+        options: SimulatorOptions.specs,
+        examples: [
+            "upgrade-relay simulate-apns --topic com.example.app --team-id ABCDE12345 --key-id FGHIJ67890 \\",
+            "    --write-key key.p8 --write-ca ca.pem --dead-share 1%",
+        ])
+
+    private let options: SimulatorOptions
+    private let isJSON: Bool
+
+    package init(_ arguments: ParsedArguments) throws {
+        options = try SimulatorOptions(arguments)
+        isJSON = arguments.flag("json")
+    }
+
+    package func run(_ context: CommandContext) async throws -> ExitCode {
+        let simulator = try APNsSimulator(options.configuration)
+        if let path = options.authorityPath, let authority = simulator.trustedCertificate {
+            try PrivateFile.write(authority, to: path, mode: 0o644)
+        }
+        try simulator.start()
+        let url = "https://\(ListenAddress(host: options.address.host, port: simulator.port))"
+        if isJSON {
+            let ready: [String: JSONTree] = ["listening": .string(url), "port": .integer(Int64(simulator.port))]
+            context.console.writeLine(try RelayClient.text(.object(ready)))
+        } else {
+            context.console.writeLine("listening on \(url)")
+        }
+        _ = await Interruption.wait()
+        simulator.stop()
+        let figures = simulator.figures
+        context.console.writeLine(isJSON ? try RelayClient.text(figures.json) : figures.text)
+        if let failure = simulator.failure { throw CommandFailure(.failed, failure) }
+        return .done
+    }
+}

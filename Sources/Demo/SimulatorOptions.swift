@@ -1,0 +1,144 @@
+import APNsSimulator
+import Configuration
+import Foundation
+import HTTPServer
+import RelayAPI
+import RelayEngine
+import Signing
+import Terminal
+
+/// The command line of `simulate-apns` as the simulator's configuration.
+struct SimulatorOptions: Sendable {
+    static let specs: [OptionSpec] = [
+        .value("listen", "ADDRESS", "an IP address and a port; port 0 takes a free one", default: "127.0.0.1:2197"),
+        OptionSpec.required("topic", "TOPIC", "a bundle id that pushes are taken for").repeatable(),
+        .required("team-id", "ID", "the team that provider tokens must name"),
+        .required("key-id", "ID", "the key that provider tokens must name"),
+        .value("public-key", "FILE", "the public half of that key (PEM)"),
+        .value("key", "FILE", "or the key itself: the .p8 file"),
+        .value("write-key", "FILE", "or make a new key and write it here, for the relay to sign with"),
+        .value("certificate", "FILE", "the server's certificate chain (PEM)", default: "made anew for this address"),
+        .value("certificate-key", "FILE", "its key (PEM)"),
+        .value("write-ca", "FILE", "where to write the new certificate's authority, for trustedCertificates"),
+        .value("faults", "FILE", "a script of faults (JSON5); the options below override it"),
+        .value("dead-share", "SHARE", "of the tokens: answered with 410 Unregistered", default: "0"),
+        .value("bad-share", "SHARE", "of the tokens: answered with 400 BadDeviceToken", default: "0"),
+        .value("busy-share", "SHARE", "of the tokens: first answered with 429 TooManyRequests", default: "0"),
+        .value("busy-tries", "N", "how many pushes to such a token are", default: "2"),
+        .value("refuse-every", "N", "every n-th request is refused with REFUSED_STREAM"),
+        .value("goaway-after", "N", "requests after which a connection gets GOAWAY"),
+        .value("cut-after", "N", "requests after which a connection is cut"),
+        .value("latency", "DURATION", "from request to answer, such as 20ms", default: "0"),
+        .value("max-streams", "N", "streams at once on a connection", default: "1000"),
+        .value("record", "FILE", "append every accepted push as a line of JSON"),
+        .flag("bare", "for measuring: look at nothing but the provider token, accept all"),
+        .flag("json", "print JSON lines instead of text for people"),
+    ]
+
+    let configuration: SimulatorConfiguration
+    let address: ListenAddress
+    let authorityPath: String?
+
+    /// Reads the files that the options name, and writes the new key where one is wanted.
+    init(_ arguments: ParsedArguments) throws {
+        let listen = arguments.value("listen") ?? "127.0.0.1:2197"
+        guard let address = ListenAddress(listen) else {
+            throw UsageError("--listen: \"\(listen)\" is not an IP address and a port, such as 127.0.0.1:2197")
+        }
+        self.address = address
+        authorityPath = arguments.value("write-ca")
+        var configuration = SimulatorConfiguration(
+            topics: Set(arguments.values("topic")), teamID: try arguments.require("team-id"),
+            keys: [try arguments.require("key-id"): try Self.publicKey(arguments)])
+        configuration.address = address.host
+        configuration.port = address.port
+        switch (arguments.value("certificate"), arguments.value("certificate-key")) {
+        case (let chain?, let key?): configuration.certificate = .files(chain: chain, key: key)
+        case (nil, nil): break
+        default: throw UsageError("--certificate and --certificate-key go together")
+        }
+        if authorityPath != nil, arguments.value("certificate") != nil {
+            throw UsageError("--write-ca goes with a new certificate, not with --certificate")
+        }
+        configuration.faults = try Self.faults(arguments)
+        configuration.recordPath = arguments.value("record")
+        configuration.bare = arguments.flag("bare")
+        configuration.maximumStreams = try arguments.integer("max-streams", in: 1...100_000, default: 1000)
+        if let text = arguments.value("latency") {
+            guard let latency = DurationText.parse(text) else {
+                throw UsageError("--latency: \"\(text)\" is not a duration, such as 20ms or 1s")
+            }
+            configuration.latency = latency
+        }
+        self.configuration = configuration
+    }
+
+    private static func publicKey(_ arguments: ParsedArguments) throws -> ES256PublicKey {
+        let given = ["public-key", "key", "write-key"].filter { arguments.value($0) != nil }
+        guard given.count == 1, let option = given.first, let path = arguments.value(option) else {
+            throw UsageError("one of --public-key, --key and --write-key is needed")
+        }
+        if option == "write-key" {
+            let key = try ES256PrivateKey.generate()
+            try PrivateFile.write(key.pem, to: path)
+            return key.publicKey
+        }
+        let pem = try contents(path, option: option)
+        do {
+            return option == "key" ? try ES256PrivateKey(pem: pem).publicKey : try ES256PublicKey(pem: pem)
+        } catch {
+            throw CommandFailure(.failed, "--\(option): \(path) is not such a key: \(error)")
+        }
+    }
+
+    private static func faults(_ arguments: ParsedArguments) throws -> FaultScript {
+        var script = FaultScript()
+        if let path = arguments.value("faults") {
+            let decoder = JSONDecoder()
+            decoder.allowsJSON5 = true
+            let bytes = try contents(path, option: "faults")
+            do {
+                script = try decoder.decode(FaultScript.self, from: Data(bytes))
+            } catch {
+                throw CommandFailure(.failed, "--faults: \(path): \(reason(error, bytes))")
+            }
+        }
+        script.deadShare = try arguments.share("dead-share", default: script.deadShare)
+        script.badShare = try arguments.share("bad-share", default: script.badShare)
+        script.busyShare = try arguments.share("busy-share", default: script.busyShare)
+        script.busyTries = try arguments.integer("busy-tries", in: 1...100, default: script.busyTries)
+        let counts = 1...1_000_000_000
+        if arguments.value("refuse-every") != nil {
+            script.refuseEvery = try arguments.integer("refuse-every", in: counts, default: 1)
+        }
+        if arguments.value("goaway-after") != nil {
+            script.goAwayAfter = try arguments.integer("goaway-after", in: counts, default: 1)
+        }
+        if arguments.value("cut-after") != nil {
+            script.cutAfter = try arguments.integer("cut-after", in: counts, default: 1)
+        }
+        return script
+    }
+
+    private static func reason(_ error: any Error, _ bytes: [UInt8]) -> String {
+        var scan = JSON5Scan(bytes)
+        do throws(JSON5Scan.Fault) { try scan.run() } catch { return "not JSON5: \(error)" }
+        return switch error {
+        case DecodingError.dataCorrupted(let context): ConfigurationFile.reason(DecodingError.dataCorrupted(context))
+        case DecodingError.typeMismatch(_, let context): place(context)
+        case DecodingError.keyNotFound(let key, let context): "\(place(context)): \(key.stringValue) is missing"
+        default: "\(error)"
+        }
+    }
+
+    private static func place(_ context: DecodingError.Context) -> String {
+        "\(context.codingPath.map(\.stringValue).joined(separator: ".")): \(context.debugDescription)"
+    }
+
+    private static func contents(_ path: String, option: String) throws -> [UInt8] {
+        switch FileProbe.read(path, limit: 16 << 20) {
+        case .success(let bytes): return bytes
+        case .failure(let failure): throw CommandFailure(.failed, "--\(option): the file \(path) \(failure.problem)")
+        }
+    }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import FanOut
+import Foundation
+import HTTPServer
+import Notifications
+import RelayAPI
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Signing
+import Systemd
+import Telemetry
+import Terminal
+import VersionSources
+
+/// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.
+struct Daemon {
+    /// From the first signal to the end: what is in flight gets eight of the ten seconds that an operator is promised.
+    private static let timeToLand = Duration.seconds(8)
+
+    private let file: ConfigurationFile
+    private let environment: [String: String]
+    private let log: Log
+    /// Provider tokens signed, across reloads.
+    private let signings = SigningCount()
+    private let tokenSources = TokenSources()
+    private let clock: @Sendable () -> Timestamp = {
+        Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    }
+
+    /// The command line's level goes before the configuration's.
+    private let isLevelFixed: Bool
+
+    init(file: ConfigurationFile, environment: [String: String], log: Log, isLevelFixed: Bool = false) {
+        self.isLevelFixed = isLevelFixed
+        self.file = file
+        self.environment = environment
+        self.log = log
+    }
+
+    /// Runs until SIGTERM or SIGINT.
+    ///
+    /// - Parameter stopsWithInput: whether the end of standard input is one more reason to stop.
+    func run(stopsWithInput: Bool = false) throws {
+        Heap.shareArenas()
+        // Before any thread: this changes the environment, which threads read.
+        let inherited = InheritedSocket.takeAll()
+        let signals = DaemonSignals(stopsWithInput: stopsWithInput)
+        let report = ServiceReport(log: log)
+        defer { report.end() }
+        let sockets = try ActivationSockets(inherited)
+        let (configuration, identity) = try load()
+        let limits = limits(of: configuration)
+        adopt(configuration.log)
+        // Telephones are in the one; the other's socket guards itself.
+        try OwnDirectory.make(for: configuration.store.sqlitePath, mode: 0o700)
+        if sockets.control == nil { try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755) }
+        let lock = try StoreLock(store: configuration.store.sqlitePath)
+        defer { withExtendedLifetime(lock) {} }
+        if lock.links > 1 {
+            log(
+                .warning, "the store's file has several names: use one of them only, its log goes by that name",
+                [("path", configuration.store.sqlitePath), ("names", String(lock.links))])
+        }
+        let store = try SQLiteStore(path: configuration.store.sqlitePath, release: CommandLineTool.version)
+        defer { store.close() }
+        let book = DaemonBook.Shared(
+            try DaemonBook(
+                configuration, store: store, environment: environment, tokenSources: tokenSources, signings: signings,
+                log: log))
+        let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
+        let fanOut = try FanOut(
+            store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
+            log: log, clock: clock, onVersions: { _ in board.refresh() })
+        let sources = try SourceRunner(store: store, log: log, clock: clock)
+        let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
+        let housekeeping = Housekeeping(store: store, log: log, clock: clock)
+        let desk = RelayDesk(
+            store: store, book: book, fanOut: fanOut, sources: sources, notifier: notifier, board: board,
+            signings: signings, log: log, clock: clock)
+        var settings = apiSettings(configuration, limits, identity, book)
+        settings.server.handed = sockets.handed
+        let api = APIServer(store: store, control: desk, settings: settings, board: board)
+        do {
+            try api.start()
+            try sources.start(
+                configuration.sourcePlan,
+                duties: .init(apply: { try desk.take($0, from: $1) }, released: { fanOut.poke() }))
+            try notifier.start(book.current.notify)
+            try housekeeping.start(keep: configuration.store.keep)
+        } catch {
+            housekeeping.stop()
+            notifier.stop()
+            sources.stop()
+            api.stop()
+            fanOut.stop(within: .zero)
+            throw error
+        }
+        sockets.compare(with: configuration.listen, log: log)
+        let own = ListenAddress(host: configuration.listen.address.host, port: api.port ?? 0)
+        let address = sockets.network?.address ?? own.description
+        report.serve(
+            watching: fanOut.lanePulses.map { .init($0) } + [
+                .init(fanOut.pulse, waitsFor: store.pulse), .init(store.pulse),
+            ],
+            idle: "Idle: \(configuration.apps.count) apps, listening on \(address)", news: desk.news)
+        log(
+            .notice, "ready",
+            [
+                ("listen", address),
+                ("controlSocket", sockets.control?.address ?? configuration.listen.controlSocket),
+                ("apps", String(configuration.apps.count)), ("tls", identity == nil ? "off" : "on"),
+            ])
+
+        var parts = Parts(
+            configuration: configuration, store: store, book: book, fanOut: fanOut, sources: sources, board: board,
+            notifier: notifier, housekeeping: housekeeping, api: api, identity: identity)
+        while signals.next() == .reload {
+            report.reload { reload(&parts) }
+        }
+        report.stop()
+        log(.notice, "stopping: what is in flight is finished")
+        // Asked, not waited for: until the fan-out is stopped it goes on sending.
+        housekeeping.askToStop()
+        sources.askToStop()
+        fanOut.stop(within: Self.timeToLand)
+        api.stop()
+        // Last: that a campaign was finished is news.
+        notifier.askToStop()
+        housekeeping.stop()
+        sources.stop()
+        notifier.stop()
+        log(.notice, "stopped")
+    }
+
+    /// The configuration, with every file that it names looked at: all faults at once, as check-config tells them.
+    private func load() throws -> (RelayConfiguration, ServerIdentity?) {
+        let configuration = try file.load()
+        let check = ConfigurationCheck(configuration: configuration, environment: environment).runFiles()
+        guard check.faults.isEmpty else { throw ConfigurationError(path: file.path, faults: check.faults) }
+        return (configuration, check.identity)
+    }
+
+    private func apiSettings(
+        _ configuration: RelayConfiguration, _ limits: APILimits, _ identity: ServerIdentity?, _ book: DaemonBook.Shared
+    ) -> APISettings {
+        var settings = APISettings(
+            listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
+            webhookSecrets: { book.current.webhookSecrets }, limits: limits, clock: clock, log: log)
+        settings.server.controlSocketGroup = configuration.listen.controlSocketGroup?.id
+        settings.server.identity = identity
+        settings.checkTrust = configuration.listen.checkTrust
+        return settings
+    }
+
+    /// What the configuration says, as far as the system has descriptors for it.
+    private func limits(of configuration: RelayConfiguration) -> APILimits {
+        var limits = configuration.listen.limits
+        let most = max(16, OpenFiles.raiseLimit() - OpenFiles.reserve)
+        if limits.server.connections > most {
+            log(
+                .warning, "fewer connections than configured: the limit on open files is too low",
+                [("configured", String(limits.server.connections)), ("possible", String(most))])
+            limits.server.connections = most
+            limits.server.connectionsPerAddress = min(limits.server.connectionsPerAddress, max(1, most / 2))
+        }
+        return limits
+    }
+
+    /// What runs, and what a reload changes in it.
+    private struct Parts {
+        /// As it was at the start: some of it holds until the end.
+        let configuration: RelayConfiguration
+        let store: any RelayStore
+        let book: DaemonBook.Shared
+        let fanOut: FanOut
+        let sources: SourceRunner
+        let board: VersionBoard
+        let notifier: Notifier
+        let housekeeping: Housekeeping
+        let api: APIServer
+        /// The certificate in use.
+        var identity: ServerIdentity?
+    }
+
+    /// Takes the configuration file as it is now, or nothing of it: one that does not validate, or that the store does not
+    /// take, changes nothing and is reported.
+    ///
+    /// - Returns: whether it was taken.
+    private func reload(_ parts: inout Parts) -> Bool {
+        do {
+            let (configuration, identity) = try load()
+            let new = try DaemonBook(
+                configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
+                signings: signings, log: log)
+            // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
+            let isNewIdentity = try identity.map { try parts.api.exchange(identity: $0) } ?? false
+            do {
+                try parts.notifier.start(new.notify)
+            } catch {
+                if isNewIdentity, let old = parts.identity { _ = try? parts.api.exchange(identity: old) }
+                throw error
+            }
+            if isNewIdentity, let identity {
+                parts.identity = identity
+                log(
+                    .notice, "another certificate is used from now on",
+                    [
+                        ("names", identity.names),
+                        ("endsAt", Date(timeIntervalSince1970: TimeInterval(identity.notAfter)).formatted(.iso8601)),
+                    ])
+            }
+            adopt(configuration.log)
+            parts.book.exchange(for: new)
+            parts.fanOut.reroute(Array(new.routes.values))
+            parts.sources.reload(configuration.sourcePlan)
+            parts.housekeeping.reload(keep: configuration.store.keep)
+            parts.board.refresh()
+            let running = parts.configuration
+            if configuration.store.sqlitePath != running.store.sqlitePath
+                || configuration.listen.needsRestart(from: running.listen)
+                || configuration.fanOut != running.fanOut
+            {
+                log(.warning, "reloaded; what changed in store, listen or fanOut needs a restart")
+            } else {
+                log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
+            }
+            return true
+        } catch {
+            log(.error, "not reloaded: the configuration stays as it was", [("error", "\(error)")])
+            return false
+        }
+    }
+
+    private func adopt(_ log: LogConfiguration) {
+        if !isLevelFixed { self.log.minimum = log.level }
+    }
+
+    private static func fanOut(_ configuration: RelayConfiguration) -> FanOut.Configuration {
+        var fanOut = FanOut.Configuration()
+        fanOut.lanes = configuration.fanOut.lanes
+        fanOut.limits.batchSize = configuration.fanOut.batch
+        fanOut.largestShard = configuration.fanOut.shardSize
+        return fanOut
+    }
+}

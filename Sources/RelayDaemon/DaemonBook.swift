@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import FanOut
+import Notifications
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Signing
+import Synchronization
+import Telemetry
+import Terminal
+import VersionSources
+
+/// What the configuration of this moment says, ready to use; a reload exchanges all of it at once.
+struct DaemonBook: Sendable {
+    var apps: [AppKey: AppConfiguration]
+    var routes: [AppKey: AppRoute]
+    var webhookSecrets: [WebhookSecret]
+    var notify: [NotificationTarget]
+
+    /// What answers to clients need of each app.
+    var profiles: [AppKey: AppProfile] {
+        apps.mapValues { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
+    }
+
+    /// Reads every key and secret that the configuration names.
+    ///
+    /// - Throws: `CommandFailure` (78) with the field that is at fault.
+    init(
+        _ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String],
+        tokenSources: TokenSources, signings: SigningCount, log: Log
+    ) throws {
+        let builder = RouteBuilder(
+            store: store, environment: environment, tokenSources: tokenSources, signings: signings, log: log)
+        let routes = try builder.routes(for: configuration)
+        self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
+        apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })
+        webhookSecrets = try configuration.webhooks.secrets.map {
+            try Self.secret($0, "webhooks.secrets", environment)
+        }
+        notify = try configuration.notify.map { receiver in
+            NotificationTarget(
+                receiver: NotificationReceiver(url: receiver.url, states: receiver.states),
+                secret: try Self.secret(receiver.secret, "notify", environment),
+                trustedCertificates: receiver.trustedCertificates)
+        }
+    }
+
+    private static func secret(
+        _ source: SecretSource, _ field: String, _ environment: [String: String]
+    ) throws -> WebhookSecret {
+        do {
+            return try WebhookSecret(source.read(environment: environment))
+        } catch {
+            throw CommandFailure(.configuration, "\(field): \(error)")
+        }
+    }
+
+    /// The book behind its lock: read from the API's threads, exchanged by the main one.
+    final class Shared: Sendable {
+        private let book: Mutex<DaemonBook>
+
+        init(_ book: DaemonBook) {
+            self.book = Mutex(book)
+        }
+
+        var current: DaemonBook { book.withLock { $0 } }
+
+        func exchange(for new: DaemonBook) {
+            book.withLock { $0 = new }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+import FanOut
+import HTTP2
+import Notifications
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Telemetry
+import Terminal
+import UpgradeRules
+import VersionSources
+
+/// Brings what each room counts into the terms of the catalogue.
+extension RelayDesk {
+    func writeMetrics(to text: inout MetricsText) {
+        let census = census.census {
+            .init(store: try store.census(), open: try store.openCampaigns())
+        }
+        let work = fanOut.work
+        if let census { write(census, to: &text) }
+        text.write(MetricCatalogue.watcherLook, work.lastLook.map(Self.seconds))
+        writePushes(work, to: &text)
+        writeConnections(to: &text)
+        writeStore(to: &text)
+        writeSources(to: &text)
+        writeNotifications(census?.store.receivers ?? [], to: &text)
+        text.write(MetricCatalogue.buildInfo, [([CommandLineTool.version], 1)])
+        let lines = log.lines
+        text.write(
+            MetricCatalogue.logLines, LogLevel.allCases.map { ([$0.name], Double(lines[$0] ?? 0)) })
+        ProcessMetrics.write(to: &text)
+    }
+
+    private static func labels(_ app: AppKey) -> [String] { [app.app, app.platform.rawValue] }
+
+    private static func seconds(_ time: Timestamp) -> Double { Double(time.milliseconds) / 1000 }
+
+    private static func sorted<Value>(_ values: [AppKey: Value]) -> [(key: AppKey, value: Value)] {
+        values.sorted { ($0.key.app, $0.key.platform.rawValue) < ($1.key.app, $1.key.platform.rawValue) }
+    }
+
+    // MARK: Campaigns
+
+    private func write(_ census: CensusTaker.Census, to text: inout MetricsText) {
+        let known = Set(apps() + census.store.devices.keys)
+        let apps = Self.sorted(Dictionary(uniqueKeysWithValues: known.map { ($0, ()) })).map(\.key)
+        text.write(
+            MetricCatalogue.campaignsByState,
+            apps.flatMap { app in
+                CampaignState.allCases.map { state in
+                    (
+                        Self.labels(app) + [state.rawValue],
+                        Double(census.store.campaigns[.init(app: app, state: state)] ?? 0)
+                    )
+                }
+            })
+        text.write(
+            MetricCatalogue.devices, apps.map { (Self.labels($0), Double(census.store.devices[$0] ?? 0)) })
+        let running = census.open.filter { $0.state == .running }
+        let counts = running.map { record in
+            var counts = fanOut.figures(of: record.key).counts(record.counts)
+            // Nobody waits for them yet: a pause between waves is no standstill.
+            counts.pending -= min(record.notYetBegun, counts.pending)
+            return (record.app, counts)
+        }
+        func sum(_ count: (CampaignCounts) -> Int64) -> [([String], Double)] {
+            apps.map { app in
+                (Self.labels(app), counts.reduce(0) { $1.0 == app ? $0 + Double(count($1.1)) : $0 })
+            }
+        }
+        text.write(MetricCatalogue.pending, sum(\.pending))
+        text.write(MetricCatalogue.retriesWaiting, sum(\.retrying))
+        let starts = Dictionary(running.map { ($0.app, $0.startedAt ?? $0.createdAt) }, uniquingKeysWith: min)
+        text.write(
+            MetricCatalogue.oldestCampaign, Self.sorted(starts).map { (Self.labels($0.key), Self.seconds($0.value)) })
+        text.write(
+            MetricCatalogue.pushesCancelled,
+            apps.flatMap { app in
+                [CampaignState.cancelled, .superseded].map { state in
+                    (
+                        Self.labels(app) + [state.rawValue],
+                        Double(census.store.cancelled[.init(app: app, state: state)] ?? 0)
+                    )
+                }
+            })
+        let suspended = Set(
+            census.open.filter { $0.state == .suspended && FanOut.isCredential($0.reason) }.map(\.app))
+        text.write(
+            MetricCatalogue.credentialSuspended, apps.map { (Self.labels($0), suspended.contains($0) ? 1 : 0) })
+    }
+
+    // MARK: Pushes
+
+    private func writePushes(_ work: FanOutFigures, to text: inout MetricsText) {
+        // An app that was taken out of the configuration keeps its counters until the process ends.
+        var tallies = work.tallies
+        for app in work.apps where tallies[app] == nil { tallies[app] = PushTally() }
+        let all = Self.sorted(tallies)
+        text.write(
+            MetricCatalogue.outcomes,
+            all.flatMap { app, tally in
+                [
+                    ("accepted", tally.accepted), ("rejected", tally.rejected), ("unregistered", tally.unregistered),
+                    ("expired", tally.expired), ("filtered", tally.filtered),
+                ].map { (Self.labels(app) + [$0.0], Double($0.1)) }
+            })
+        text.write(MetricCatalogue.rejections, Self.byReason(all, \.rejectedBy))
+        text.write(MetricCatalogue.retries, Self.byReason(all, \.retriedBy))
+        text.write(
+            MetricCatalogue.filtered,
+            all.flatMap { app, tally in
+                FilterReason.allCases.map {
+                    (Self.labels(app) + [$0.rawValue], Double(tally.filteredBy[$0] ?? 0))
+                }
+            })
+        let apps = Self.sorted(Dictionary(uniqueKeysWithValues: work.apps.map { ($0, ()) })).map(\.key)
+        text.write(
+            MetricCatalogue.inFlight, apps.map { (Self.labels($0), Double(work.requestsOut[$0] ?? 0)) })
+        text.write(
+            MetricCatalogue.reachable,
+            apps.flatMap { app in
+                fanOut.environments(of: app).map { (Self.labels(app) + [$0.name], $0.isReachable ? 1 : 0) }
+            })
+        text.write(
+            MetricCatalogue.held,
+            apps.flatMap { app in
+                fanOut.environments(of: app).map { (Self.labels(app) + [$0.name], $0.isHeld ? 1 : 0) }
+            })
+        text.write(
+            MetricCatalogue.rateLimit, Self.sorted(work.rateLimits).map { (Self.labels($0.key), $0.value) })
+        text.write(MetricCatalogue.tokensSigned, Double(signings.value))
+    }
+
+    private static func byReason(
+        _ tallies: [(key: AppKey, value: PushTally)], _ counts: (PushTally) -> [String: Int]
+    ) -> [(labels: [String], value: Double)] {
+        tallies.flatMap { app, tally in
+            counts(tally).sorted { $0.key < $1.key }.map { (labels(app) + [$0.key], Double($0.value)) }
+        }
+    }
+
+    // MARK: Connections
+
+    private func writeConnections(to text: inout MetricsText) {
+        let lanes = fanOut.laneFigures.enumerated().map { (String($0.offset), $0.element) }
+        func each(_ metric: Metric, _ value: (LaneFigures) -> Int) {
+            text.write(metric, lanes.map { ([$0.0], Double(value($0.1))) })
+        }
+        each(MetricCatalogue.requestsSent, \.requestsSent)
+        each(MetricCatalogue.resends, \.resends)
+        each(MetricCatalogue.streams, \.requestsInFlight)
+        each(MetricCatalogue.connectionsOpen, \.connectionsOpen)
+        each(MetricCatalogue.dials, \.dials)
+        each(MetricCatalogue.dialFailures, \.dialFailures)
+        text.write(
+            MetricCatalogue.retirements,
+            lanes.flatMap { lane, figures in
+                figures.retirementsByReason.map { ([lane, $0.reason], Double($0.count)) }
+            })
+        text.write(
+            MetricCatalogue.goAways,
+            lanes.flatMap { lane, figures in figures.goAwaysByCode.map { ([lane, $0.code], Double($0.count)) } })
+        text.write(MetricCatalogue.latency, lanes.map { ([$0.0], $0.1.latency) })
+    }
+
+    // MARK: Store and sources
+
+    private func writeStore(to text: inout MetricsText) {
+        let figures = store.figures()
+        text.write(MetricCatalogue.commits, [([], figures.commits)])
+        text.write(
+            MetricCatalogue.storeErrors,
+            StoreError.Code.labels.map { ([$0], Double(figures.errors[$0] ?? 0)) })
+        text.write(MetricCatalogue.databaseBytes, figures.databaseBytes.map(Double.init))
+        text.write(MetricCatalogue.logBytes, figures.logBytes.map(Double.init))
+        text.write(MetricCatalogue.freeBytes, figures.freeBytes.map(Double.init))
+        text.write(MetricCatalogue.storeTaking, fanOut.faults()["store"] == nil ? 1 : 0)
+    }
+
+    private func writeSources(to text: inout MetricsText) {
+        let sources = sources.figures().map { (Self.labels($0.app) + [$0.name], $0) }
+        text.write(MetricCatalogue.sourceFailing, sources.map { ($0.0, $0.1.isFailing ? 1 : 0) })
+        text.write(MetricCatalogue.sourceFailures, sources.map { ($0.0, Double($0.1.failures)) })
+        text.write(
+            MetricCatalogue.sourceSuccess,
+            sources.compactMap { labels, figures in figures.lastSuccess.map { (labels, Self.seconds($0)) } })
+    }
+
+    // MARK: Webhooks out
+
+    private func writeNotifications(_ receivers: [StoreCensus.Receiver], to text: inout MetricsText) {
+        text.write(
+            MetricCatalogue.notificationAttempts,
+            notifier.figures.attempts.sorted { $0.key < $1.key }.flatMap { receiver, counts in
+                NotifierFigures.Result.allCases.map { ([receiver, $0.rawValue], Double(counts[$0] ?? 0)) }
+            })
+        let byHost = Dictionary(grouping: receivers) { NotifierFigures.label($0.url) }.sorted { $0.key < $1.key }
+        text.write(
+            MetricCatalogue.notificationsPending,
+            byHost.map { ([$0.key], Double($0.value.reduce(0) { $0 + $1.pending })) })
+        text.write(
+            MetricCatalogue.oldestNotification,
+            byHost.compactMap { host, some in some.compactMap(\.oldest).min().map { ([host], Self.seconds($0)) } })
+        text.write(
+            MetricCatalogue.receiverGone, byHost.map { ([$0.key], $0.value.contains(where: \.isGone) ? 1 : 0) })
+    }
+}

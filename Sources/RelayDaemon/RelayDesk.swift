@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import FanOut
+import Notifications
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Synchronization
+import Telemetry
+import UpgradeRules
+import VersionSources
+import WireFormat
+
+/// What the API asks of the running daemon: the store's answers with what configuration and fan-out add.
+///
+/// Used from the HTTP server's threads.
+final class RelayDesk: RelayControl {
+    let store: any RelayStore
+    let book: DaemonBook.Shared
+    let fanOut: FanOut
+    let sources: SourceRunner
+    let notifier: Notifier
+    private let board: VersionBoard
+    let signings: SigningCount
+    let log: Log
+    let clock: @Sendable () -> Timestamp
+    let census = CensusTaker()
+    /// What a force policy derives hangs on what is stored: nothing may come between the two.
+    private let oneByOne = Mutex(())
+
+    init(
+        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, sources: SourceRunner, notifier: Notifier,
+        board: VersionBoard, signings: SigningCount, log: Log,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.store = store
+        self.book = book
+        self.fanOut = fanOut
+        self.sources = sources
+        self.notifier = notifier
+        self.board = board
+        self.signings = signings
+        self.log = log
+        self.clock = clock
+    }
+
+    func profile(of app: AppKey) -> AppProfile? {
+        book.current.apps[app].map { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
+    }
+
+    func apps() -> [AppKey] {
+        book.current.apps.keys.sorted { ($0.app, $0.platform.rawValue) < ($1.app, $1.platform.rawValue) }
+    }
+
+    func releaseRules(of app: AppKey) -> ReleaseRules {
+        book.current.apps[app]?.webhooks ?? ReleaseRules()
+    }
+
+    func versionLookup(of app: AppKey) -> (any VersionLookup)? {
+        sources.isGated(app) ? sources : nil
+    }
+
+    // MARK: Versions
+
+    func bump(
+        _ bump: VersionBump, actor: String, source: String, receipt: WebhookReceipt?,
+        render: (BumpOutcome) throws -> StoredAnswer
+    ) throws -> AppliedBump {
+        let app = try configured(bump.app)
+        let applied = try oneByOne.withLock { _ in
+            let bump = try derived(bump, app)
+            if bump.required != nil, let route = book.current.routes[bump.app] { _ = try payload(bump, app, route) }
+            return try store.apply(
+                bump, actor: actor, source: source, at: clock(), draft: book.current.routes[bump.app]?.draft,
+                receipt: receipt,
+                render: render)
+        }
+        fanOut.poke()
+        if case .applied(let outcome, _) = applied { warn(outcome.record) }
+        sources.poke()
+        return applied
+    }
+
+    /// What a source found out: as any other bump, but for a URL that the configuration knows better.
+    func take(_ bump: VersionBump, from source: String) throws {
+        var bump = bump
+        if book.current.apps[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
+        _ = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
+            StoredAnswer(status: 200, body: [])
+        }
+    }
+
+    /// The bump with the requirement that the app's force policy derives, where it brings none of its own (SEEDS S4).
+    private func derived(_ bump: VersionBump, _ app: AppConfiguration) throws -> VersionBump {
+        guard bump.required == nil, let latest = bump.latest, app.forcePolicy != .manual else { return bump }
+        let stored = try store.version(of: bump.app)
+        var bump = bump
+        bump.required = app.forcePolicy.required(
+            latest: latest, previousLatest: stored?.latest, previousRequired: stored?.required)
+        return bump
+    }
+
+    /// Says in the log what clients that compare for themselves will make of the new record.
+    private func warn(_ record: VersionRecord) {
+        guard let seen = try? store.seenVersions(of: record.app) else { return }
+        for warning in board.advice(for: record, seen: seen).warnings {
+            log(
+                .warning, "apps that compare versions for themselves will judge otherwise",
+                [("app", record.app.app), ("platform", record.app.platform.rawValue), ("warning", warning)])
+        }
+    }
+
+    func plan(_ bump: VersionBump) throws -> PlanReport {
+        let app = try configured(bump.app)
+        let bump = try derived(bump, app)
+        let stored = try store.version(of: bump.app)?.required
+        guard let required = bump.required ?? stored else {
+            throw ControlError(
+                .noRequirement, context: "no required version is given, none is stored and no force policy derives one",
+                hint: "send `required`")
+        }
+        // The dry run says what the bump itself would say.
+        if let stored, required < stored {
+            throw StoreError(
+                .versionWouldFall(field: "required", current: stored, proposed: required),
+                context: "required is \(stored) and would fall to \(required)")
+        }
+        guard let route = book.current.routes[bump.app] else {
+            throw ControlError(
+                .unknownApp, context: "\(bump.app.app) has no push service on \(bump.app.platform.rawValue)",
+                hint: "add `apns` to the app's configuration")
+        }
+        let payload = try payload(bump, app, route)
+        let filter = AudienceFilter(required: required, telephones: bump.telephones)
+        let survey = try store.survey(bump.app) { row, devices in filter.reason(against: row, in: devices) }
+        return PlanReport(
+            survey: survey, samplePayload: payload.render(userTelephone: bump.telephones?.first ?? "13800138000"))
+    }
+
+    private func configured(_ app: AppKey) throws -> AppConfiguration {
+        let apps = book.current.apps
+        guard let configuration = apps[app] else {
+            throw ControlError(
+                .unknownApp, context: "\(app.app) is not configured for \(app.platform.rawValue)",
+                hint: "the configuration knows "
+                    + apps.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
+                    .joined(separator: ", "))
+        }
+        return configuration
+    }
+
+    /// The payload that the bump would send, checked before anything is stored (DESIGN, rule 4).
+    private func payload(_ bump: VersionBump, _ app: AppConfiguration, _ route: AppRoute) throws -> UpgradePayload {
+        guard let url = try bump.downloadURL ?? store.version(of: bump.app)?.downloadURL ?? app.downloadURL else {
+            throw ControlError(
+                .noDownloadURL, context: "a requirement needs a downloadUrl: the app ignores a push without one",
+                hint: "send `downloadUrl`, or set it in the app's configuration")
+        }
+        let longest = bump.telephones?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
+        do {
+            return try route.payload(message: bump.message, downloadURL: url).checked(longestTelephone: longest)
+        } catch {
+            throw ControlError(.payloadTooLarge, context: "\(error)")
+        }
+    }
+
+    /// Bytes kept free for a telephone: E.164 has fifteen digits at most. A longer one that does not fit is refused by
+    /// itself, with a row in the ledger.
+    private static let usualTelephone = 16
+
+    // MARK: Campaigns
+
+    func status(_ record: CampaignRecord) -> CampaignStatus {
+        let figures = fanOut.figures(of: record.key)
+        let now = clock()
+        var record = record
+        // Read after the figures: outcomes that were recorded in between would be neither on their way nor in the ledger,
+        // and nothing later corrects the last that is told of a campaign.
+        if record.state.isFinal, let newer = try? store.campaign(record.key) { record = newer }
+        let counts = figures.counts(record.counts)
+        if record.state == .running, record.reason == nil { record.reason = figures.trouble }
+        let route = record.state == .running ? book.current.routes[record.app] : nil
+        let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }
+        if record.state == .running, record.reason == nil, let wave = record.waves.current, let nextWaveAt {
+            record.reason =
+                "wave \(wave.number + 1) of \(record.waves.list.count) is done; "
+                + "the next begins at \(nextWaveAt.internetTime)"
+        }
+        var waitingUntil: Timestamp?
+        if record.state == .waiting,
+            let wait = sources.wait(for: record.required, of: record.app, write: \.internetTime)
+        {
+            (record.reason, waitingUntil) = (wait.reason, wait.until)
+        }
+        var status = CampaignStatus(
+            record: record, counts: counts, ratePerSecond: record.state == .running ? figures.rate(at: now) : 0,
+            secondsLeft: record.state == .running
+                ? figures.secondsLeft(counts, waves: record.waves, rules: route?.waveRules, at: now) : nil,
+            waitingUntil: waitingUntil)
+        status.rateLimit = record.state == .running ? figures.rateLimit : nil
+        status.nextWaveAt = nextWaveAt
+        return status
+    }
+
+    func pause(campaign id: String) throws -> CampaignStatus {
+        try move(id, from: [.running, .waiting], to: .paused, verb: "paused")
+    }
+
+    func resume(campaign id: String) throws -> CampaignStatus {
+        // What was paused before it ever began still has to wait for its store.
+        if let campaign = try store.campaign(id: id), campaign.startedAt == nil, sources.isGated(campaign.app) {
+            return try move(id, from: [.paused, .suspended], to: .waiting, verb: "resumed")
+        }
+        return try move(id, from: [.paused, .suspended], to: .running, verb: "resumed")
+    }
+
+    func release(campaign id: String) throws -> CampaignStatus {
+        // Of a running campaign it is the next wave that waits.
+        if let campaign = try store.campaign(id: id), try store.releaseWave(campaign.key, at: clock()) {
+            log(.notice, "the next wave was released by hand", [("campaign", id)])
+            fanOut.poke()
+            return status(try store.campaign(campaign.key) ?? campaign)
+        }
+        return try move(id, from: [.waiting], to: .running, verb: "released")
+    }
+
+    func cancel(campaign id: String) throws -> CampaignStatus {
+        try move(id, from: [.waiting, .running, .paused, .suspended], to: .cancelled, verb: "cancelled")
+    }
+
+    private func move(
+        _ id: String, from: Set<CampaignState>, to state: CampaignState, verb: String
+    ) throws -> CampaignStatus {
+        guard let campaign = try store.campaign(id: id) else {
+            throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
+        }
+        let moved = try store.moveCampaign(campaign.key, from: from, to: state, reason: nil, at: clock())
+        guard let after = try store.campaign(campaign.key) else {
+            throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
+        }
+        guard moved || after.state == state else {
+            throw ControlError(
+                .wrongState, context: "the campaign is \(after.state.rawValue) and cannot be \(verb)",
+                hint: "only a campaign that is " + from.map(\.rawValue).sorted().joined(separator: " or ") + " can")
+        }
+        if moved {
+            log(
+                .notice, "a campaign was moved by hand",
+                [("campaign", id), ("from", campaign.state.rawValue), ("to", state.rawValue)])
+        }
+        fanOut.poke()
+        sources.poke()
+        return status(after)
+    }
+
+    // MARK: The service's status
+
+    /// What the service's status line tells. Reads one campaign of the store at most.
+    @Sendable func news() -> ServiceStatus.News {
+        let running = fanOut.campaigns
+        // A store that cannot be read is among the faults.
+        let first = running.first.flatMap { try? store.campaign($0) }
+        return ServiceStatus.News(
+            campaign: first.map(status), others: max(running.count - 1, 0),
+            fault: faults().first.map { "\($0.part): \($0.reason)" })
+    }
+
+    // MARK: Readiness
+
+    func faults() -> [ReadinessFault] {
+        let faults = fanOut.faults().merging(sources.faults()) { first, _ in first }
+        return faults.map { ReadinessFault(part: $0.key, reason: $0.value) }.sorted { $0.part < $1.part }
+    }
+}

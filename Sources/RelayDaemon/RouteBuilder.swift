@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import FanOut
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+import Signing
+import Telemetry
+import Terminal
+import UpgradeRules
+
+/// Makes the fan-out's routes of the configuration: keys read, provider tokens found again, servers named.
+struct RouteBuilder {
+    let store: any RelayStore
+    let environment: [String: String]
+    let tokenSources: TokenSources
+    let signings: SigningCount
+    let log: Log
+
+    /// - Throws: `CommandFailure` (78) where a key cannot be read or is no P-256 key.
+    func routes(for configuration: RelayConfiguration) throws -> [AppRoute] {
+        // One source for each key: apps of one team share its token (Apple counts renewals by key).
+        var sources: [KeyName: APNsTokenSource] = [:]
+        return try configuration.apps.compactMap { app in
+            guard let apns = app.apns else { return nil }
+            let name = KeyName(team: apns.teamID, key: apns.keyID, secret: apns.key)
+            let source = try sources[name] ?? tokenSource(name, of: app)
+            sources[name] = source
+            return route(app, apns, source)
+        }
+    }
+
+    private struct KeyName: Hashable {
+        var team: String
+        var key: String
+        var secret: SecretSource
+
+        /// Under which the store keeps the provider token.
+        var storeKey: String { "APNs/\(team)/\(key)" }
+    }
+
+    private func tokenSource(_ name: KeyName, of app: AppConfiguration) throws -> APNsTokenSource {
+        let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).apns.key"
+        let key: ES256PrivateKey
+        do {
+            key = try ES256PrivateKey(pem: try name.secret.read(environment: environment))
+        } catch {
+            throw CommandFailure(.configuration, "\(field): \(error)")
+        }
+        return try tokenSources.source(team: name.team, keyID: name.key, key: key) { pause in
+            try tokenSource(name, key, pause)
+        }
+    }
+
+    private func tokenSource(
+        _ name: KeyName, _ key: ES256PrivateKey, _ pause: CredentialPause
+    ) throws -> APNsTokenSource {
+        let (store, signings, log) = (store, signings, log)
+        let stored = try store.providerToken(key: name.storeKey).map {
+            ProviderToken(text: $0.token, issuedAt: $0.issuedAt, pausedUntil: $0.pausedUntil)
+        }
+        return APNsTokenSource(
+            teamID: name.team, keyID: name.key, key: key, stored: stored, pause: pause, onSigned: { signings.add() }
+        ) { token in
+            do {
+                try store.saveProviderToken(
+                    StoredProviderToken(
+                        key: name.storeKey, token: token.text, issuedAt: token.issuedAt, pausedUntil: token.pausedUntil)
+                )
+            } catch {
+                // Apple counts how often a key's token is renewed: restarts in a row may be too many.
+                log(
+                    .warning, "the provider token or its pause is not kept: a restart may sign another too early",
+                    [("key", name.key), ("error", "\(error)")])
+            }
+        }
+    }
+
+    private func route(_ app: AppConfiguration, _ apns: APNsConfiguration, _ source: APNsTokenSource) -> AppRoute {
+        var route = AppRoute(
+            app: app.key,
+            provider: APNsProvider(
+                settings: .init(topic: apns.topic, priority: app.push.priority), tokens: source),
+            production: pool(apns.server, apns), sandbox: pool(apns.sandboxServer, apns),
+            pushType: app.push.type, alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL,
+            timeToLive: app.push.timeToLive)
+        route.pace = app.pace.pace
+        route.waves = app.pace.waves
+        route.waveRules = app.pace.waveRules
+        route.triesOtherEnvironment = apns.triesOtherEnvironment
+        if app.hasAppStoreSource { route.waitingReason = "waiting until the App Store offers the required version" }
+        return route
+    }
+
+    private func pool(_ server: ServerAddress, _ apns: APNsConfiguration) -> PoolConfiguration {
+        var pool = PoolConfiguration(origin: Origin(host: server.host, port: server.port))
+        pool.trustedCertificates = apns.trustedCertificates
+        pool.proxy = apns.proxy
+        pool.maximumConnections = apns.connections
+        return pool
+    }
+}

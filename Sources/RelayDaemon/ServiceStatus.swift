@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Terminal
+import UpgradeRules
+import WireFormat
+
+/// The line that `systemctl status` shows. Pure.
+struct ServiceStatus: Sendable {
+    enum Phase: Sendable, Equatable {
+        case starting
+        case serving
+        case reloading
+        case stopping
+    }
+
+    /// What the daemon has to tell of its work.
+    struct News: Sendable {
+        /// The campaign that has been on its way the longest.
+        var campaign: CampaignStatus?
+        /// How many others there are.
+        var others = 0
+        /// What keeps it from its work: "store: the disk is full".
+        var fault: String?
+    }
+
+    var phase = Phase.starting
+    /// What to say when there is nothing to do.
+    var idle = ""
+    var stuck: [String] = []
+    var isReloadRefused = false
+
+    func line(_ news: News) -> String {
+        guard stuck.isEmpty else { return "Stuck: \(stuck.joined(separator: ", ")); waiting for the watchdog" }
+        var parts: [String] = []
+        switch phase {
+        case .starting: return "Opening the store"
+        case .reloading: return "Reading the configuration anew"
+        case .stopping: parts = ["Finishing what is in flight"] + (news.campaign.map { [Self.text($0)] } ?? [])
+        case .serving: parts = [news.campaign.map { "Sending \(Self.text($0))" } ?? idle]
+        }
+        if news.others > 0 { parts.append("\(news.others) more") }
+        if let fault = news.fault { parts.append(fault) }
+        if isReloadRefused { parts.append("the last reload was refused, see the log") }
+        return parts.joined(separator: "; ")
+    }
+
+    private static func text(_ campaign: CampaignStatus) -> String {
+        let record = campaign.record
+        let counts = campaign.counts
+        let done = counts.audience - counts.pending - counts.inFlight - counts.retrying
+        var pace = Quantity.rate(campaign.ratePerSecond)
+        if let limit = campaign.rateLimit { pace += " of at most \(Quantity.rate(limit))" }
+        if let wave = record.waves.current { pace += ", wave \(wave.number + 1) of \(record.waves.list.count)" }
+        if let next = campaign.nextWaveAt { pace += " done, next at \(next.internetTime)" }
+        return "\(record.app.app) \(record.app.platform.rawValue) \(record.required.text): "
+            + "\(Quantity.count(done)) of \(Quantity.count(counts.audience)) "
+            + "(\(Quantity.percent(done, of: counts.audience))), \(pace)"
+    }
+}

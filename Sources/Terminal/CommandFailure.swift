@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An error that ends the process with a code of its own.
+package protocol Failure: Error {
+    var code: ExitCode { get }
+    /// What standard error gets, without a line end.
+    var report: String { get }
+}
+
+/// Why a command ends without success, in words for the person who typed it.
+package struct CommandFailure: Failure, CustomStringConvertible {
+    package var code: ExitCode
+    /// One line, or several where each names one fault.
+    package var message: String
+    /// What to do about it.
+    package var hint: String?
+
+    package init(_ code: ExitCode, _ message: String, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+
+    package var report: String { "error: \(self)" }
+
+    package var description: String {
+        hint.map { "\(message)\nhint: \($0)" } ?? message
+    }
+}

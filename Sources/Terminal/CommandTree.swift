@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All commands by their words, and what the first words of a command line select.
+package struct CommandTree: Sendable {
+    package let commands: [any Command.Type]
+    /// Those that no overview shows.
+    private let hidden: [any Command.Type]
+    /// What may stand before a command: known without one.
+    private let leadingOptions: [OptionSpec]
+
+    package init(commands: [any Command.Type], hidden: [any Command.Type] = [], leadingOptions: [OptionSpec] = []) {
+        self.commands = commands
+        self.hidden = hidden
+        self.leadingOptions = leadingOptions
+    }
+
+    package enum Selection {
+        case command(any Command.Type, words: [String])
+        /// Help on all commands, or on those of one group ("devices"); asked for, or because nothing was chosen.
+        case overview(group: String?, wasAsked: Bool)
+        case version
+    }
+
+    /// The command is named by the first words; options that stand before it are handed on to it.
+    package func select(_ words: [String]) throws(UsageError) -> Selection {
+        var leading: [String] = []
+        var rest = words[...]
+        while let word = rest.first, word.hasPrefix("-") {
+            rest.removeFirst()
+            switch word {
+            case "--version": return .version
+            case "--help", "-h": return .overview(group: nil, wasAsked: true)
+            default: break
+            }
+            // Before a command `--url` can only be the daemon's address; after "version set" it is the download URL.
+            leading.append(word == "--url" || word.hasPrefix("--url=") ? "--api" + word.dropFirst(5) : word)
+            // An option with its value in the next word.
+            let isKnown = leadingOptions.contains { $0.value != nil && "--\($0.name)" == word }
+            if isKnown, let value = rest.popFirst() { leading.append(value) }
+        }
+        guard let first = rest.popFirst() else {
+            if let option = leading.first { throw UsageError("\(option): a command is missing") }
+            return .overview(group: nil, wasAsked: false)
+        }
+        if first == "help" { return try help(on: Array(rest)) }
+        if let command = (commands + hidden).first(where: { $0.spec.path == [first] }) {
+            return .command(command, words: leading + rest)
+        }
+        let group = commands.filter { $0.spec.path.first == first }
+        guard !group.isEmpty else {
+            throw UsageError(
+                "unknown command \"\(first)\"", suggestion: Suggestion.nearest(to: first, among: firstWords))
+        }
+        guard let second = rest.popFirst() else { return .overview(group: first, wasAsked: false) }
+        if second == "--help" || second == "-h" { return .overview(group: first, wasAsked: true) }
+        if let command = group.first(where: { $0.spec.path == [first, second] }) {
+            return .command(command, words: leading + rest)
+        }
+        let nearest = Suggestion.nearest(to: second, among: group.compactMap { $0.spec.path.last })
+        throw UsageError("unknown command \"\(first) \(second)\"", suggestion: nearest.map { "\(first) \($0)" })
+    }
+
+    private var firstWords: [String] {
+        commands.compactMap { $0.spec.path.first } + ["help"]
+    }
+
+    private func help(on words: [String]) throws(UsageError) -> Selection {
+        guard !words.isEmpty else { return .overview(group: nil, wasAsked: true) }
+        return try select(words + ["--help"])
+    }
+
+    /// The commands with one line each; nil: all of them.
+    package func overview(of group: String?) -> String {
+        let shown = commands.map { $0.spec }.filter { group == nil || $0.path.first == group }
+        var lines: [String] = []
+        if let group {
+            lines += ["Usage: upgrade-relay \(group) COMMAND [options]", "", "Commands:"]
+        } else {
+            lines += [
+                "Upgrade Relay: tells every device that runs a version older than required to upgrade.", "",
+                "Usage: upgrade-relay COMMAND [options]", "", "Commands:",
+            ]
+        }
+        lines += HelpPage.definitions(shown.map { ($0.name, $0.purpose) })
+        if group == nil {
+            lines += [
+                "", "Options:", "  --version  print the version and exit", "  --help     show this page and exit",
+            ]
+        }
+        lines += ["", "\"upgrade-relay \(group.map { "\($0) " } ?? "")COMMAND --help\" tells more about a command."]
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+
+/// Where a command's words go: standard output for results, standard error for what goes on. Any thread.
+package final class Console: Sendable {
+    /// Whether standard error is a terminal: progress bars are drawn there, so that results can be piped.
+    package let isTerminal: Bool
+    /// Whether standard output is one.
+    package let isOutputTerminal: Bool
+    private let sink: @Sendable (_ text: String, _ isError: Bool) -> Void
+    private let columns: @Sendable () -> Int
+    private let lock = Mutex(())
+
+    package init(
+        isTerminal: Bool, isOutputTerminal: Bool = true, columns: @escaping @Sendable () -> Int = { 80 },
+        sink: @escaping @Sendable (_ text: String, _ isError: Bool) -> Void
+    ) {
+        self.isTerminal = isTerminal
+        self.isOutputTerminal = isOutputTerminal
+        self.columns = columns
+        self.sink = sink
+    }
+
+    /// The process's own streams.
+    package static let standard = Console(
+        isTerminal: isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb",
+        isOutputTerminal: isatty(STDOUT_FILENO) == 1,
+        columns: { TerminalSize.columns(of: STDERR_FILENO) },
+        sink: { text, isError in
+            var text = text
+            let descriptor = isError ? STDERR_FILENO : STDOUT_FILENO
+            let isWritten = text.withUTF8 { bytes in
+                unsafe Console.writeAll(UnsafeRawBufferPointer(bytes), to: descriptor)
+            }
+            // Whoever read our output has gone (head, less): there is nobody left to work for.
+            if !isWritten, !isError { exit(ExitCode.failed.rawValue) }
+        })
+
+    /// Columns of the terminal at this moment; 80 where it is not known.
+    package var width: Int { columns() }
+
+    /// A result. A file gets it as it is; to a terminal goes nothing that it would obey.
+    package func write(_ text: String) {
+        let text = isOutputTerminal ? DisplayWidth.sanitised(text, keepsLines: true) : text
+        lock.withLock { _ in sink(text, false) }
+    }
+
+    package func writeLine(_ text: String) { write(text + "\n") }
+
+    package func writeError(_ text: String) {
+        lock.withLock { _ in sink(text, true) }
+    }
+
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Bool {
+        var rest = unsafe bytes[...]
+        while unsafe !rest.isEmpty {
+            let count = unsafe Foundation.write(
+                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                return false
+            }
+            unsafe rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}

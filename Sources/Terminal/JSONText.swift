@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// JSON from elsewhere on its way to a terminal. JSON itself escapes only the characters below U+0020 (RFC 8259, 7), and
+/// terminals obey others too.
+package enum JSONText {
+    /// The same JSON, with everything escaped that would steer a terminal.
+    package static func shown(_ bytes: [UInt8]) -> String {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.unicodeScalars.contains(where: { DisplayWidth.isControl($0) && $0 != "\n" }) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": result.unicodeScalars.append(scalar)
+            // Between tokens only: inside of a string they are escaped already.
+            case "\r", "\t": result += " "
+            case _ where DisplayWidth.isControl(scalar):
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

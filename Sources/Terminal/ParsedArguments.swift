@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a command line held, by the names of its specification.
+package struct ParsedArguments: Sendable, Equatable {
+    package private(set) var flags: Set<String> = []
+    package private(set) var options: [String: [String]] = [:]
+    package private(set) var positionals: [String: String] = [:]
+
+    package init() {}
+
+    package mutating func set(flag name: String) {
+        flags.insert(name)
+    }
+
+    package mutating func append(_ value: String, to name: String) {
+        options[name, default: []].append(value)
+    }
+
+    package mutating func set(positional name: String, _ value: String) {
+        positionals[name] = value
+    }
+
+    package func flag(_ name: String) -> Bool { flags.contains(name) }
+
+    /// The option's value; the last one where it was given more than once.
+    package func value(_ name: String) -> String? { options[name]?.last }
+
+    package func values(_ name: String) -> [String] { options[name] ?? [] }
+
+    package func positional(_ name: String) -> String? { positionals[name] }
+
+    /// A positional or option that the specification requires, so that the parser has seen to it.
+    package func require(_ name: String) throws(UsageError) -> String {
+        guard let value = positionals[name] ?? options[name]?.last else { throw UsageError("\(name) is missing") }
+        return value
+    }
+
+    /// A whole number within `range`, written in digits; underscores and commas may group them.
+    package func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) throws(UsageError) -> Int {
+        guard let text = self.value(name) else { return value }
+        let digits = text.filter { $0 != "," && $0 != "_" }
+        guard let number = Int(digits), range.contains(number) else {
+            throw UsageError(
+                "--\(name): \"\(text)\" is not a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// A share from 0 to 1, or in percent: "0.02", "2%".
+    package func share(_ name: String, default value: Double) throws(UsageError) -> Double {
+        guard let text = self.value(name) else { return value }
+        let number: Double? =
+            text.hasSuffix("%") ? Double(text.dropLast()).map { $0 / 100 } : Double(text)
+        guard let number, (0...1).contains(number) else {
+            throw UsageError("--\(name): \"\(text)\" is not a share; a number from 0 to 1, or 0% to 100%")
+        }
+        return number
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The command line itself is wrong: exit code 2.
+package struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong, with what was given.
+    package var message: String
+    /// The nearest thing that would have been right.
+    package var suggestion: String?
+
+    package init(_ message: String, suggestion: String? = nil) {
+        self.message = message
+        self.suggestion = suggestion
+    }
+
+    package var description: String {
+        suggestion.map { "\(message); did you mean \"\($0)\"?" } ?? message
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandTranscript
+import Foundation
+import Testing
+
+@testable import ClientCommands
+@testable import Terminal
+
+@Suite struct ClientCommandTests {
+    private func run(
+        _ words: [String], _ transport: ScriptedTransport
+    ) async -> (code: ExitCode, out: String, err: String) {
+        let transcript = Transcript()
+        let code = await transcript.run(words, transport)
+        return (code, transcript.out, transcript.err)
+    }
+
+    private static func campaign(_ state: String, accepted: Int) -> String {
+        """
+        {"id":"1f0c2ab93d44","app":"a","platform":"ios","required":"2.0.0","state":"\(state)","reason":null,\
+        "createdAt":"2026-11-20T00:00:00Z","counts":{"audience":10,"pending":\(9 - accepted),"inFlight":0,\
+        "accepted":\(accepted),"retrying":0,"rejected":0,"unregistered":0,"expired":0,"filtered":1,"cancelled":0},\
+        "filteredBy":{"noTelephone":1,"alreadyCurrent":0},"rejectedBy":{},"upgraded":0,"ratePerSecond":5,"secondsLeft":1}
+        """
+    }
+
+    @Test func `A bump tells what it started`() async {
+        let answer = #"{"version":{"required":"2.0.0","latest":"2.0.0"},"campaign":{"id":"1f0c2ab93d44"}}"#
+        let transport = ScriptedTransport(["PUT /v1/apps/a/ios/version": (202, answer)])
+        let result = await run(
+            ["version", "set", "a", "ios", "--required", "2.0.0", "--url", "https://x.y"], transport)
+        #expect(result.code == .done)
+        #expect(result.out.contains("required 2.0.0, latest 2.0.0"))
+        #expect(result.out.contains("campaign 1f0c2ab93d44 started"))
+        let body = transport.requests.first?.body.map { String(decoding: $0, as: UTF8.self) }
+        #expect(body == #"{"downloadUrl":"https://x.y","required":"2.0.0"}"#)
+    }
+
+    @Test func `A refusal is told with its fields`() async {
+        let problem = """
+            {"type":"about:blank","title":"Unprocessable","detail":"2 fields","errors":[{"field":"required","reason":"bad"},\
+            {"field":"latest","reason":"worse"}]}
+            """
+        let transport = ScriptedTransport(["PUT /v1/apps/a/ios/version": (422, problem)])
+        let result = await run(["version", "set", "a", "ios", "--required", "2"], transport)
+        #expect(result.code == .failed)
+        #expect(result.err == "error: Unprocessable: 2 fields\n  required: bad\n  latest: worse\n")
+    }
+
+    @Test(arguments: [
+        (["required: bad"], "Unprocessable: required: bad"),
+        (["required: bad", "latest: worse"], "Unprocessable\n  required: bad\n  latest: worse"),
+    ])
+    func `What the detail says is not said again`(faults: [String], message: String) {
+        let errors = faults.map { fault in
+            let parts = fault.components(separatedBy: ": ")
+            return #"{"field":"\#(parts[0])","reason":"\#(parts[1])"}"#
+        }
+        let body =
+            #"{"title":"Unprocessable","detail":"\#(faults.joined(separator: "; "))","errors":[\#(errors.joined(separator: ","))]}"#
+        #expect(Problem(APIAnswer(status: 422, body: Array(body.utf8))).message == message)
+    }
+
+    @Test func `With --json the API's own words are printed`() async {
+        let transport = ScriptedTransport(["GET /v1/campaigns?limit=50": (200, #"{"items":[],"next":null}"#)])
+        let result = await run(["campaigns", "list", "--json"], transport)
+        #expect(result.out == "{\"items\":[],\"next\":null}\n")
+    }
+
+    @Test func `Watching follows the events to the end`() async {
+        let events = """
+            event: campaign
+            data: \(Self.campaign("running", accepted: 4))
+
+            :
+
+            event: campaign
+            data: \(Self.campaign("completed", accepted: 9))
+
+            """
+        let transport = ScriptedTransport(["GET /v1/campaigns/1f0c2ab93d44/events": (200, events)])
+        let result = await run(["campaigns", "watch", "1f0c2ab93d44"], transport)
+        #expect(result.code == .done)
+        #expect(result.err.contains("50%  5/10"))
+        #expect(result.err.contains("100%  10/10"))
+        #expect(result.out.contains("state         completed"))
+        #expect(result.out.contains("  noTelephone      1    10%"))
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func `Watching a cancelled campaign ends with 1`() async {
+        let events = "data: \(Self.campaign("cancelled", accepted: 4))\n\n"
+        let transport = ScriptedTransport(["GET /v1/campaigns/x/events": (200, events)])
+        #expect(await run(["campaigns", "watch", "x", "--json"], transport).code == .failed)
+    }
+
+    @Test func `An import tells refused lines by their numbers in the file`() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString).csv").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let text = "app,platform,token\na,ios,ff\nb,ios,fe\na,windows,fd\na,ios,zz\n"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let transport = ScriptedTransport([
+            "POST /v1/apps/a/ios/devices": (
+                200, #"{"stored":1,"refusedCount":1,"refused":[{"line":2,"reason":"token: only hex digits"}]}"#
+            ),
+            "POST /v1/apps/b/ios/devices": (200, #"{"stored":1,"refusedCount":0,"refused":[]}"#),
+        ])
+        let result = await run(["devices", "import", path], transport)
+        #expect(result.code == .failed)
+        #expect(result.out == "2 stored, 2 refused\n")
+        #expect(result.err.contains("line 4: platform: \"windows\" is not a platform; ios or android\n"))
+        #expect(result.err.contains("line 5: token: only hex digits\n"))
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test(arguments: [[], ["--json"]]) func `An import tells every refused line`(options: [String]) async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString).csv").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // More than one read of the file, more than one request's worth, and more than the API's own bound.
+        let count = 25_000
+        let text = "app,platform,token\n" + String(repeating: "a,windows,ff\n", count: count)
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let result = await run(["devices", "import", path] + options, ScriptedTransport([:]))
+        #expect(result.code == .failed)
+        if options.isEmpty {
+            let told = result.err.split(separator: "\n").filter { $0.hasPrefix("line ") }
+            #expect(told.count == count)
+            #expect(told.last?.hasPrefix("line \(count + 1): platform: ") == true)
+        } else {
+            #expect(result.out.components(separatedBy: #""line":"#).count - 1 == count)
+            #expect(result.out.contains("\"refusedCount\":\(count),"))
+        }
+    }
+
+    @Test func `An unknown app keeps no other app's devices out`() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString).ndjson")
+            .path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let text =
+            "{\"app\":\"gone\",\"platform\":\"ios\",\"token\":\"ff\"}\n{\"app\":\"a\",\"platform\":\"ios\",\"token\":\"fe\"}\n"
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let transport = ScriptedTransport([
+            "POST /v1/apps/a/ios/devices": (200, #"{"stored":1,"refusedCount":0,"refused":[]}"#)
+        ])
+        let result = await run(["devices", "import", path, "--json"], transport)
+        #expect(result.code == .failed)
+        #expect(
+            result.out
+                == "{\"refused\":[{\"line\":1,\"reason\":\"Not Found: nothing here\"}],\"refusedCount\":1,\"stored\":1}\n"
+        )
+    }
+
+    @Test func `An export is CSV that an import reads`() async {
+        let transport = ScriptedTransport([
+            "GET /v1/apps": (200, #"{"items":[{"app":"a","platform":"ios"}],"next":null}"#),
+            "GET /v1/apps/a/ios/devices": (
+                200,
+                """
+                {"app":"a","platform":"ios","token":"ff","telephone":"1,2","version":null,"environment":"sandbox"}\n
+                """
+            ),
+        ])
+        let result = await run(["devices", "export", "--csv"], transport)
+        #expect(
+            result.out == "app,platform,token,telephone,version,environment\na,ios,ff,\"1,2\",,sandbox\n")
+    }
+
+    @Test func `A token that two apps have must be told apart`() async {
+        let device = #"{"token":"ff","telephone":"1","version":"1.0","environment":"production"}"#
+        let transport = ScriptedTransport([
+            "GET /v1/apps": (
+                200, #"{"items":[{"app":"a","platform":"ios"},{"app":"b","platform":"ios"}],"next":null}"#
+            ),
+            "GET /v1/apps/a/ios/devices/ff": (200, device), "GET /v1/apps/b/ios/devices/ff": (200, device),
+            "DELETE /v1/apps/b/ios/devices/ff": (204, ""),
+        ])
+        let ambiguous = await run(["devices", "remove", "ff"], transport)
+        #expect(ambiguous.code == .failed)
+        #expect(ambiguous.err.contains("several apps have this token: a ios, b ios"))
+        let exact = await run(["devices", "remove", "ff", "--app", "b", "--platform", "ios"], transport)
+        #expect(exact.code == .done)
+        #expect(transport.requests.last?.method == "DELETE")
+    }
+
+    @Test func `A token is asked for with each way of naming scopes`() async {
+        for words in [
+            ["--scope", "status", "devices"], ["--scope", "status", "--scope", "devices"],
+            ["--scope", "status,devices"],
+        ] {
+            let transport = ScriptedTransport(["POST /v1/tokens": (201, #"{"name":"n","scopes":[],"token":"urt_x"}"#)])
+            let result = await run(["tokens", "create", "--name", "n"] + words, transport)
+            #expect(result.out == "urt_x\n")
+            let body = transport.requests.first?.body.map { String(decoding: $0, as: UTF8.self) }
+            #expect(body == #"{"name":"n","scopes":["status","devices"]}"#)
+        }
+    }
+
+    @Test func `A plan shows counts and one push with its size`() async {
+        let answer = """
+            {"app":"a","platform":"ios","audience":10,"toPush":7,"filteredBy":{"noTelephone":3,"alreadyCurrent":0},\
+            "samplePayload":{"aps":{"alert":"x"}},"samplePayloadBytes":23}
+            """
+        let transport = ScriptedTransport(["POST /v1/apps/a/ios/plan": (200, answer)])
+        let result = await run(["plan", "a", "ios", "--required", "2"], transport)
+        #expect(result.out.contains("would be pushed      7    70%\n"))
+        #expect(result.out.contains("  noTelephone        3    30%\n"))
+        #expect(!result.out.contains("alreadyCurrent"))
+        #expect(result.out.contains("one push, 23 of 4096 bytes\n"))
+        #expect(result.out.contains("\"alert\" : \"x\""))
+    }
+
+    @Test(arguments: [("a b/c?ü", "/v1/a%20b%2Fc%3F%C3%BC"), ("com.example-app_1~", "/v1/com.example-app_1~")])
+    func `Parts of a path are encoded`(part: String, path: String) {
+        #expect(APIPath.make(["v1", part]) == path)
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandTranscript
+import Foundation
+import Testing
+
+@testable import ClientCommands
+@testable import Configuration
+@testable import Terminal
+
+/// What clients have stored, and what a server that is none of ours answers, comes to the operator's terminal as text.
+@Suite struct HostileAnswerTests {
+    /// Erases the screen, by ESC and by C1; rings; names the window; turns the text; ends the line.
+    private static let hostile =
+        "\\u001b[2J\u{9B}2J\\u0007\\u001b]0;x\\u0007\u{202E}\u{2028}\u{2029}\u{7F}\\r\\nforged\\u0085\u{85}\u{E0001}"
+
+    /// An object in which every field that any command reads is hostile.
+    private static let record: String = {
+        let names = [
+            "app", "platform", "token", "telephone", "version", "environment", "campaign", "state", "reason", "apnsId",
+            "id", "required", "latest", "downloadUrl", "message", "createdAt", "startedAt", "finishedAt", "updatedAt",
+            "registeredAt", "name", "createdBy", "actor", "source", "endsAt", "title", "detail", "field",
+            "nextAttemptAt",
+            "path", "release", "url", "type", "error", "begins", "check",
+        ]
+        let members = names.map { "\"\($0)\":\"\(hostile)\"" }.joined(separator: ",")
+        return
+            "{\(members),\"counts\":{\"\(hostile)\":1},\"rejectedBy\":{\"\(hostile)\":1},\"filteredBy\":{},\"warnings\":[\"\(hostile)\"]}"
+    }()
+
+    private static let answer: String = {
+        let list = "\"items\":[\(record)],\"next\":\"\(hostile)\",\"history\":[\(record)],\"errors\":[\(record)],"
+        return record.replacing(
+            "{\"app\"", with: "{" + list + "\"version\":\(record),\"campaign\":\(record),\"app\"", maxReplacements: 1)
+    }()
+
+    /// Answers everything alike; lines one to a line.
+    private struct Parrot: APITransport {
+        var status = 200
+
+        func send(_ request: APIRequest) async throws -> APIAnswer {
+            APIAnswer(status: status, body: Array(answer.utf8))
+        }
+
+        func lines(
+            _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
+        ) async throws -> APIAnswer {
+            guard status == 200 else { return try await send(request) }
+            _ = try receive(Array(record.utf8))
+            return APIAnswer(status: 200, body: [])
+        }
+
+        func pieces(
+            _ request: APIRequest, receive: @escaping @Sendable ([UInt8]) throws -> Bool
+        ) async throws -> APIAnswer {
+            guard status == 200 else { return try await send(request) }
+            _ = try receive(Array((record + "\n").utf8))
+            return APIAnswer(status: 200, body: [])
+        }
+    }
+
+    private static let commands = [
+        "version show", "version show a", "version set a ios --required 2", "devices show ff",
+        "devices export --app a --platform ios",
+        "devices export --app a --platform ios --csv", "devices remove ff", "campaigns list", "campaigns show x",
+        "campaigns pause x",
+        "deliveries --campaign x", "deliveries --telephone x", "tokens list", "tokens create --name n --scope status",
+        "tokens revoke n", "alerts show", "alerts show a ios", "plan a ios --required 2",
+        "notifications", "store check", "store prune --older-than 90d", "store backup /nowhere/backup.db",
+        "frobnicate \u{1B}[2J", "campaigns show --limit\u{1B}[2J", "devices show a\u{9B}2J b",
+        "version set a \u{1B}[2J",
+    ]
+
+    @Test(arguments: commands, [200, 422])
+    func `Nothing that a terminal obeys is printed`(command: String, status: Int) async {
+        for words in [[], ["--json"]] where !(command.contains("--csv") && !words.isEmpty) {
+            let transcript = Transcript()
+            _ = await transcript.run(
+                command.split(separator: " ").map(String.init) + words, Parrot(status: status))
+            let printed = transcript.out + transcript.err
+            #expect(!printed.isEmpty || command.hasPrefix("tokens revoke") || command.hasPrefix("devices remove"))
+            let bad = printed.unicodeScalars.filter { DisplayWidth.isControl($0) && $0 != "\n" }
+            #expect(
+                bad.isEmpty,
+                "\(command) \(words): \(bad.map { String($0.value, radix: 16) }) in \(printed.debugDescription)")
+            // In CSV a line end in quotes is the field's (RFC 4180, 2.6).
+            guard !command.contains("--csv") || status != 200 else { continue }
+            #expect(!printed.split(separator: "\n").contains { $0.hasPrefix("forged") }, "\(command) \(words)")
+        }
+    }
+
+    @Test func `JSON that is shown means the same`() throws {
+        let shown = JSONText.shown(Array(Self.answer.utf8))
+        #expect(shown != Self.answer)
+        let decoder = JSONDecoder()
+        #expect(
+            try decoder.decode(JSONTree.self, from: Data(shown.utf8))
+                == decoder.decode(JSONTree.self, from: Data(Self.answer.utf8)))
+        #expect(JSONText.shown(Array("{\"a\":\"北京\"}".utf8)) == "{\"a\":\"北京\"}")
+    }
+
+    @Test func `An export for a file is what was stored`() async throws {
+        let transcript = Transcript(isOutputTerminal: false)
+        #expect(
+            await transcript.run(["devices", "export", "--app", "a", "--platform", "ios", "--csv"], Parrot()) == .done)
+        let stored = try #require(
+            JSONDecoder().decode(JSONTree.self, from: Data(Self.record.utf8))["telephone"]?.string)
+        #expect(transcript.out.contains(CSVParser.quoted(stored)))
+    }
+}

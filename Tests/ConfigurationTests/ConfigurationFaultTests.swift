@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayStore
+import Testing
+import UpgradeRules
+import VersionSources
+
+@testable import Configuration
+
+@Suite struct ConfigurationFaultTests {
+    private static let apns = #"apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k.p8" } }"#
+
+    /// An iOS app with `extra` beside a valid `apns`.
+    private static func ios(_ extra: String) -> String {
+        "{ apps: { \"com.example.app\": { ios: { \(apns), \(extra) } } } }"
+    }
+
+    private func faults(_ text: String) -> [String] {
+        do {
+            _ = try ConfigurationFile.parse(Array(text.utf8), path: "test")
+            return []
+        } catch {
+            return error.faults.map(\.description)
+        }
+    }
+
+    /// Foundation's reader of JSON5 ends the process at a key without quotes that is not UTF-8.
+    @Test(arguments: ["{ \u{1}: 1 }", "{ a: 1,\n\u{1} }", "{ \"\u{1}\": 1 }", "{ a: '\u{1}' }"])
+    func `What is not UTF-8 is a fault with its line`(text: String) {
+        // U+0001 stands for a byte that begins no character.
+        let bytes = text.utf8.map { $0 == 1 ? 0xBF : $0 }
+        let error = #expect(throws: ConfigurationError.self) { try ConfigurationFile.parse(bytes, path: "test") }
+        let line = text.contains("\n") ? 2 : 1
+        #expect(error?.faults == [ConfigurationFault("", "not JSON5: line \(line) holds bytes that are not UTF-8")])
+    }
+
+    @Test func `A key that stands twice steers no terminal and fills none`() {
+        let key = "x\u{9B}2J" + String(repeating: "y", count: 1000)
+        let many = String(repeating: "\"\(key)\": 1, ", count: 30)
+        let faults = faults("{ \(many) }").filter { $0.contains("a second time") }
+        #expect(faults.count == 20, "\(faults.count)")
+        #expect(faults.allSatisfy { !$0.contains("\u{9B}") && $0.utf8.count < 200 }, "\(faults.first ?? "")")
+    }
+
+    /// An iOS app whose `apns` has `extra` in it.
+    private static func ios(apns extra: String) -> String {
+        "{ apps: { \"com.example.app\": { ios: { \(apns.dropLast(2)), \(extra) } } } } }"
+    }
+
+    private static let table: [(String, String)] = [
+        (
+            ios(apns: "tryOtherEnvironment: \"yes\""),
+            #"apps["com.example.app"].ios.apns.tryOtherEnvironment: "yes" is not true or false"#
+        ),
+        (
+            ios(apns: "tryOtherEnvironment: true, server: \"https://127.0.0.1:2197\""),
+            #"apps["com.example.app"].ios.apns.tryOtherEnvironment: true needs two servers, and both are https://127.0.0.1:2197; name a sandboxServer, or leave this out"#
+        ),
+        (
+            "{ log: { level: \"loud\" } }",
+            #"log.level: "loud" is not a log level; "debug", "info", "notice", "warning" or "error""#
+        ),
+        ("{ log: { leve: \"info\" } }", "log.leve: unknown key; did you mean level?"),
+        (
+            ios("push: { priority: 11 }"),
+            #"apps["com.example.app"].ios.push.priority: 11 is not a priority; 1, 5 or 10"#
+        ),
+        (
+            ios("push: { timeToLive: \"7 days\" }"),
+            #"apps["com.example.app"].ios.push.timeToLive: "7 days" is not a duration; write it like "7d", "12h", "30m" or "45s""#
+        ),
+        (
+            ios("push: { timeToLive: \"31d\" }"),
+            #"apps["com.example.app"].ios.push.timeToLive: "31d" is out of range; from 1m to 30d"#
+        ),
+        (ios("push: { typ: \"x\" }"), #"apps["com.example.app"].ios.push.typ: unknown key; did you mean type?"#),
+        (ios("push: { alert: 5 }"), #"apps["com.example.app"].ios.push.alert: 5 is not text"#),
+        (ios("push: []"), #"apps["com.example.app"].ios.push: a list is not an object { … }"#),
+        (
+            ios("forcePolicy: \"never\""),
+            #"apps["com.example.app"].ios.forcePolicy: "never" is not a force policy; "manual", "major", "minor" or "patch""#
+        ),
+        (
+            ios("sources: [{}]"),
+            #"apps["com.example.app"].ios.sources[0]: names no source; { appStore: { … } } or { launchGate: { … } }"#
+        ),
+        (
+            ios("sources: [{ appStore: {} }]"),
+            #"apps["com.example.app"].ios.sources[0].appStore: says neither id nor bundleId; one of them, best both"#
+        ),
+        (
+            ios("sources: [{ appStore: { id: 1, every: \"5m\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].appStore.every: "5m" is out of range; from 15m to 1d"#
+        ),
+        (
+            ios("sources: [{ appStore: { id: 1, country: \"china\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].appStore.country: "china" is not a country; two letters, such as "cn""#
+        ),
+        (
+            ios("sources: [{ appStore: { id: 1 } }, { appStore: { id: 2 } }]"),
+            #"apps["com.example.app"].ios.sources[1]: is a second App Store source; an app has one"#
+        ),
+        (
+            ios("sources: [{ launchGate: { url: \"http://example.com/gate.json\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].launchGate.url: "http://example.com/gate.json" is not an https address (http is taken for this machine only)"#
+        ),
+        (
+            ios("sources: [{ launchGate: { url: \"http://127.0.0.1:80@example.com/\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].launchGate.url: "http://…@example.com/" is not an https address (http is taken for this machine only)"#
+        ),
+        (
+            ios("sources: [{ launchGate: { url: \"https://user:geheim@cdn.example/gate.json\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].launchGate.url: "https://…@cdn.example/gate.json" is not an https address without a user; what the server wants to see of us goes into the query, which no fault shows"#
+        ),
+        (
+            ios("sources: [{ appStore: { id: 1, lookupServer: \"https://user:geheim@lookup.example\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].appStore.lookupServer: "https://…@lookup.example" is not a server; an address such as "https://itunes.apple.com", without a user"#
+        ),
+        (
+            ios("sources: [{ launchGate: { file: \"gate.json\" } }]"),
+            #"apps["com.example.app"].ios.sources[0].launchGate.file: "gate.json" is not an absolute path; one that begins with /"#
+        ),
+        (
+            ios("holdHours: -1"),
+            #"apps["com.example.app"].ios.holdHours: -1 is not a number of hours; a whole number from 0 to 720"#
+        ),
+        (
+            ios("downloadUrl: \"no url\""),
+            #"apps["com.example.app"].ios.downloadUrl: "no url" is not a URL; one such as "https://apps.apple.com/app/id1173193999""#
+        ),
+        (
+            "{ fanOut: { batch: 0 } }",
+            #"fanOut.batch: 0 is not a batch size; a whole number from 1 to 10000"#
+        ),
+        (
+            "{ fanOut: { lanes: 1.5 } }",
+            #"fanOut.lanes: 1.5 is not a number of lanes; a whole number from 1 to 64"#
+        ),
+        (
+            "{ apps: { a: { ios: {} } } }",
+            #"apps["a"].ios.apns: missing; { teamId, keyId, key } say how to push to this app, null that it only asks at login"#
+        ),
+        ("{ apps: { a: {} } }", #"apps["a"]: names no platform; ios: { … }, android: { … } or both"#),
+        ("{ apps: { a: { android: { apns: {} } } } }", #"apps["a"].android.apns: is for ios; an Android app has none"#),
+        (
+            "{ apps: { \"a/b\": { android: {} } } }",
+            #"apps["a/b"]: is not a name for an app; letters, digits, dots, hyphens and underscores"#
+        ),
+        (
+            "{ listen: { tls: { certificate: { file: \"/x\" } } } }",
+            "listen.tls.key: missing; where the PEM file of the certificate's private key is: { file: \"…\" } or "
+                + "{ credential: \"…\" }"
+        ),
+        (
+            "{ listen: { limits: { connections: 3 } } }",
+            "listen.limits.connections: 3 is not a number of connections; a whole number from 16 to 1000000"
+        ),
+        (
+            "{ listen: { limits: { requestTime: \"1d\" } } }",
+            #"listen.limits.requestTime: "1d" is out of range; from 1s to 1h"#
+        ),
+        (
+            "{ listen: { controlSocketGroup: \"no-such-group\" } }",
+            #"listen.controlSocketGroup: "no-such-group" is not a group of this system; one that "getent group" shows"#
+        ),
+        (
+            "{ listen: { checkTrust: \"all\" } }",
+            #"listen.checkTrust: "all" is not whose word is taken; "device" or "authorized""#
+        ),
+        (
+            "{ listen: { address: \"localhost:1\" } }",
+            #"listen.address: "localhost:1" is not an address to listen on; an IP address and a port, such as "127.0.0.1:8480" or "[::1]:8480""#
+        ),
+        (
+            "{ listen: { controlSocket: \"x\" } }",
+            #"listen.controlSocket: "x" is not an absolute path; one that begins with /"#
+        ),
+        ("{ store: { postgres: {} } }", "store.postgres: not available yet in this release; use sqlite"),
+        ("{ stor: {} }", "stor: unknown key; did you mean store?"),
+        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, fanOut, listen, log, notify, store, webhooks"),
+        (
+            "{ webhooks: { secrets: [\"geheim\"] } }",
+            #"webhooks.secrets[0]: a secret is never written here; say where it is kept: { file: "…" }, { credential: "…" } or { environment: "…" }"#
+        ),
+        (
+            "{ webhooks: { secrets: [{ file: \"/a\", environment: \"B\" }] } }",
+            #"webhooks.secrets[0]: names several places for the secret; { file: "…" }, { credential: "…" } or { environment: "…" }"#
+        ),
+        ("[]", "a list is not a configuration; an object { … } is"),
+        ("{\n a: 1,\n b: }", "not JSON5: line 3, column 5: a value is needed; it was \"}\""),
+    ]
+
+    @Test(arguments: table)
+    func `A fault names its field, what it held and what would be right`(text: String, fault: String) {
+        #expect(faults(text) == [fault])
+    }
+
+    @Test func `All faults are found at once`() {
+        let text = """
+            { stor: {}, listen: { address: 1, controlSocket: 2 },
+              apps: { a: { ios: { push: { priority: 11, typ: 1 }, apns: { teamId: "x", key: "inline" } } } } }
+            """
+        let fields = faults(text).map { $0.prefix { $0 != " " } }
+        #expect(
+            fields == [
+                "listen.address:", "listen.controlSocket:", #"apps["a"].ios.push.priority:"#,
+                #"apps["a"].ios.push.typ:"#,
+                #"apps["a"].ios.apns.teamId:"#, #"apps["a"].ios.apns.keyId:"#, #"apps["a"].ios.apns.key:"#, "stor:",
+            ])
+    }
+
+    @Test func `A secret that was written inline is not repeated in the fault`() {
+        let text = "{ webhooks: { secrets: [\"whsec_topsecret\"] } }"
+        #expect(!faults(text).joined().contains("topsecret"))
+    }
+
+    @Test func `A secret of the environment that is no text is refused, not changed`() throws {
+        // What Foundation makes of a byte that is not UTF-8.
+        let error = #expect(throws: SecretError.self) {
+            try SecretSource.environment("S").read(environment: ["S": "geheim\u{FFFD}"])
+        }
+        #expect(error?.description == "environment variable S is not text; a file may hold any bytes: { file: \"…\" }")
+        #expect(try SecretSource.environment("S").read(environment: ["S": "geheim"]) == Array("geheim".utf8))
+    }
+
+    @Test func `An address may have a port, a signed query and an at sign in its path`() {
+        for url in [
+            "https://cdn.example:8443/gate.json?signature=a@b", "https://cdn.example/app@2/gate.json",
+            "https://[2001:db8::1]:8443/gate.json", "http://127.0.0.1:8080/gate.json", "https://cdn.example",
+        ] {
+            #expect(faults(Self.ios("sources: [{ launchGate: { url: \"\(url)\" } }]")) == [], "\(url)")
+        }
+    }
+
+    @Test func `No signature of an address comes into a fault`() {
+        for query in ["?s=geheim", "?s=@geheim", "#geheim"] {
+            let faults = faults(Self.ios("sources: [{ launchGate: { url: \"http://cdn.example/x\(query)\" } }]"))
+            #expect(faults.count == 1 && !faults.joined().contains("geheim"), "\(faults)")
+        }
+    }
+
+    @Test func `No password of an address comes into a fault`() {
+        for user in ["u:geheim", "geheim", "u:ge/geheim", "u:ge?geheim", "u:ge#geheim", "u:ge@geheim", "/u:geheim"] {
+            for key in [
+                "launchGate: { url: \"https://\(user)@cdn.example/x\" }",
+                "appStore: { id: 1, lookupServer: \"https://\(user)@cdn.example\" }",
+            ] {
+                let faults = faults(Self.ios("sources: [{ \(key) }]"))
+                #expect(faults.count == 1 && !faults.joined().contains("geheim"), "\(key): \(faults)")
+            }
+        }
+    }
+
+    @Test func `A key that stands twice is a fault`() {
+        #expect(faults("{ apps: {}, apps: {} }") == ["line 1, column 13: the key \"apps\" stands here a second time"])
+    }
+
+    @Test func `Only what the owner alone can know is needed`() throws {
+        let text = """
+            // A comment.
+            { apps: { 'com.example.app': { ios: { apns: { teamId: 'ABCDE12345', keyId: 'FGHIJ67890',
+                key: { credential: 'apns-key' }, }, }, }, }, }
+            """
+        let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
+        let app = try #require(configuration.app(AppKey(app: "com.example.app", platform: .ios)))
+        #expect(configuration.store.sqlitePath == "/var/lib/upgrade-relay/relay.db")
+        #expect("\(configuration.listen.address)" == "127.0.0.1:8480")
+        #expect(configuration.listen.controlSocket == "/run/upgrade-relay/control.sock")
+        #expect(configuration.webhooks.secrets.isEmpty)
+        #expect(app.push == PushConfiguration())
+        #expect(app.push.type == "needUpgrade")
+        #expect(app.push.timeToLive == .seconds(604_800))
+        #expect(configuration.fanOut == FanOutConfiguration())
+        #expect(app.apns?.topic == "com.example.app")
+        #expect(app.apns?.server.description == "https://api.push.apple.com")
+        #expect(app.apns?.sandboxServer.description == "https://api.sandbox.push.apple.com")
+        #expect(app.apns?.key == .credential("apns-key"))
+    }
+
+    @Test func `An app that only asks at login says so with null`() throws {
+        let configuration = try ConfigurationFile.parse(
+            Array("{ apps: { a: { ios: { apns: null } } } }".utf8), path: "test")
+        #expect(configuration.apps.map(\.apns) == [nil])
+    }
+
+    @Test func `A server of one's own stands for the sandbox too`() throws {
+        let text = """
+            { apps: { a: { ios: { apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k" },
+                server: "https://127.0.0.1:2197", trustedCertificates: "/ca.pem" } } } } }
+            """
+        let apns = try #require(try ConfigurationFile.parse(Array(text.utf8), path: "test").apps.first?.apns)
+        #expect(apns.server == ServerAddress(host: "127.0.0.1", port: 2197))
+        #expect(apns.sandboxServer == apns.server)
+        #expect(!apns.triesOtherEnvironment)
+        #expect(apns.trustedCertificates == "/ca.pem")
+    }
+
+    @Test func `The other environment is tried where two servers are`() throws {
+        for servers in ["", ", server: \"https://127.0.0.1:2197\", sandboxServer: \"https://127.0.0.1:2198\""] {
+            let text = Self.ios(apns: "tryOtherEnvironment: true\(servers)")
+            let apns = try #require(try ConfigurationFile.parse(Array(text.utf8), path: "test").apps.first?.apns)
+            #expect(apns.triesOtherEnvironment)
+            #expect(apns.sandboxServer != apns.server)
+        }
+    }
+
+    @Test func `Sources, force policy and hold are read`() throws {
+        let text = """
+            { apps: { "com.example.app": { ios: {
+                forcePolicy: "minor",
+                holdHours: 0,
+                apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { credential: "apns-key" } },
+                sources: [
+                  { appStore: { id: 1173193999, bundleId: "com.example.app", country: "CN", every: "30m" } },
+                  { launchGate: { file: "/srv/gate.json" } },
+                  { launchGate: { url: "https://example.com/gate.json", every: "1m" } },
+                ],
+            } } } }
+            """
+        let app = try #require(try ConfigurationFile.parse(Array(text.utf8), path: "test").apps.first)
+        #expect(app.forcePolicy == .minor)
+        #expect(app.hold == .zero)
+        #expect(
+            app.sources == [
+                .appStore(
+                    AppStoreSource(
+                        trackID: 1_173_193_999, bundleID: "com.example.app", country: "cn", every: .seconds(1800))),
+                .launchGateFile(path: "/srv/gate.json"),
+                .launchGateURL(LaunchGateURLSource(url: "https://example.com/gate.json", every: .seconds(60))),
+            ])
+    }
+
+    @Test func `The contract's own example is read`() throws {
+        let text = """
+            {
+              store: { sqlite: { path: "/var/lib/upgrade-relay/relay.db" } },
+              listen: { address: "127.0.0.1:8480", tls: null, controlSocket: "/run/upgrade-relay/control.sock" },
+              webhooks: { secrets: [{ credential: "webhook-secret" }] },
+              apps: {
+                "com.example.app": {
+                  ios: {
+                    downloadUrl: "https://apps.apple.com/app/id1173193999",
+                    forcePolicy: "manual",
+                    push: { type: "mddy_needUpgrade", alert: "A new version is required.", priority: 10, timeToLive: "7d" },
+                    apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { credential: "apns-key" }, topic: "com.example.app",
+                            server: null, trustedCertificates: null },
+                    sources: [],
+                  },
+                },
+              },
+            }
+            """
+        let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
+        #expect(configuration.webhooks.secrets == [.credential("webhook-secret")])
+        #expect(configuration.apps.first?.push.type == "mddy_needUpgrade")
+        #expect(configuration.apps.first?.downloadURL == "https://apps.apple.com/app/id1173193999")
+    }
+}

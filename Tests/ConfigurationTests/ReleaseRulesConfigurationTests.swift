@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+import Testing
+import UpgradeRules
+import VersionSources
+
+@testable import Configuration
+
+@Suite struct ReleaseRulesConfigurationTests {
+    private static func parse(_ webhooks: String) throws -> RelayConfiguration {
+        let text = "{ apps: { a: { android: { webhooks: \(webhooks) } } } }"
+        return try ConfigurationFile.parse(Array(text.utf8), path: "test")
+    }
+
+    private static func rules(_ webhooks: String) throws -> ReleaseRules? {
+        try parse(webhooks).app(AppKey(app: "a", platform: .android))?.webhooks
+    }
+
+    @Test func `Releases raise the latest version by default`() throws {
+        let rules = try #require(try Self.rules("{}"))
+        #expect(rules == ReleaseRules())
+        #expect(rules.tagPattern.text == #"^v?(\d+(?:\.\d+)*)$"#)
+        #expect(!rules.prereleases)
+        #expect(rules.sets == .latest)
+    }
+
+    @Test func `All of it can be set`() throws {
+        let rules = try Self.rules(#"{ tagPattern: "^ios-(.+)$", prereleases: true, sets: "required" }"#)
+        #expect(rules?.tagPattern.text == "^ios-(.+)$")
+        #expect(rules?.prereleases == true)
+        #expect(rules?.sets == .required)
+    }
+
+    @Test(arguments: [
+        (
+            #"{ tagPattern: "(" }"#, #"tagPattern: "(" is no regular expression"#
+        ),
+        (
+            #"{ tagPattern: "\\d+" }"#,
+            #"tagPattern: "\d+" has 0 capture groups; exactly one is needed, around the version, and (?:…) around all others"#
+        ),
+        (
+            #"{ tagPattern: "(a)(b)" }"#,
+            #"tagPattern: "(a)(b)" has 2 capture groups; exactly one is needed, around the version, and (?:…) around all others"#
+        ),
+        (#"{ tagPattern: "" }"#, #"tagPattern: "" is empty or has more than 255 characters"#),
+        (#"{ prereleases: "yes" }"#, #"prereleases: "yes" is not true or false"#),
+        (#"{ sets: "all" }"#, #"sets: "all" is not what a release raises; "latest" or "required""#),
+        (#"{ tags: "x" }"#, "tags: unknown key; known here: prereleases, sets, tagPattern"),
+    ])
+    func `A fault names its field`(webhooks: String, fault: String) {
+        do {
+            _ = try Self.parse(webhooks)
+            Issue.record("taken")
+        } catch {
+            #expect(
+                (error as? ConfigurationError)?.faults.map(\.description) == [#"apps["a"].android.webhooks."# + fault])
+        }
+    }
+}

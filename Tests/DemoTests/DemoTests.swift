@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import ClientCommands
+@testable import Configuration
+@testable import Demo
+
+@Suite struct DemoTests {
+    @Test func `The population has some of each kind, and no token twice`() {
+        let population = DemoPopulation(count: 10_000)
+        let expectation = DemoLedger.Expectation(population)
+        #expect(expectation.audience == 10_000)
+        #expect(expectation.pushed + expectation.noTelephone + expectation.alreadyCurrent == 10_000)
+        for count in [
+            expectation.acceptedLater, expectation.unregistered, expectation.rejected, expectation.noTelephone,
+            expectation.alreadyCurrent,
+        ] {
+            #expect(count > 0)
+        }
+        let tokens =
+            (0..<population.count).map { population.device($0).token }
+            + (0..<population.otherCount).map { population.otherDevice($0).token }
+        #expect(Set(tokens).count == tokens.count)
+        #expect(tokens.allSatisfy { $0.count == 64 })
+    }
+
+    @Test func `One figure that is off by one is found`() throws {
+        let population = DemoPopulation(count: 1000)
+        let expectation = DemoLedger.Expectation(population)
+        func ledger(accepted: Int64, pending: Int64) throws -> DemoLedger {
+            let text = """
+                {"state":"completed","counts":{"audience":1000,"pending":\(pending),"accepted":\(accepted),\
+                "rejected":\(expectation.rejected),"unregistered":\(expectation.unregistered),\
+                "filtered":\(expectation.noTelephone + expectation.alreadyCurrent)},\
+                "filteredBy":{"noTelephone":\(expectation.noTelephone),"alreadyCurrent":\(expectation.alreadyCurrent)},\
+                "rejectedBy":{"BadDeviceToken":\(expectation.rejected)}}
+                """
+            var figures = DemoLedger.Figures()
+            figures.distinctIDs = expectation.accepted
+            figures.distinctTokens = expectation.accepted
+            figures.rejectedBy = [
+                "Unregistered": expectation.unregistered, "BadDeviceToken": expectation.rejected,
+                "TooManyRequests": expectation.acceptedLater,
+            ]
+            return DemoLedger(
+                campaign: CampaignText(try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))),
+                plan: .object(["toPush": .integer(expectation.pushed)]), campaigns: 1, expectation: expectation,
+                figures: figures, reach: DemoLedger.Reach(pushedInError: 0, leftOut: 0))
+        }
+        let right = try ledger(accepted: expectation.accepted, pending: 0)
+        #expect(right.addsUp)
+        let wrong = try ledger(accepted: expectation.accepted - 1, pending: 1)
+        #expect(!wrong.addsUp)
+        #expect(wrong.checks.filter { !$0.isRight }.map(\.name) == ["accepted, by apns-id"])
+        #expect(wrong.table.contains("WRONG"))
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import FanOut
+import Foundation
+import PushProviders
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Signing
+import Telemetry
+import TestPeers
+import Testing
+import UpgradeRules
+
+@testable import Configuration
+@testable import RelayDaemon
+
+/// While the routes of before a reload finish what they have in flight, those of after it are made already.
+@Suite struct ReloadedRoutesTests {
+    private let folder: String
+    private let store: SQLiteStore
+    private let tokenSources = TokenSources()
+    private let signings = SigningCount()
+    private let now = Timestamp(seconds: 1_800_000_000)
+
+    init() throws {
+        folder = try TestFolder.make()
+        store = try SQLiteStore(path: "\(folder)/relay.db")
+        try write(ES256PrivateKey.generate())
+    }
+
+    private func write(_ key: ES256PrivateKey) throws {
+        try Data(key.pem).write(to: URL(filePath: "\(folder)/key.p8"))
+    }
+
+    private func provider() throws -> APNsProvider {
+        let text = """
+            { apps: { a: { ios: {
+              downloadUrl: "https://example.com", push: { type: "t", alert: "a" },
+              apns: { teamId: "TEAM123456", keyId: "KEY1234567", key: { file: "\(folder)/key.p8" } },
+            } } } }
+            """
+        let builder = RouteBuilder(
+            store: store, environment: [:], tokenSources: tokenSources, signings: signings,
+            log: Log(minimum: .error) { _, _, _ in })
+        let routes = try builder.routes(for: ConfigurationFile.parse(Array(text.utf8), path: "test"))
+        return try #require(routes.first).provider
+    }
+
+    /// What a batch of pushes needs.
+    private func sign(_ provider: APNsProvider) throws {
+        _ = try provider.template(
+            payload: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), authority: "a", expiresAt: now, at: now)
+    }
+
+    @Test func `A pause that only the old routes hear of is the new ones' too`() throws {
+        let (old, new) = (try provider(), try provider())
+        old.pauseCredential(until: now + .seconds(300))
+        #expect(new.credentialPause(at: now)?.until == now + .seconds(300))
+        #expect(throws: ProviderTokenPause.self) { try sign(new) }
+        #expect(signings.value == 0)
+        #expect(old.sharesCredential(with: new))
+    }
+
+    @Test func `A token that the old routes sign after the reload is the new ones' too`() throws {
+        let (old, new) = (try provider(), try provider())
+        try sign(old)
+        try sign(new)
+        #expect(signings.value == 1)
+    }
+
+    @Test func `A pause is the key id's, whichever file signs in its name`() throws {
+        let old = try provider()
+        try write(ES256PrivateKey.generate())
+        let new = try provider()
+        #expect(!old.sharesCredential(with: new))
+        old.pauseCredential(until: now + .seconds(300))
+        #expect(new.credentialPause(at: now)?.until == now + .seconds(300))
+        #expect(throws: ProviderTokenPause.self) { try sign(new) }
+        // The other way round, as after a mistake that is taken back.
+        new.pauseCredential(until: now + .seconds(600))
+        #expect(old.credentialPause(at: now)?.until == now + .seconds(600))
+    }
+
+    @Test func `Keys that no route uses any more are forgotten; their tokens are in the store`() throws {
+        try sign(provider())
+        #expect(signings.value == 1)
+        let stored = try #require(try store.providerToken(key: "APNs/TEAM123456/KEY1234567"))
+        var paused = stored
+        paused.pausedUntil = now + .seconds(300)
+        try store.saveProviderToken(paused)
+        let new = try provider()
+        #expect(new.credentialPause(at: now)?.until == now + .seconds(300), "read from the store")
+        try sign(new)
+        #expect(signings.value == 1)
+    }
+}
