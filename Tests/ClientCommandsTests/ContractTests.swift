@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import Terminal
+import Testing
+
+@testable import ClientCommands
+
+/// Each command against the API that the daemon serves: what a command reads is what is sent.
+@Suite(.ownThread) struct ContractTests {
+    private let daemon: RealDaemon
+
+    init() throws {
+        daemon = try RealDaemon()
+    }
+
+    private func fields(_ text: String) -> [String: String] {
+        var fields: [String: String] = [:]
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: "  ", maxSplits: 1)
+            guard parts.count == 2 else { continue }
+            fields[String(parts[0])] = parts[1].trimmingCharacters(in: .whitespaces)
+        }
+        return fields
+    }
+
+    /// The cells of a table's rows, the header's first.
+    private func rows(_ text: String) -> [[String]] {
+        text.split(separator: "\n").map { line in
+            line.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+    }
+
+    @Test func `A plan tells the counts and the push as the API does`() async throws {
+        _ = try await daemon.register()
+        // U+FEFF is escaped on the wire: whoever measures the push after reading it counts too few bytes.
+        let words = ["plan", RealDaemon.app, "ios", "--required", "2.0.0", "--message", "Now\u{FEFF}, please."]
+        let result = await daemon.run(words)
+        #expect(result.code == .done, "\(result.err)")
+        let rows = rows(result.out)
+        for row in [
+            ["audience", "3", "100%"], ["would be pushed", "1", "33%"], ["filtered", "2", "66%"],
+            ["noTelephone", "1", "33%"], ["alreadyCurrent", "1", "33%"],
+        ] {
+            #expect(rows.contains(row), "\(row)")
+        }
+        let json = await daemon.run(words + ["--json"]).out
+        let size = try #require(json.firstMatch(of: /"samplePayloadSize":(\d+)/)?.output.1)
+        #expect(result.out.contains("\none push, \(size) of 4096 bytes\n"), "\(result.out)")
+        #expect(result.out.contains("\"needUpgrade\""))
+    }
+
+    @Test func `Versions are set and shown with their history`() async throws {
+        let id = try await daemon.announce()
+        #expect(!id.isEmpty)
+        let again = await daemon.run("version set \(RealDaemon.app) ios --latest 2.2.0")
+        #expect(again.out.contains("\(RealDaemon.app) ios: required 2.0.0, latest 2.2.0\n"))
+        #expect(again.out.contains("the required version did not rise: nothing is pushed\n"))
+        let shown = await daemon.run("version show \(RealDaemon.app)")
+        let fields = fields(shown.out)
+        #expect(fields["app"] == "\(RealDaemon.app) ios")
+        #expect(fields["required"] == "2.0.0")
+        #expect(fields["latest"] == "2.2.0")
+        #expect(fields["updated"]?.hasSuffix("Z") == true)
+        let history = rows(shown.out).filter { $0.count == 5 && $0[0].hasSuffix("Z") }
+        #expect(history.map { Array($0[1...2]) } == [["2.0.0", "2.2.0"], ["2.0.0", "2.1.0"]])
+        let all = rows(await daemon.run("version show").out)
+        #expect(all.first == ["APP", "PLATFORM", "REQUIRED", "LATEST", "UPDATED"])
+        #expect(all.last.map { Array($0.prefix(4)) } == [RealDaemon.app, "ios", "2.0.0", "2.2.0"])
+        let unknown = await daemon.run("version show com.example.gone")
+        #expect(unknown.code == .failed)
+        let fallen = await daemon.run("version set \(RealDaemon.app) ios --required 1.0.0")
+        #expect(fallen.code == .failed)
+        #expect(fallen.err.contains("  required: must not be below 2.0.0; it was 1.0.0\n"), "\(fallen.err)")
+    }
+
+    @Test func `Devices are imported, shown, exported and removed`() async throws {
+        let tokens = try await daemon.register()
+        let fields = fields(await daemon.run("devices show \(tokens[0])").out)
+        #expect(fields["token"] == tokens[0])
+        #expect(fields["app"] == "\(RealDaemon.app) ios")
+        #expect(fields["telephone"] == "13800138000")
+        #expect(fields["version"] == "1.0.0")
+        #expect(fields["environment"] == "production")
+        #expect(fields["registered"]?.hasSuffix("Z") == true)
+        let lines = await daemon.run("devices export --csv").out.split(separator: "\n").map(String.init)
+        #expect(lines.first == "app,platform,token,telephone,version,environment")
+        #expect(lines.contains("\(RealDaemon.app),ios,\(tokens[1]),,1.0.0,sandbox"))
+        #expect(lines.count == 4)
+        let json = await daemon.run("devices export").out.split(separator: "\n")
+        #expect(json.count == 3)
+        let removed = await daemon.run("devices remove \(tokens[1])")
+        #expect(removed.out == "removed from \(RealDaemon.app) ios\n")
+        #expect(await daemon.run("devices show \(tokens[1])").err.contains("no device has this token"))
+        let path = "\(daemon.folder)/bad.csv"
+        try Data("app,platform,token\n\(RealDaemon.app),ios,zz\n".utf8).write(to: URL(filePath: path))
+        let refused = await daemon.run("devices import \(path)")
+        #expect(refused.code == .failed)
+        #expect(refused.out == "0 stored, 1 refused\n")
+        #expect(refused.err.contains("line 2: token: "), "\(refused.err)")
+    }
+
+    @Test func `A campaign is listed, shown, moved and watched, with its deliveries and notifications`() async throws {
+        let tokens = try await daemon.register()
+        let id = try await daemon.announce()
+        #expect(await daemon.run("campaigns pause \(id)").out == "campaign \(id) is paused\n")
+        #expect(await daemon.run("campaigns resume \(id)").out == "campaign \(id) is running\n")
+        #expect(await daemon.run("campaigns release \(id)").code == .failed)
+        #expect(await daemon.run("campaigns cancel \(id)").out == "campaign \(id) is cancelled\n")
+        let watched = await daemon.run("campaigns watch \(id)")
+        #expect(watched.code == .failed)
+        let shown = await daemon.run("campaigns show \(id)")
+        #expect(shown.out == watched.out)
+        let fields = fields(shown.out)
+        #expect(fields["campaign"] == id)
+        #expect(fields["required"] == "2.0.0")
+        #expect(fields["latest"] == "2.1.0")
+        #expect(fields["download URL"] == "https://example.com/app")
+        #expect(fields["state"] == "cancelled")
+        for name in ["created", "finished"] { #expect(fields[name]?.hasSuffix("Z") == true, "\(name)") }
+        #expect(rows(shown.out).contains(["audience", "3", "100%"]))
+        let list = rows(await daemon.run("campaigns list").out)
+        #expect(list.count == 2)
+        #expect(
+            list.last.map { Array($0.prefix(7)) } == [id, RealDaemon.app, "ios", "2.0.0", "cancelled", "3", "100%"])
+        let deliveries = rows(await daemon.run("deliveries --campaign \(id)").out)
+        #expect(deliveries.count == 4)
+        #expect(deliveries.contains { $0.contains(tokens[0]) && $0.contains("13800138000") })
+        #expect(rows(await daemon.run("deliveries --device \(tokens[0])").out).count == 2)
+        let first = await daemon.run("deliveries --campaign \(id) --limit 1")
+        let cursor = try #require(first.err.firstMatch(of: /--cursor (\S+)/)?.output.1)
+        #expect(rows(await daemon.run("deliveries --campaign \(id) --cursor \(cursor)").out).count == 3)
+        let notifications = rows(await daemon.run("notifications --campaign \(id)").out)
+        #expect(notifications.first?.first == "CAMPAIGN")
+        #expect(
+            notifications.contains { Array($0.prefix(3)) == [id, "campaign.cancelled", "http://127.0.0.1:1/hook"] },
+            "\(notifications)")
+    }
+
+    @Test func `Tokens are made, listed and revoked`() async {
+        let made = await daemon.run("tokens create --name backend --scope devices status")
+        #expect(made.out.hasPrefix("urt_"))
+        let listed = rows(await daemon.run("tokens list").out)
+        #expect(listed.last.map { Array($0.prefix(2)) } == ["backend", "status devices"])
+        #expect(listed.last?.last == "-")
+        #expect(await daemon.run("tokens revoke backend").out == "token backend revoked\n")
+        #expect(rows(await daemon.run("tokens list").out).last?.last?.hasSuffix("Z") == true)
+        #expect(await daemon.run("tokens revoke backend").code == .failed)
+        let json = await daemon.run("tokens create --name other --scope devices --json").out
+        #expect(json.hasPrefix(#"{"name":"other","scopes":["devices"],"token":"urt_"#))
+    }
+
+    @Test func `An alert is set, shown and cleared`() async {
+        let words = ["alerts", "set", RealDaemon.app, "ios", "--message", "Back at 6 pm.", "--blocking"]
+        let set = await daemon.run(words + ["--until", "2100-01-31T18:00:00Z"])
+        let line = "\(RealDaemon.app) ios: blocking alert until 2100-01-31T18:00:00Z: Back at 6 pm.\n"
+        #expect(set.out.hasPrefix(line), "\(set.out)\(set.err)")
+        #expect(await daemon.run("alerts show \(RealDaemon.app) ios").out == line)
+        let cleared = await daemon.run("alerts clear \(RealDaemon.app) ios")
+        #expect(cleared.out == "\(RealDaemon.app) ios: the alert is cleared\n")
+        #expect(await daemon.run("alerts show \(RealDaemon.app) ios").code == .failed)
+    }
+
+    @Test func `The store is shown, checked, pruned and copied`() async throws {
+        let fields = fields(await daemon.run("store status").out)
+        #expect(fields["store"] == "\(daemon.folder)/relay.db")
+        #expect(fields["schema"]?.hasPrefix("version ") == true)
+        #expect(fields["current"]?.hasPrefix("release \(CommandLineTool.version), schema version ") == true)
+        let checked = await daemon.run("store check")
+        #expect(checked.out == "the store is sound\n")
+        #expect(checked.err.contains(" …\n"))
+        let pruned = await daemon.run("store prune --older-than 90d")
+        #expect(pruned.code == .done, "\(pruned.err)")
+        #expect(pruned.out.contains("campaigns          0, their counts are kept\n"), "\(pruned.out)")
+        let copy = "\(daemon.folder)/copy.db"
+        #expect(await daemon.run("store backup \(copy)").out.hasPrefix("\(copy): "))
+        #expect(await daemon.run("store check \(copy)").out == "the store is sound\n")
+    }
+
+    @Test func `The log's level is shown and changed`() async {
+        #expect(await daemon.run("log level").out == "the log's level is error\n")
+        #expect(await daemon.run("log level debug").out == "the log's level is debug\n")
+        #expect(await daemon.run("log level").out == "the log's level is debug\n")
+    }
+}

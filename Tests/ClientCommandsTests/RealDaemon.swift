@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandTranscript
+import FanOut
+import Foundation
+import HTTPServer
+import Notifications
+import RelayAPI
+import RelayEngine
+import RelayStoreSQLite
+import Signing
+import Telemetry
+import Terminal
+import TestPeers
+import VersionSources
+
+@testable import ClientCommands
+@testable import Configuration
+@testable import RelayDaemon
+
+/// The daemon's own parts in this process: its API at a control socket, over a store and a fan-out whose push service is
+/// never reached.
+final class RealDaemon: Sendable {
+    static let app = "com.example.app"
+
+    let folder: String
+    private let store: SQLiteStore
+    private let fanOut: FanOut
+    private let notifier: Notifier
+    private let server: APIServer
+
+    private var socket: String { "\(folder)/control.sock" }
+
+    init() throws {
+        folder = try TestFolder.make()
+        try PrivateFile.write(ES256PrivateKey.generate().pem, to: "\(folder)/key.p8")
+        try PrivateFile.write(Array("a secret of the receiver".utf8), to: "\(folder)/secret")
+        let text = """
+            {
+              notify: [{ url: "http://127.0.0.1:1/hook", secret: { file: "\(folder)/secret" } }],
+              apps: { "\(Self.app)": { ios: {
+                downloadUrl: "https://example.com/app",
+                apns: { teamId: "TEAM123456", keyId: "KEY1234567", key: { file: "\(folder)/key.p8" },
+                        server: "https://127.0.0.1:1" },
+              } } },
+            }
+            """
+        let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
+        let log = Log(minimum: .error) { _, _, _ in }
+        let clock: @Sendable () -> Timestamp = {
+            Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
+        }
+        let signings = SigningCount()
+        store = try SQLiteStore(path: "\(folder)/relay.db", release: CommandLineTool.version)
+        let book = DaemonBook.Shared(
+            try DaemonBook(
+                configuration, store: store, environment: [:], tokenSources: TokenSources(), signings: signings,
+                log: log))
+        let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
+        fanOut = try FanOut(
+            store: store, routes: Array(book.current.routes.values), configuration: FanOut.Configuration(), log: log,
+            clock: clock, onVersions: { _ in board.refresh() })
+        notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
+        let desk = RelayDesk(
+            store: store, book: book, fanOut: fanOut, sources: SourceRunner(store: store, log: log, clock: clock),
+            notifier: notifier, board: board, signings: signings, log: log, clock: clock)
+        let settings = APISettings(
+            listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",
+            webhookSecrets: { [] }, clock: clock, log: log)
+        server = APIServer(store: store, control: desk, settings: settings, board: board)
+        try server.start()
+        try notifier.start(book.current.notify)
+    }
+
+    deinit {
+        fanOut.stop(within: .zero)
+        server.stop()
+        notifier.stop()
+        store.close()
+    }
+
+    /// Runs one command against it.
+    func run(_ words: [String]) async -> (code: ExitCode, out: String, err: String) {
+        let transcript = Transcript()
+        let tree = CommandTree(commands: CommandTree.client, leadingOptions: ConnectionOptions.specs)
+        let code = await transcript.run(words + ["--socket", socket], of: tree)
+        return (code, transcript.out, transcript.err)
+    }
+
+    /// The same, of words without spaces.
+    func run(_ line: String) async -> (code: ExitCode, out: String, err: String) {
+        await run(line.split(separator: " ").map(String.init))
+    }
+
+    /// Registers one device that a rise to 2.0.0 reaches, one without a telephone, and one that has it already.
+    func register() async throws -> [String] {
+        let tokens = ["aa", "bb", "cc"].map { String(repeating: $0, count: 32) }
+        let lines = [
+            "token,telephone,version,environment", "\(tokens[0]),13800138000,1.0.0,production",
+            "\(tokens[1]),,1.0.0,sandbox", "\(tokens[2]),13800138001,2.0.0,production",
+        ]
+        let path = "\(folder)/devices.csv"
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: path))
+        let result = await run("devices import \(path) --app \(Self.app) --platform ios")
+        guard result.code == .done else { throw CommandFailure(result.code, result.err) }
+        return tokens
+    }
+
+    /// Announces 2.0.0 and returns the campaign's id.
+    func announce() async throws -> String {
+        let result = await run("version set \(Self.app) ios --required 2.0.0 --latest 2.1.0")
+        guard let id = result.out.firstMatch(of: /campaign (\w+) started/)?.output.1 else {
+            throw CommandFailure(result.code, result.out + result.err)
+        }
+        return String(id)
+    }
+}
