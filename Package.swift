@@ -85,14 +85,14 @@ let package = Package(
         room(
             "Demo",
             [
-                "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "Telemetry",
+                "APIModel", "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "Telemetry",
                 "Threading",
                 "WireFormat", "RelayEngine", "APNsSimulator",
             ], touchesC: true),
         room(
             "ClientCommands",
             [
-                "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
+                "APIModel", "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
                 "RelayStore",
                 "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
@@ -107,11 +107,12 @@ let package = Package(
         room(
             "RelayAPI",
             [
-                "HTTPServer", "Signing", "VersionSources", "RelayStore", "Telemetry", "Threading",
+                "APIModel", "HTTPServer", "Signing", "VersionSources", "RelayStore", "Telemetry", "Threading",
                 "WireFormat",
                 "RelayEngine",
                 "UpgradeRules",
             ]),
+        room("APIModel", ["RelayStore", "WireFormat", "RelayEngine", "UpgradeRules"]),
         room(
             "HTTPServer", ["CMicroHTTPD", "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine"],
             touchesC: true),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import APNsSimulator
 import ClientCommands
 import Configuration
@@ -73,13 +74,14 @@ struct DemoStage: Sendable {
         let listed = try await api.request("GET", "/v1/campaigns").items.count
         let figures = simulator.figures
         let ledger = DemoLedger(
-            campaign: campaign, plan: plan, campaigns: Int64(listed), expectation: DemoLedger.Expectation(population),
+            campaign: campaign, wouldBePushed: plan.toPush, campaigns: Int64(listed),
+            expectation: DemoLedger.Expectation(population),
             figures: DemoLedger.Figures(figures), reach: DemoLedger.Reach(population, simulator.accepted()))
         conclude(campaign, ledger, figures, elapsed, cost)
         let json = JSONTree.object([
             "ok": .bool(ledger.addsUp && campaign.state == "completed"), "devices": .integer(Int64(devices)),
             "seconds": .number(Double(elapsed.milliseconds) / 1000), "campaign": campaign.tree,
-            "simulator": figures.json, "daemon": cost?.json ?? .null, "samplePayload": plan["samplePayload"] ?? .null,
+            "simulator": figures.json, "daemon": cost?.json ?? .null, "samplePayload": plan.samplePayload,
             "checks": ledger.json,
         ])
         return Result(isRight: ledger.addsUp && campaign.state == "completed", json: json)
@@ -139,12 +141,12 @@ struct DemoStage: Sendable {
         )
     }
 
-    private func dryRun(_ api: RelayClient) async throws -> JSONTree {
+    private func dryRun(_ api: RelayClient) async throws -> PlanBody<JSONTree> {
         let path = APIPath.make(["v1", "apps", DemoPopulation.app, DemoPopulation.platform, "plan"])
         let body = JSONTree.object([
             "required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest),
         ])
-        let plan = try await api.request("POST", path, json: body).tree
+        let plan: PlanBody<JSONTree> = try await api.request("POST", path, json: body).read()
         tell("\nDry run for version \(DemoPopulation.required):\n\(try PlanCommand.text(plan))")
         return plan
     }

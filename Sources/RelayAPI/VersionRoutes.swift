@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayEngine
 import RelayStore
@@ -46,18 +47,9 @@ extension API {
         let bump = try BumpBody.read(body, app: app)
         let report = try control.plan(bump)
         let warnings = try board.warnings(for: bump)
-        return .json { writer in
-            writer.object { writer in
-                writer.app(app)
-                writer.member("audience", report.survey.audience)
-                writer.member("toPush", report.survey.toPush)
-                writer.name("filteredBy")
-                writer.filteredBy(report.survey.filteredBy)
-                writer.member("warnings", strings: warnings)
-                writer.name("samplePayload")
-                writer.raw(report.samplePayload)
-                writer.member("samplePayloadSize", Int64(report.samplePayload.count))
-            }
+        return .json {
+            $0.body(
+                PlanBody(app: app, survey: report.survey, warnings: warnings, samplePayload: report.samplePayload))
         }
     }
 

@@ -195,20 +195,6 @@ import Testing
         }
     }
 
-    @Test func `A plan shows counts and one push with its size`() async {
-        let answer = """
-            {"app":"a","platform":"ios","audience":10,"toPush":7,"filteredBy":{"noTelephone":3,"alreadyCurrent":0},\
-            "samplePayload":{"aps":{"alert":"x"}},"samplePayloadBytes":23}
-            """
-        let transport = ScriptedTransport(["POST /v1/apps/a/ios/plan": (200, answer)])
-        let result = await run(["plan", "a", "ios", "--required", "2"], transport)
-        #expect(result.out.contains("would be pushed      7    70%\n"))
-        #expect(result.out.contains("  noTelephone        3    30%\n"))
-        #expect(!result.out.contains("alreadyCurrent"))
-        #expect(result.out.contains("one push, 23 of 4096 bytes\n"))
-        #expect(result.out.contains("\"alert\" : \"x\""))
-    }
-
     @Test(arguments: [("a b/c?ü", "/v1/a%20b%2Fc%3F%C3%BC"), ("com.example-app_1~", "/v1/com.example-app_1~")])
     func `Parts of a path are encoded`(part: String, path: String) {
         #expect(APIPath.make(["v1", part]) == path)

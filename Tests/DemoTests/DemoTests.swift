@@ -45,7 +45,7 @@ import Testing
             ]
             return DemoLedger(
                 campaign: CampaignText(try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))),
-                plan: .object(["toPush": .integer(expectation.pushed)]), campaigns: 1, expectation: expectation,
+                wouldBePushed: expectation.pushed, campaigns: 1, expectation: expectation,
                 figures: figures, reach: DemoLedger.Reach(pushedInError: 0, leftOut: 0))
         }
         let right = try ledger(accepted: expectation.accepted, pending: 0)

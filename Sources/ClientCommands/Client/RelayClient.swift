@@ -18,6 +18,19 @@ package struct RelayClient: Sendable {
         package var tree: JSONTree
 
         package var text: String { JSONText.shown(bytes) }
+
+        /// The body as the API declares it.
+        ///
+        /// - Throws: `CommandFailure` where it is something else.
+        package func read<Body: Decodable>() throws -> Body {
+            do {
+                return try JSONDecoder().decode(Body.self, from: Data(bytes))
+            } catch {
+                throw CommandFailure(
+                    .failed, "the daemon's answer is not what this command reads",
+                    hint: "is it of the same release as this command?")
+            }
+        }
     }
 
     /// - Throws: `CommandFailure`: the problem that the daemon named, or that it cannot be reached.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import APIModel
 package import Configuration
-import Foundation
 package import Terminal
 import UpgradeRules
 
@@ -30,34 +30,23 @@ package struct PlanCommand: Command {
     package func run(_ context: CommandContext) async throws -> ExitCode {
         let path = APIPath.make(["v1", "apps", app, platform.rawValue, "plan"])
         let reply = try await connection.client(context).request("POST", path, json: body)
-        context.console.write(connection.isJSON ? reply.text + "\n" : try Self.text(reply.tree))
+        context.console.write(connection.isJSON ? reply.text + "\n" : try Self.text(reply.read()))
         return .done
     }
 
-    package static func text(_ plan: JSONTree) throws -> String {
-        let audience = plan.count("audience")
-        let filteredBy = (plan["filteredBy"]?.object ?? [:]).compactMapValues(\.integer)
-        let filtered = plan["filtered"]?.integer ?? filteredBy.values.reduce(0, +)
-        let toPush = plan["toPush"]?.integer ?? audience - filtered
+    package static func text(_ plan: PlanBody<JSONTree>) throws -> String {
+        let audience = plan.audience
         var table = TextTable([.init("DEVICES"), .init("COUNT", .right), .init("SHARE", .right)])
         table.add(["audience", Quantity.count(audience), Quantity.percent(audience, of: audience)])
-        table.add(["would be pushed", Quantity.count(toPush), Quantity.percent(toPush, of: audience)])
-        table.add(["filtered", Quantity.count(filtered), Quantity.percent(filtered, of: audience)])
-        for (reason, count) in filteredBy.sorted(by: { $0.key < $1.key }) where count > 0 {
+        table.add(["would be pushed", Quantity.count(plan.toPush), Quantity.percent(plan.toPush, of: audience)])
+        table.add(["filtered", Quantity.count(plan.filtered), Quantity.percent(plan.filtered, of: audience)])
+        for (reason, count) in plan.filteredBy.sorted(by: { $0.key < $1.key }) where count > 0 {
             table.add(["  \(reason)", Quantity.count(count), Quantity.percent(count, of: audience)])
         }
         var text = table.text
-        let warnings = WarningText.lines(plan)
+        let warnings = WarningText.lines(plan.warnings)
         if !warnings.isEmpty { text += "\n" + warnings.map { $0 + "\n" }.joined() }
-        if let sample = plan["samplePayload"], !sample.isNull {
-            // The payload may come as JSON or as the text that goes over the wire.
-            let tree = try sample.string.map { try JSONDecoder().decode(JSONTree.self, from: Data($0.utf8)) } ?? sample
-            let size =
-                try plan["samplePayloadBytes"]?.integer ?? sample.string.map { Int64($0.utf8.count) }
-                ?? Int64(RelayClient.encode(tree).count)
-            text += "\none push, \(size) of \(UpgradePayload.maximumSize) bytes\n"
-            text += try RelayClient.text(tree, pretty: true) + "\n"
-        }
-        return text
+        text += "\none push, \(plan.samplePayloadSize) of \(UpgradePayload.maximumSize) bytes\n"
+        return try text + RelayClient.text(plan.samplePayload, pretty: true) + "\n"
     }
 }

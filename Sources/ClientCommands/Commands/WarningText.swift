@@ -5,6 +5,10 @@ import Terminal
 /// The `warnings` of an answer, as people read them.
 enum WarningText {
     static func lines(_ answer: JSONTree) -> [String] {
-        (answer["warnings"]?.array ?? []).compactMap(\.string).map { "warning: \(DisplayWidth.sanitised($0))" }
+        lines((answer["warnings"]?.array ?? []).compactMap(\.string))
+    }
+
+    static func lines(_ warnings: [String]) -> [String] {
+        warnings.map { "warning: \(DisplayWidth.sanitised($0))" }
     }
 }
