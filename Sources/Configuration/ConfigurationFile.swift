@@ -29,17 +29,11 @@ package struct ConfigurationFile: Sendable {
     }
 
     package static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> RelayConfiguration {
-        // json5.org: a text is Unicode. And Foundation's reader ends the process at a key without quotes that is not.
-        if let line = lineWithoutUTF8(bytes) {
-            let fault = ConfigurationFault("", "not JSON5: line \(line) holds bytes that are not UTF-8")
-            throw ConfigurationError(path: path, faults: [fault])
-        }
-        // Before Foundation, which does not say where a fault is, and which a number such as 0X0X ends the process of.
-        var scan = JSON5Scan(bytes)
-        do throws(JSON5Scan.Fault) {
-            try scan.run()
+        let duplicates: [ConfigurationFault]
+        do throws(ConfigurationFault) {
+            duplicates = try scan(bytes)
         } catch {
-            throw ConfigurationError(path: path, faults: [ConfigurationFault("", "not JSON5: \(error)")])
+            throw ConfigurationError(path: path, faults: [error])
         }
         let tree: JSONTree
         do {
@@ -48,9 +42,27 @@ package struct ConfigurationFile: Sendable {
             throw ConfigurationError(path: path, faults: [ConfigurationFault("", "not JSON5: \(Self.reason(error))")])
         }
         let (configuration, faults) = RelayConfiguration.read(tree)
-        let all = scan.duplicates.map { ConfigurationFault("", $0.description) } + faults
+        let all = duplicates + faults
         guard all.isEmpty else { throw ConfigurationError(path: path, faults: all) }
         return configuration
+    }
+
+    /// Finds what Foundation's reader must not be given: it does not say where a fault is, and it ends the process at a
+    /// number such as 0X0X and at a key without quotes that is not Unicode.
+    ///
+    /// - Returns: the keys that stand twice, which it takes without a word.
+    package static func scan(_ bytes: [UInt8]) throws(ConfigurationFault) -> [ConfigurationFault] {
+        // json5.org: a text is Unicode.
+        if let line = lineWithoutUTF8(bytes) {
+            throw ConfigurationFault("", "not JSON5: line \(line) holds bytes that are not UTF-8")
+        }
+        var scan = JSON5Scan(bytes)
+        do throws(JSON5Scan.Fault) {
+            try scan.run()
+        } catch {
+            throw ConfigurationFault("", "not JSON5: \(error)")
+        }
+        return scan.duplicates.map { ConfigurationFault("", $0.description) }
     }
 
     /// The first line, from 1, that is not UTF-8.

@@ -98,9 +98,10 @@ struct SimulatorOptions: Sendable {
             decoder.allowsJSON5 = true
             let bytes = try contents(path, option: "faults")
             do {
+                _ = try ConfigurationFile.scan(bytes)
                 script = try decoder.decode(FaultScript.self, from: Data(bytes))
             } catch {
-                throw CommandFailure(.failed, "--faults: \(path): \(reason(error, bytes))")
+                throw CommandFailure(.failed, "--faults: \(path): \(reason(error))")
             }
         }
         script.deadShare = try arguments.share("dead-share", default: script.deadShare)
@@ -120,10 +121,8 @@ struct SimulatorOptions: Sendable {
         return script
     }
 
-    private static func reason(_ error: any Error, _ bytes: [UInt8]) -> String {
-        var scan = JSON5Scan(bytes)
-        do throws(JSON5Scan.Fault) { try scan.run() } catch { return "not JSON5: \(error)" }
-        return switch error {
+    private static func reason(_ error: any Error) -> String {
+        switch error {
         case DecodingError.dataCorrupted(let context): ConfigurationFile.reason(DecodingError.dataCorrupted(context))
         case DecodingError.typeMismatch(_, let context): place(context)
         case DecodingError.keyNotFound(let key, let context): "\(place(context)): \(key.stringValue) is missing"
