@@ -40,6 +40,8 @@ demo: build ## the whole job on this machine: DEVICES=10000 phones, a simulated 
 build: packages ## the release binary, .build/release/upgrade-relay
 	$(SWIFT) build $(RELEASE) --product upgrade-relay
 
+# What the tests hold the manual pages and the completions to.
+test test-tsan test-asan: PACKAGES += groff mandoc zsh fish
 test: packages ## all tests: rules, machines, store, HTTP/2, API, and the real binary end to end
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build

@@ -60,7 +60,7 @@ import Testing
         }.joined(separator: "\n")
     }
 
-    private static func paths(_ value: JSONValue, _ path: String = "") -> [String] {
+    private static func paths(_ value: JSONTree, _ path: String = "") -> [String] {
         switch value {
         case .object(let members):
             members.flatMap { name, value in
@@ -117,9 +117,9 @@ import Testing
     ]
 
     @Test(arguments: judges) func `The pages please who reads them`(tool: String, arguments: [String]) throws {
-        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/\(tool)") else {
-            return print("not tested here: there is no \(tool)")
-        }
+        try #require(
+            FileManager.default.isExecutableFile(atPath: "/usr/bin/\(tool)"),
+            "there is no /usr/bin/\(tool); \"make test\" installs it")
         for (name, text) in try Self.pages() {
             #expect(text.utf8.allSatisfy { $0 < 0x80 }, "\(name) is ASCII")
             let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString)-\(name)")
