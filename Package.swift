@@ -255,7 +255,7 @@ let package = Package(
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers",
             ]),
-        tests("DemoTests", ["Demo", "ClientCommands", "Configuration", "Terminal", "WireFormat"]),
+        tests("DemoTests", ["Demo", "APNsSimulator", "ClientCommands", "Configuration", "Terminal", "WireFormat"]),
         tests(
             "RelayDaemonTests",
             [

@@ -60,9 +60,10 @@ final class RealDaemon: Sendable {
             store: store, routes: Array(book.current.routes.values), configuration: FanOut.Configuration(), log: log,
             clock: clock, onVersions: { _ in board.refresh() })
         notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
+        let sources = try SourceRunner(store: store, log: log, clock: clock)
         let desk = RelayDesk(
-            store: store, book: book, fanOut: fanOut, sources: SourceRunner(store: store, log: log, clock: clock),
-            notifier: notifier, board: board, signings: signings, log: log, clock: clock)
+            store: store, book: book, fanOut: fanOut, sources: sources, notifier: notifier, board: board,
+            signings: signings, log: log, clock: clock)
         let settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",
             webhookSecrets: { [] }, clock: clock, log: log)

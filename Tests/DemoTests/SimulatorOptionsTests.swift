@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
 import Foundation
 import Terminal
 import Testing
