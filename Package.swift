@@ -40,7 +40,7 @@ func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let fuzzTargets: [Target] = {
     let fuzzed: [Target.Dependency] = [
         "RelayDaemon", "ClientCommands", "Configuration", "Terminal", "RelayAPI", "HTTPServer", "VersionSources",
-        "PushProviders", "HTTP2", "Signing", "WireFormat", "RelayStore", "RelayEngine",
+        "PushProviders", "HTTP2", "Signing", "Telemetry", "WireFormat", "RelayStore", "RelayEngine",
         "UpgradeRules", "APNsSimulator",
     ]
     guard isFuzzing else {

@@ -2,7 +2,6 @@ import ClientCommands
 import Configuration
 import Foundation
 import HTTPServer
-import RelayAPI
 import Signing
 import Terminal
 import WireFormat

@@ -2,7 +2,6 @@ import APNsSimulator
 import ClientCommands
 import Configuration
 import HTTPServer
-import RelayAPI
 package import Terminal
 
 package struct SimulateAPNsCommand: Command {

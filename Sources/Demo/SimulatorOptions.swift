@@ -2,7 +2,6 @@ import APNsSimulator
 import Configuration
 import Foundation
 import HTTPServer
-import RelayAPI
 import RelayEngine
 import Signing
 import Terminal

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+import Telemetry
 import Testing
 
 @testable import RelayDaemon

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandTranscript
 import RelayEngine
-import Telemetry
 import Testing
 
 @testable import Terminal
