@@ -17,12 +17,12 @@ struct Answer {
 final class Clerk {
     /// Milliseconds since 1970, set by the loop each time it wakes.
     var now: Int64 = 0
-    var figures = SimulatorFigures()
+    @exclusivity(unchecked) var figures = SimulatorFigures()
     let isBare: Bool
     let maximumStreams: Int
     private(set) var goAwayReason: String
     private(set) var faults: FaultDesk
-    private var hasFaults = false
+    @exclusivity(unchecked) private var hasFaults = false
     private var clockAhead: Int64 = 0
     private let keepsAccepted: Bool
     private var check: RequestCheck
@@ -31,7 +31,7 @@ final class Clerk {
     private var accepted: [(token: UInt64, id: UInt64)] = []
     private var failure: String?
     private let ledger: SimulatorLedger
-    private var isDirty = false
+    @exclusivity(unchecked) private var isDirty = false
     /// Nil without shares: it costs a little for each push.
     private let journal: FaultJournal?
 
@@ -55,6 +55,16 @@ final class Clerk {
         goAwayReason = script.goAwayReason
         hasFaults = script != FaultScript()
         clockAhead = script.clockAhead
+    }
+
+    /// Bare mode without a script: all but the first request of a connection need no more than this.
+    func acceptsPlainly(_ slot: StreamSlot) -> Bool {
+        guard isBare, !hasFaults, slot.credentialFault == nil else { return false }
+        isDirty = true
+        slot.ensureID()
+        figures.requests += 1
+        figures.accepted += 1
+        return true
     }
 
     /// Nil: refuse the stream.

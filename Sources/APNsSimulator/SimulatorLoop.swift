@@ -41,7 +41,7 @@ final class SimulatorLoop {
         self.ledger = ledger
         self.tls = tls
         epoll = try Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), or: "epoll cannot be had")
-        callbacks = try SessionCallbacks()
+        callbacks = try SessionCallbacks(isBare: configuration.bare)
         clerk = try Clerk(configuration, ledger: ledger, journal: journal)
         let total = configuration.latency + .milliseconds(configuration.faults.latencyMs)
         let parts = total.components
