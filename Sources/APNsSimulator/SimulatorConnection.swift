@@ -23,7 +23,7 @@ final class SimulatorConnection {
     /// The epoll events it is registered for: the loop's note.
     var watched: UInt32 = 0
     private let tls: TLSStream
-    private let clerk: Clerk
+    private let judge: RequestJudge
     private var session: OpaquePointer?
     // What every push touches some forty times is not asked for its other users each time: the loop's thread is the only one,
     // and nothing that a callback changes is looked at while it is called.
@@ -60,14 +60,14 @@ final class SimulatorConnection {
 
     /// Nil if there is no memory. `callbacks` outlives the connection.
     init?(
-        number: UInt64, socket: consuming Descriptor, tls context: TLSContext, clerk: Clerk, delaysAnswers: Bool,
+        number: UInt64, socket: consuming Descriptor, tls context: TLSContext, judge: RequestJudge, delaysAnswers: Bool,
         callbacks: SessionCallbacks
     ) {
         guard let tls = TLSStream(context: context, socket: socket.number) else { return nil }
         self.number = number
         self.socket = socket
         self.tls = tls
-        self.clerk = clerk
+        self.judge = judge
         self.delaysAnswers = delaysAnswers
         output.reserveCapacity(2 * 16_384)
         // The session keeps an unowned pointer to this object, which deletes the session when it ends.
@@ -77,12 +77,12 @@ final class SimulatorConnection {
         }
         // What a connection to APNs starts with (PROTOCOLS 1.7), but one stream only until a valid token was seen.
         submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 1), (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, 8000)])
-        clerk.connectionOpened()
+        judge.connectionOpened()
     }
 
     deinit {
         unsafe nghttp2_session_del(session)
-        clerk.connectionClosed()
+        judge.connectionClosed()
     }
 
     // MARK: Bytes
@@ -97,17 +97,17 @@ final class SimulatorConnection {
                 let base = unsafe buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
                 let taken = unsafe nghttp2_session_mem_recv(session, base, count)
                 if isCut {
-                    clerk.publish()
+                    judge.publish()
                     return .close
                 }
                 // NGHTTP2_ERR_BAD_CLIENT_MAGIC and NGHTTP2_ERR_FLOODED, for example; the lesser ones become a GOAWAY.
                 guard taken == count else { return .close }
                 if isSilent {
-                    clerk.publish()
+                    judge.publish()
                     return .silence
                 }
                 // Answers now and then, or a fast client would be read forever and never answered.
-                guard !clerk.isBare || records % Self.bareRecords == 0 else { continue }
+                guard !judge.isBare || records % Self.bareRecords == 0 else { continue }
                 let need = flush()
                 if need != .reading { return need }
             case .wantsRead: return tls.isHandshakeDone ? flush() : .reading
@@ -136,7 +136,7 @@ final class SimulatorConnection {
                 }
             }
             // Whatever a client may read next must be on record first.
-            clerk.publish()
+            judge.publish()
             switch unsafe output.withUnsafeBytes({
                 unsafe tls.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...]))
             })
@@ -175,7 +175,7 @@ final class SimulatorConnection {
         openStreams += 1
         if openStreams > mostStreams {
             mostStreams = openStreams
-            clerk.figures.peakStreams = max(clerk.figures.peakStreams, openStreams)
+            judge.figures.peakStreams = max(judge.figures.peakStreams, openStreams)
         }
         // The index, from 1, is the stream's user data.
         unsafe nghttp2_session_set_stream_user_data(
@@ -199,8 +199,8 @@ final class SimulatorConnection {
     func credentialArrived(_ value: UnsafeBufferPointer<UInt8>) {
         current?.credentialFault =
             unsafe credential.isCurrent(value.span)
-            ? credential.judgeCurrent(now: clerk.now / 1000)
-            : unsafe clerk.credentialFault(Array(value)[...], &credential)
+            ? credential.judgeCurrent(now: judge.now / 1000)
+            : unsafe judge.credentialFault(Array(value)[...], &credential)
     }
 
     func bodyArrived(_ stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
@@ -210,13 +210,13 @@ final class SimulatorConnection {
     func requestEnded(_ stream: Int32) {
         guard stream <= lastStream, !isCut, !isSilent, let slot = slot(of: stream), !slot.isWaiting else { return }
         highestStream = max(highestStream, stream)
-        if isAuthorized, clerk.acceptsPlainly(slot) {
+        if isAuthorized, judge.acceptsPlainly(slot) {
             requests += 1
             slot.isWaiting = true
             if delaysAnswers { delayed.append((stream, slot.index, false)) } else { submitAnswer(slot) }
             return
         }
-        guard let answer = clerk.judge(slot, credential: &credential, connection: number) else {
+        guard let answer = judge.answer(to: slot, credential: &credential, connection: number) else {
             unsafe nghttp2_submit_rst_stream(
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_REFUSED_STREAM.rawValue)
             return
@@ -227,15 +227,15 @@ final class SimulatorConnection {
         slot.isJudged = true
         if !isAuthorized, credential.current != nil {
             isAuthorized = true
-            submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clerk.maximumStreams))])
+            submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(judge.maximumStreams))])
         }
         switch answer.fault {
         case .reset:
-            clerk.note(.reset, slots: [slot])
+            judge.note(.reset, slots: [slot])
             unsafe nghttp2_submit_rst_stream(
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_INTERNAL_ERROR.rawValue)
         case .noAnswer:
-            clerk.note(.noAnswer, slots: [slot])
+            judge.note(.noAnswer, slots: [slot])
         case .cut?, .silence?:
             // Nothing goes out on this connection any more, so that all of its streams are hit.
             break
@@ -248,23 +248,23 @@ final class SimulatorConnection {
         }
         // What it had taken may still end after it; one is enough.
         let isGoAwaySpent = hasSaidGoAway
-        switch clerk.aftermath(of: answer, numberOnConnection: requests) {
+        switch judge.aftermath(of: answer, numberOnConnection: requests) {
         case .nothing: break
         case .setStreams(let count):
             submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(count))])
         case .silence: isSilent = true
         case .cut:
             isCut = true
-            clerk.figures.cuts += 1
+            judge.figures.cuts += 1
         case .goAway: if !isGoAwaySpent { submitGoAway() }
         }
         switch answer.fault {
         case .goAway? where isGoAwaySpent: break
-        case .delay?, .goAway?, .settings?: if let fault = answer.fault { clerk.note(fault, slots: []) }
+        case .delay?, .goAway?, .settings?: if let fault = answer.fault { judge.note(fault, slots: []) }
         case .cut?:
-            clerk.note(.cut, slots: unansweredSlots, doubts: answered.ids)
+            judge.note(.cut, slots: unansweredSlots, doubts: answered.ids)
         case .silence?:
-            clerk.note(.silence, slots: unansweredSlots)
+            judge.note(.silence, slots: unansweredSlots)
         case .reset?, .noAnswer?, .rejection?, .refusedStream?, nil: break
         }
     }
@@ -274,7 +274,7 @@ final class SimulatorConnection {
 
     func streamClosed(_ stream: Int32) {
         guard let slot = slot(of: stream) else { return }
-        if slot.isJudged, slot.answer.reason == nil, clerk.keepsJournal { answered.add(slot.idHash) }
+        if slot.isJudged, slot.answer.reason == nil, judge.keepsJournal { answered.add(slot.idHash) }
         slot.isWaiting = false
         slot.stream = 0
         openStreams -= 1
@@ -338,8 +338,8 @@ final class SimulatorConnection {
     /// What was looked at stays: nghttp2 closes the streams above the one that a GOAWAY names, also those whose answer waits.
     private func submitGoAway() {
         lastStream = highestStream
-        clerk.figures.goAways += 1
-        let text = Array(#"{"reason":"\#(clerk.goAwayReason)"}"#.utf8)
+        judge.figures.goAways += 1
+        let text = Array(#"{"reason":"\#(judge.goAwayReason)"}"#.utf8)
         unsafe nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, NGHTTP2_NO_ERROR.rawValue, text, text.count)
     }

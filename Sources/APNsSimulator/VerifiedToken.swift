@@ -3,7 +3,7 @@ import Glibc
 import Signing
 
 /// A provider token whose signature holds (PROTOCOLS 1.4).
-package struct ProviderToken: Hashable, Sendable {
+package struct VerifiedToken: Hashable, Sendable {
     package var keyID: String
     /// Seconds since 1970.
     package var issuedAt: Int64
@@ -18,7 +18,7 @@ struct ProviderTokenVerifier: Sendable {
 
     /// `authorization` is the whole header value. Nil: missing scheme, malformed, unknown key, wrong algorithm, wrong
     /// team or a signature that does not hold: all 403 InvalidProviderToken.
-    func verify(_ authorization: some Collection<UInt8>) -> ProviderToken? {
+    func verify(_ authorization: some Collection<UInt8>) -> VerifiedToken? {
         // RFC 9110 section 11.1: the scheme is case-insensitive; a2 sends "Bearer".
         let scheme = Array("bearer ".utf8)
         guard authorization.count > scheme.count,
@@ -56,7 +56,7 @@ struct ProviderTokenVerifier: Sendable {
             Self.moments.contains(issuedAt)
         else { return nil }
         guard key.isValid(signature, for: Array((texts[0] + "." + texts[1]).utf8)) else { return nil }
-        return ProviderToken(keyID: keyID, issuedAt: issuedAt)
+        return VerifiedToken(keyID: keyID, issuedAt: issuedAt)
     }
 
     /// Seconds from 1970 to the year 9999, with which one can reckon without an overflow.
@@ -71,7 +71,7 @@ struct ProviderTokenVerifier: Sendable {
 /// What a connection knows about the provider tokens it has seen. APNs binds a connection to its first one.
 package struct ConnectionCredential: Sendable {
     /// The newest accepted token.
-    package private(set) var current: ProviderToken?
+    package private(set) var current: VerifiedToken?
     private var currentBytes: [UInt8] = []
     /// "Wedged": once it has called a token expired it refuses every other one too, and only a new connection helps
     /// (PROTOCOLS 1.4, pushy).
@@ -99,7 +99,7 @@ package struct ConnectionCredential: Sendable {
 
     /// Judges a verified token at `now`, in seconds since 1970; nil: it is good, and now the connection's own.
     mutating func judge(
-        _ token: ProviderToken, _ authorization: some Collection<UInt8>, now: Int64
+        _ token: VerifiedToken, _ authorization: some Collection<UInt8>, now: Int64
     ) -> RejectionReason? {
         if isWedged || now - token.issuedAt > Self.lifetime { return wedged() }
         if token.issuedAt - now > Self.clockSkew { return .invalidProviderToken }
@@ -114,7 +114,7 @@ package struct ConnectionCredential: Sendable {
         return nil
     }
 
-    private mutating func adopt(_ token: ProviderToken, _ authorization: some Collection<UInt8>) {
+    private mutating func adopt(_ token: VerifiedToken, _ authorization: some Collection<UInt8>) {
         current = token
         currentBytes = Array(authorization)
     }
@@ -134,7 +134,7 @@ package struct ConnectionCredential: Sendable {
 /// Remembers what verification said about each distinct authorization value, so that a signature is checked once.
 struct ProviderTokenBook {
     private let verifier: ProviderTokenVerifier
-    private var known: [[UInt8]: ProviderToken?] = [:]
+    private var known: [[UInt8]: VerifiedToken?] = [:]
     /// A client that sends nothing but new tokens must not fill the memory.
     private static let most = 1024
     /// How many tokens have held.
@@ -144,7 +144,7 @@ struct ProviderTokenBook {
         self.verifier = verifier
     }
 
-    mutating func token(_ authorization: some Collection<UInt8>) -> ProviderToken? {
+    mutating func token(_ authorization: some Collection<UInt8>) -> VerifiedToken? {
         let bytes = Array(authorization)
         if let answer = known[bytes] { return answer }
         let answer = verifier.verify(bytes)
