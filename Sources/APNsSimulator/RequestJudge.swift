@@ -17,12 +17,12 @@ struct Answer {
 final class RequestJudge {
     /// Milliseconds since 1970, set by the loop each time it wakes.
     var now: Int64 = 0
-    @exclusivity(unchecked) var figures = SimulatorFigures()
+    var figures = SimulatorFigures()
     let isBare: Bool
     let maximumStreams: Int
     private(set) var goAwayReason: String
     private(set) var faults: FaultInjector
-    @exclusivity(unchecked) private var hasFaults = false
+    private var hasFaults = false
     private var clockAhead: Int64 = 0
     private let keepsAccepted: Bool
     private var check: RequestCheck
@@ -31,7 +31,7 @@ final class RequestJudge {
     private var accepted: [(token: UInt64, id: UInt64)] = []
     private var failure: String?
     private let ledger: SimulatorLedger
-    @exclusivity(unchecked) private var isDirty = false
+    private var isDirty = false
     /// Nil without shares: it costs a little for each push.
     private let journal: FaultJournal?
 
@@ -57,14 +57,13 @@ final class RequestJudge {
         clockAhead = script.clockAhead
     }
 
-    /// Bare mode without a script: all but the first request of a connection need no more than this.
-    func acceptsPlainly(_ slot: StreamSlot) -> Bool {
-        guard isBare, !hasFaults, slot.credentialFault == nil else { return false }
+    /// Whether a request with a good provider token is accepted whatever else it holds.
+    var isPlain: Bool { isBare && !hasFaults }
+
+    func countAccepted(_ count: Int) {
         isDirty = true
-        slot.ensureID()
-        figures.requests += 1
-        figures.accepted += 1
-        return true
+        figures.requests += count
+        figures.accepted += count
     }
 
     /// Nil: refuse the stream.

@@ -25,19 +25,22 @@ final class SimulatorConnection {
     private let tls: TLSStream
     private let judge: RequestJudge
     private var session: OpaquePointer?
-    // What every push touches some forty times is not asked for its other users each time: the loop's thread is the only one,
-    // and nothing that a callback changes is looked at while it is called.
-    @exclusivity(unchecked) private var credential = ConnectionCredential()
-    @exclusivity(unchecked) private var isAuthorized = false
-    @exclusivity(unchecked) private var slots: [StreamSlot] = []
-    @exclusivity(unchecked) private var freeSlots: [Int] = []
+    private var credential = ConnectionCredential()
+    private var isAuthorized = false
+    private var slots: [StreamSlot] = []
+    private var freeSlots: [Int] = []
     /// The stream whose header block is arriving: blocks are never interleaved (RFC 9113 section 4.3).
-    @exclusivity(unchecked) private var current: StreamSlot?
-    @exclusivity(unchecked) private var openStreams = 0
-    @exclusivity(unchecked) private var mostStreams = 0
-    @exclusivity(unchecked) private var requests = 0
+    private var current: StreamSlot?
+    private var openStreams = 0
+    private var mostStreams = 0
+    private var requests = 0
+    /// Bare mode without a script: pushes with a good provider token need nothing more than their answer. Looked up once for
+    /// all that is read in one go, since each look at the judge's state costs a check for others that use it.
+    private var isPlain = false
+    /// Of those, the ones that the judge has not counted yet.
+    private var plainPushes = 0
     /// The highest stream that was looked at. Requests need not end in the order of their streams.
-    @exclusivity(unchecked) private var highestStream: Int32 = 0
+    private var highestStream: Int32 = 0
     /// No stream above it is looked at; set with the GOAWAY.
     private var lastStream = Int32.max
     private var hasSaidGoAway: Bool { lastStream != .max }
@@ -46,7 +49,7 @@ final class SimulatorConnection {
     private var output: [UInt8] = []
     private var outputSent = 0
     /// Streams judged since the loop asked last; their answers wait for their time, or for longer than that.
-    @exclusivity(unchecked) private var delayed: [(stream: Int32, slot: Int, isLate: Bool)] = []
+    private var delayed: [(stream: Int32, slot: Int, isLate: Bool)] = []
     private let delaysAnswers: Bool
     /// The last accepted pushes whose answer was packed. It may never arrive: closing a socket that has unread bytes
     /// resets the connection, and a reset discards what the client has not read yet (RFC 9293, 3.10.7).
@@ -89,6 +92,8 @@ final class SimulatorConnection {
 
     /// Reads all there is, answers it, writes. `buffer` is scratch memory of the loop.
     func socketReadable(_ buffer: UnsafeMutableRawBufferPointer) -> Need {
+        isPlain = judge.isPlain
+        defer { countPlainPushes() }
         var records = 0
         while true {
             switch unsafe tls.read(into: buffer) {
@@ -136,6 +141,7 @@ final class SimulatorConnection {
                 }
             }
             // Whatever a client may read next must be on record first.
+            countPlainPushes()
             judge.publish()
             switch unsafe output.withUnsafeBytes({
                 unsafe tls.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...]))
@@ -210,8 +216,10 @@ final class SimulatorConnection {
     func requestEnded(_ stream: Int32) {
         guard stream <= lastStream, !isCut, !isSilent, let slot = slot(of: stream), !slot.isWaiting else { return }
         highestStream = max(highestStream, stream)
-        if isAuthorized, judge.acceptsPlainly(slot) {
+        if isPlain, isAuthorized, slot.credentialFault == nil {
             requests += 1
+            plainPushes += 1
+            slot.ensureID()
             slot.isWaiting = true
             if delaysAnswers { delayed.append((stream, slot.index, false)) } else { submitAnswer(slot) }
             return
@@ -267,6 +275,12 @@ final class SimulatorConnection {
             judge.note(.silence, slots: unansweredSlots)
         case .reset?, .noAnswer?, .rejection?, .refusedStream?, nil: break
         }
+    }
+
+    private func countPlainPushes() {
+        guard plainPushes > 0 else { return }
+        judge.countAccepted(plainPushes)
+        plainPushes = 0
     }
 
     /// Of requests that have been judged and whose answer has not been packed.
