@@ -32,29 +32,12 @@ struct ProviderTokenVerifier: Sendable {
         guard let header = Base64URL.decode(texts[0]), let claims = Base64URL.decode(texts[1]),
             let signature = Base64URL.decode(texts[2])
         else { return nil }
-        var algorithm: String?
-        var keyID: String?
-        var issuer: String?
-        var issuedAt: Int64?
-        let readable =
-            JSONScan.object(header) { member in
-                switch text(header, member.key) {
-                case "alg": algorithm = member.kind == .string ? text(header, member.value) : nil
-                case "kid": keyID = member.kind == .string ? text(header, member.value) : nil
-                default: break
-                }
-            }
-            && JSONScan.object(claims) { member in
-                switch text(claims, member.key) {
-                case "iss": issuer = member.kind == .string ? text(claims, member.value) : nil
-                case "iat":
-                    issuedAt =
-                        member.kind == .number ? Int64(String(decoding: claims[member.value], as: UTF8.self)) : nil
-                default: break
-                }
-            }
-        guard readable, algorithm == "ES256", issuer == teamID, let keyID, let key = keys[keyID], let issuedAt,
-            Self.moments.contains(issuedAt)
+        guard case .object(let head)? = try? JSONReader.read(header),
+            case .object(let body)? = try? JSONReader.read(claims),
+            Self.text("alg", in: head) == "ES256", Self.text("iss", in: body) == teamID,
+            let keyID = Self.text("kid", in: head), let key = keys[keyID],
+            case .number(let seconds)? = body.first(where: { $0.name == "iat" })?.value,
+            let issuedAt = Int64(seconds), Self.moments.contains(issuedAt)
         else { return nil }
         guard key.isValid(signature, for: Array((texts[0] + "." + texts[1]).utf8)) else { return nil }
         return VerifiedToken(keyID: keyID, issuedAt: issuedAt)
@@ -63,9 +46,9 @@ struct ProviderTokenVerifier: Sendable {
     /// Seconds from 1970 to the year 9999, with which one can reckon without an overflow.
     private static let moments: ClosedRange<Int64> = 0...253_402_300_799
 
-    /// The content of a JSON string without escapes; ids never need any.
-    private func text(_ bytes: [UInt8], _ range: Range<Int>) -> String {
-        String(decoding: bytes[range].dropFirst().dropLast(), as: UTF8.self)
+    private static func text(_ name: String, in members: [JSONMember]) -> String? {
+        guard case .string(let text)? = members.first(where: { $0.name == name })?.value else { return nil }
+        return text
     }
 }
 

@@ -6,7 +6,6 @@ import PushProviders
 import RelayEngine
 import Signing
 import Synchronization
-import Threading
 import UpgradeRules
 
 /// The relay's transport and nothing else: batches are built as the fan-out builds them, with distinct tokens, ids and
