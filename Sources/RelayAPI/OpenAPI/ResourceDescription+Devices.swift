@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 import UpgradeRules
-import VersionSources
 import WireFormat
 
 extension ResourceDescription {
