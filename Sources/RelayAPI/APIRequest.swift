@@ -57,24 +57,12 @@ final class APIRequest: HandledRequest, @unchecked Sendable {
         let status = response.status
         api.access.tell(route?.isNoteworthy == true ? .info : .debug, id: id) {
             [
-                ("route", route?.pattern.description ?? "\(RequestFigures.known(method)) none"),
+                ("route", route?.pattern ?? "\(RequestFigures.known(method)) none"),
                 ("status", String(status)), ("milliseconds", String(duration.milliseconds)),
             ]
         }
         var response = response
         response.headers.append(("X-Request-Id", id))
         return response
-    }
-}
-
-extension Route {
-    /// Whether it is told at the level info: what changes a version, a campaign or a right. Logins ask by the thousand.
-    fileprivate var isNoteworthy: Bool {
-        switch self {
-        case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook, .bump, .setAlert, .clearAlert,
-            .moveCampaign, .createToken, .revokeToken, .importDevices, .setLogLevel:
-            true
-        default: false
-        }
     }
 }

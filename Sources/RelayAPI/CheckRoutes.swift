@@ -8,8 +8,7 @@ import VersionSources
 extension API {
     /// A token that is named has its version refreshed, later and by another thread. Nothing else of a device changes:
     /// anybody may call this.
-    func check(_ head: RequestHead, _ items: [RequestTarget.QueryItem]) throws -> Response {
-        var query = Query(items)
+    func check(_ head: RequestHead, _ query: inout Query) throws -> Response {
         let app = query.needed("app", example: "com.example.app")
         let platformName = query.needed("platform", example: "ios")
         let versionText = query.needed("version", example: "1.9.0")

@@ -89,12 +89,12 @@ struct APIRequestTests {
     func repeated() {
         let faults = RepeatedFaults()
         let start = Timestamp(seconds: 100)
-        #expect(faults.note(.check, 503, at: start) == 0)
-        for second in 1..<60 { #expect(faults.note(.check, 503, at: start + .seconds(Int64(second))) == nil) }
-        #expect(faults.note(.check, 500, at: start + .seconds(5)) == 0)
-        #expect(faults.note(.check, 503, at: start + .seconds(60)) == 59)
-        #expect(faults.note(.check, 503, at: start + .seconds(61)) == nil)
-        #expect(faults.note(.check, 503, at: start) == 1, "the clock was set back")
+        #expect(faults.note("GET /v1/check", 503, at: start) == 0)
+        for second in 1..<60 { #expect(faults.note("GET /v1/check", 503, at: start + .seconds(Int64(second))) == nil) }
+        #expect(faults.note("GET /v1/check", 500, at: start + .seconds(5)) == 0)
+        #expect(faults.note("GET /v1/check", 503, at: start + .seconds(60)) == 59)
+        #expect(faults.note("GET /v1/check", 503, at: start + .seconds(61)) == nil)
+        #expect(faults.note("GET /v1/check", 503, at: start) == 1, "the clock was set back")
     }
 
     @Test("no answer waits for a log that is stuck, and what was left out is told")
