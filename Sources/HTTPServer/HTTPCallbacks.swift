@@ -122,11 +122,11 @@ private func threadOf(_ owner: UnsafeMutableRawPointer) -> ServingThread {
     unsafe Unmanaged<ServingThread>.fromOpaque(owner).takeUnretainedValue()
 }
 
-private func headers(of connection: OpaquePointer, _ names: [String]) -> [String: String] {
-    var headers: [String: String] = [:]
+private func headers(of connection: OpaquePointer, _ names: [String]) -> RequestHeaders {
+    var headers = RequestHeaders()
     for name in names {
         if let value = unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, name) {
-            headers[name] = unsafe String(cString: value)
+            headers.append(name, unsafe String(cString: value))
         }
     }
     return headers
