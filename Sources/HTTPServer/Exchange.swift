@@ -41,7 +41,7 @@ final class Exchange: @unchecked Sendable {
         case over
     }
 
-    let connection: Connection
+    let connection: ClientConnection
     let target: String
     private var state = State.new
     /// Of the head, for what is decided after it.
@@ -54,7 +54,7 @@ final class Exchange: @unchecked Sendable {
     /// What its work waits for.
     private var kind = WorkKind.reads
 
-    init(connection: Connection, target: String) {
+    init(connection: ClientConnection, target: String) {
         self.connection = connection
         self.target = target
     }

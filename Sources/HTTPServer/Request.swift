@@ -16,7 +16,7 @@ package struct RequestHead: Sendable {
     package var method: String
     /// Path and query as they came over the wire, still encoded.
     package var target: String
-    package var headers: RequestHeaders
+    package var headers: HeaderFields
     /// Where it comes from.
     package var peer = PeerAddress.none
     /// Why nobody on its connection is let in; nil: ask on.
@@ -29,7 +29,7 @@ package struct RequestHead: Sendable {
 
 /// The headers of a request that its handler reads, by name in lower case. They are few: looking through them costs less than
 /// a hash.
-package struct RequestHeaders: Sendable {
+package struct HeaderFields: Sendable {
     private var fields: [(name: String, value: String)] = []
 
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
@@ -65,7 +65,7 @@ package struct Response {
         case shared(SharedBytes)
         case stream(any ByteSource)
         /// Made before, with its status and headers.
-        case ready(ReadyResponse)
+        case ready(PreparedResponse)
     }
 
     package var status: Int

@@ -11,14 +11,14 @@ final class API: RequestHandler {
     let control: any RelayControl
     let settings: APISettings
     /// The server is stopping.
-    let stop: Signal
+    let stop: OneShotEvent
     let streams: StreamSlots
     /// Backup, check and pruning.
-    let upkeep = StreamSlots(limit: 1)
+    let maintenance = StreamSlots(limit: 1)
     let readinessCheck = ReadinessCheck()
     let metricsPage = MomentaryAnswer<SharedBytes>()
     /// What the open paths answer from.
-    let board: VersionBoard
+    let versionCache: VersionCache
     let sightings: SightingQueue
     let imports = DeviceStorage.Queue()
     /// What is told of those who are refused.
@@ -29,21 +29,22 @@ final class API: RequestHandler {
     let headerNames = ["authorization", "if-none-match", "x-request-id"] + WebhookHeaders.all
 
     init(
-        store: any RelayStore, control: any RelayControl, settings: APISettings, stop: Signal, board: VersionBoard,
+        store: any RelayStore, control: any RelayControl, settings: APISettings, stop: OneShotEvent,
+        versionCache: VersionCache,
         sightings: SightingQueue, access: AccessLog
     ) {
         self.store = store
         self.control = control
         self.settings = settings
         self.stop = stop
-        self.board = board
+        self.versionCache = versionCache
         self.sightings = sightings
         self.access = access
         streams = StreamSlots(limit: settings.limits.eventStreams)
         refusals = RefusalLog(settings.log)
     }
 
-    func handle(_ head: RequestHead) -> any HandledRequest { APIRequest(head, self) }
+    func handle(_ head: RequestHead) -> any HandledRequest { RequestContext(head, self) }
 
     func refused(_ refusal: PeerRefusal) { refusals.peer(refusal) }
 

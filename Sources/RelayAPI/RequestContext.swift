@@ -6,7 +6,7 @@ import Signing
 /// One request from its head to its answer: the log and the metrics are told of it.
 ///
 /// `@unchecked Sendable`: the server hands it from thread to thread, and never to two at a time (`HandledRequest`).
-final class APIRequest: HandledRequest, @unchecked Sendable {
+final class RequestContext: HandledRequest, @unchecked Sendable {
     /// What every log line and every problem of the request carries, and the answer's `X-Request-Id`.
     let id: String
     private let head: RequestHead
@@ -55,7 +55,7 @@ final class APIRequest: HandledRequest, @unchecked Sendable {
         let (route, method) = (route, head.method)
         api.figures.count(route, method: method, response, duration)
         let status = response.status
-        api.access.tell(route?.isNoteworthy == true ? .info : .debug, id: id) {
+        api.access.report(route?.isNoteworthy == true ? .info : .debug, id: id) {
             [
                 ("route", route?.pattern ?? "\(RequestFigures.known(method)) none"),
                 ("status", String(status)), ("milliseconds", String(duration.milliseconds)),

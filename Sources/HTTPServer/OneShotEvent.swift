@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 
 /// Something that happens once, and that threads can wait for: the server's stop, say.
-package final class Signal: Sendable {
+package final class OneShotEvent: Sendable {
     /// Readable from the moment of `set` on: nobody ever reads it.
     private let event: Int32
 
