@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
 import Synchronization
+import Threading
 
 /// Ordinary HTTP by libcurl: the command line to its daemon, webhooks out, lookups.
 ///

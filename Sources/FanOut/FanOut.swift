@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Dispatch
 package import HTTP2
 package import RelayEngine
 package import RelayStore
 import Synchronization
+package import Telemetry
+import Threading
 
 /// The fan-out: watches the store for risen requirements and sends what they ask for.
 ///

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
-package import RelayEngine
+import RelayEngine
 import Synchronization
+package import Telemetry
+import Threading
 
 /// One thread that carries requests over HTTP/2: one epoll set, any number of pools, a few connections each.
 ///

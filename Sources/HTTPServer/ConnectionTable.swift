@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// A descriptor is in here only while its owner keeps it open: `closed` comes before the close, and the lock is held while
 /// a descriptor is used. So none is ever mistaken for another that the system gave the same number.
-final class Connections: Sendable {
+final class ConnectionTable: Sendable {
     struct Limits: Sendable {
         var total: Int
         /// Of one subscriber (`PeerAddress.subscriber`).

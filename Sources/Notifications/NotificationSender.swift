@@ -2,7 +2,9 @@
 import CurlTransport
 package import RelayEngine
 package import RelayStore
+import Signing
 import VersionSources
+import WireFormat
 
 /// One attempt to notify: signs, sends, reads the answer. Blocks up to 20 s.
 package struct NotificationSender: Sendable {

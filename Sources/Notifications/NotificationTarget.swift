@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
-package import VersionSources
+package import Signing
+import VersionSources
 
 /// A receiver with the secret that it verifies with.
 package struct NotificationTarget: Sendable {

@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayStore
 import VersionSources
+import WireFormat
 
 extension API {
     func campaigns(_ query: inout Query) throws -> Response {

@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
+import WireFormat
 
 extension API {
     func device(_ app: AppKey, token: String) throws -> Response {

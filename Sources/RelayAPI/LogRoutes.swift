@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
+import Telemetry
 import VersionSources
+import WireFormat
 
 extension API {
     func logLevel() -> Response {

@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayStore
 import VersionSources
+import WireFormat
 
 /// Reads a query's parameters one by one and refuses what was never asked for.
 struct Query {

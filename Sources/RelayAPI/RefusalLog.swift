@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
+import Signing
 import Synchronization
+import Telemetry
+import Threading
 import VersionSources
 
 /// Tells the log who was refused, and no more often than a disk can bear. Of a request it tells where it came from, which

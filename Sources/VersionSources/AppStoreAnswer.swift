@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import UpgradeRules
+import WireFormat
 
 /// One app as the App Store's lookup describes it. Of its forty-odd fields only these matter; the others may be anything.
 package struct AppStoreEntry: Hashable, Sendable {

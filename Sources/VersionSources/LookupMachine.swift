@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import UpgradeRules
+import WireFormat
 
 /// Decides what one app's lookup does next: it asks by each key, believes the newer answer, and waits. Pure.
 package struct LookupMachine: Hashable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import RelayEngine
+import WireFormat
 
 /// Asks the sources that are on the network. Each call blocks until the answer is there, 20 s at most.
 struct SourceClient: Sendable {

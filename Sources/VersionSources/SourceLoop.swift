@@ -3,6 +3,7 @@ import CLinux
 import Glibc
 import RelayEngine
 import RelayStore
+import Telemetry
 import UpgradeRules
 
 /// The thread "sources": feeds the machines with time, files and answers, and does what they say.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
-import CurlTransport
 import Glibc
 package import RelayEngine
 package import RelayStore
 import Synchronization
+package import Telemetry
+import Threading
 package import UpgradeRules
 
 /// Watches every source on one thread of its own, and lets waiting campaigns go once the store offers their version.

@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Synchronization
+import Telemetry
 import Testing
 import UpgradeRules
 import VersionSources

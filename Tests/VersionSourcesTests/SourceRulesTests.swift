@@ -3,6 +3,7 @@ import RelayEngine
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @Suite("Sources, as tables")
 struct SourceRulesTests {

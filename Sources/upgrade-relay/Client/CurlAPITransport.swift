@@ -2,6 +2,7 @@
 import CurlTransport
 import Foundation
 import Synchronization
+import Threading
 
 /// The API over the control socket or over HTTP, by libcurl.
 struct CurlAPITransport: APITransport {

@@ -9,6 +9,7 @@ import RelayStore
 import RelayStoreSQLite
 import Signing
 import Systemd
+import Telemetry
 import VersionSources
 
 /// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-import Signing
+import WireFormat
 
 /// The headers that a signature is read from, names in lower case.
 package struct WebhookHeaders: Sendable {
@@ -78,7 +78,7 @@ package struct WebhookVerifier: Sendable {
     /// "5 minutes both ways" (Standard Webhooks 1.0.0; the Go and JS references).
     package static let tolerance = Duration.seconds(300)
     /// The most characters of an event's id.
-    static let maximumID = 256
+    package static let maximumID = 256
 
     let secrets: [WebhookSecret]
 

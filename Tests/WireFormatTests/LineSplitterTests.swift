@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import Testing
+import WireFormat
 
 @Suite struct LineSplitterTests {
     static func lines(_ text: String, pieces: Int, limit: Int = 8) -> [String] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Signing
+import WireFormat
 
 /// What release tools sign with beyond Standard Webhooks and GitHub's header.
 extension WebhookVerifier {

@@ -2,7 +2,7 @@
 import RelayEngine
 import Signing
 import Testing
-import VersionSources
+import WireFormat
 
 @Suite("Webhook signatures")
 struct WebhookVerifierTests {

@@ -31,7 +31,7 @@ package enum WireTime {
     }
 
     /// RFC 9110 section 5.6.7, the form that must be sent: "Sun, 06 Nov 1994 08:49:37 GMT".
-    static func httpDate(_ text: String) -> Timestamp? {
+    package static func httpDate(_ text: String) -> Timestamp? {
         let parts = text.split(separator: " ")
         guard parts.count == 6, parts[5] == "GMT", days.contains(String(parts[0])),
             let day = number(Array(parts[1].utf8)[...]),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
-
-@testable import HTTP2
+import WireFormat
 
 struct RetryAfterTests {
     /// RFC 9110's own example, 784111777 seconds after 1970, in its three formats; "now" is 100 seconds before.

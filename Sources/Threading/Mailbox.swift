@@ -7,20 +7,20 @@ import Synchronization
 /// Events for one thread from many: posted under a lock, taken all at once.
 ///
 /// The reader sleeps in `poll` on an eventfd (eventfd(2)): one write wakes it however many events wait.
-final class Mailbox<Event: Sendable>: Sendable {
+package final class Mailbox<Event: Sendable>: Sendable {
     private let events = Mutex<[Event]>([])
     private let descriptor: Int32
 
-    init() throws {
+    package init() throws(ThreadingError) {
         descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        guard descriptor >= 0 else { throw FanOutError(context: "eventfd: error \(errno)") }
+        guard descriptor >= 0 else { throw ThreadingError("eventfd", errno: errno) }
     }
 
     deinit {
         close(descriptor)
     }
 
-    func post(_ event: Event) {
+    package func post(_ event: Event) {
         let wasEmpty = events.withLock { events in
             defer { events.append(event) }
             return events.isEmpty
@@ -30,7 +30,7 @@ final class Mailbox<Event: Sendable>: Sendable {
 
     /// All events posted since the last call, at once if there are any, else when the first comes or `timeout` is over:
     /// never before, for poll(2) counts whole milliseconds, and who wakes too early for what is due would only ask again.
-    func take(timeout: Duration) -> [Event] {
+    package func take(timeout: Duration) -> [Event] {
         let waiting = drain()
         if !waiting.isEmpty { return waiting }
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -23,7 +23,7 @@ package enum LogLevel: Int, Sendable, Comparable, CaseIterable {
 
 /// Where log lines go: a constant message, and what varies in fields, so that lines can be counted and searched.
 ///
-/// Telephones and tokens go through `Masked` first. The sink may be called on any thread. Copies share their level and
+/// Telephones and tokens never go in. The sink may be called on any thread. Copies share their level and
 /// their counts. A line that is written while a request is answered carries the field `request` (`RequestMark`).
 package struct Log: Sendable {
     package typealias Fields = [(name: String, value: String)]
@@ -73,18 +73,5 @@ package enum RequestMark {
     /// Runs `body` under the id. Synchronous: the mark belongs to the thread for as long as it runs.
     package static func with<Result>(_ id: String?, _ body: () throws -> Result) rethrows -> Result {
         try $current.withValue(id, operation: body)
-    }
-}
-
-/// Personal data as a log may hold it.
-package enum Masked {
-    /// The last two characters of a telephone.
-    package static func telephone(_ text: String) -> String {
-        text.count > 4 ? "…" + text.suffix(2) : "…"
-    }
-
-    /// The first six characters of a push token.
-    package static func token(_ text: String) -> String {
-        text.count > 12 ? text.prefix(6) + "…" : "…"
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 
 extension Timestamp {
     /// RFC 3339 in UTC with milliseconds: "2026-01-31T09:05:07.250Z".
@@ -34,7 +35,7 @@ extension Timestamp {
         )
     }
 
-    package static func floor(_ value: Int64, by divisor: Int64) -> Int64 {
+    static func floor(_ value: Int64, by divisor: Int64) -> Int64 {
         value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor)
     }
 }

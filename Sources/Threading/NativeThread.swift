@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CCurl
+import CLinux
 import Glibc
 
 /// A POSIX thread of its own, for calls that block and loops that never end: neither belongs on Swift's cooperative pool.
@@ -10,8 +10,8 @@ package struct NativeThread: Sendable {
 
     /// Starts `body`. Every thread started must be `join`ed or `detach`ed, once.
     /// - Parameter name: shown by top and perf; cut to 15 bytes, as Linux does.
-    /// - Throws: `.cannotConnect` when the system has no thread left (EAGAIN).
-    package init(name: String, _ body: @escaping @Sendable () -> Void) throws(TransportError) {
+    /// - Throws: when the system has no thread left (EAGAIN).
+    package init(name: String, _ body: @escaping @Sendable () -> Void) throws(ThreadingError) {
         let box = unsafe Unmanaged.passRetained(Body(name: name, run: body))
         var all = sigset_t()
         var before = sigset_t()
@@ -32,9 +32,8 @@ package struct NativeThread: Sendable {
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
         guard result == 0 else {
             unsafe box.release()
-            throw TransportError(
-                code: .cannotConnect, context: "thread \"\(name)\"", reason: unsafe String(cString: strerror(result)),
-                hint: "the limit on tasks (TasksMax) may be too low")
+            throw ThreadingError(
+                "thread \"\(name)\"", errno: result, hint: "the limit on tasks (TasksMax) may be too low")
         }
         identifier = made
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 
 /// Judges by their pulses whether all parts of the daemon get on. Pure: readings and time in, a verdict out.
 ///

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-import RelayStore
 import Testing
-import VersionSources
+import WireFormat
 
-@testable import RelayAPI
-
-@Suite("Answers")
-struct WriterTests {
+@Suite("JSON out")
+struct JSONWriterTests {
     static func text(_ content: (inout JSONWriter) -> Void) -> String {
         var writer = JSONWriter()
         content(&writer)
@@ -61,27 +58,5 @@ struct WriterTests {
         ])
     func instants(milliseconds: Int64, text: String) {
         #expect(Timestamp(milliseconds: milliseconds).internetTime == text)
-    }
-
-    @Test("push ids are UUIDs of version 8")
-    func pushIDs() {
-        #expect(PushID.text(campaign: "0123456789ab", device: 1) == "01234567-89ab-8000-8000-000000000001")
-        #expect(
-            PushID.text(campaign: "0123456789ab", device: 0x0FED_CBA9_8765_4321)
-                == "01234567-89ab-8000-8fed-cba987654321")
-    }
-
-    @Test("cursors read back, and only as what they are")
-    func cursors() {
-        #expect(Cursor.position(Cursor.text(.campaigns, 42), .campaigns) == 42)
-        #expect(Cursor.position(Cursor.text(.campaigns, 42), .deliveries) == nil)
-        for bad in ["", "42", "c42", "!!", Cursor.text(.campaigns, -1)] {
-            #expect(Cursor.position(bad, .campaigns) == nil, "\(bad)")
-        }
-        let position = DeliveryPosition(campaign: "0123456789ab", device: 7)
-        #expect(Cursor.deliveryPosition(Cursor.text(position)) == position)
-        for bad in ["", "!!", Cursor.text(.ledger, 7), Cursor.text(.deliveries, 7)] {
-            #expect(Cursor.deliveryPosition(bad) == nil, "\(bad)")
-        }
     }
 }

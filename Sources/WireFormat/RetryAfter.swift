@@ -2,10 +2,10 @@
 
 /// `Retry-After` in both its forms (RFC 9110, 10.2.3): seconds, and a date in any of the three formats that "a recipient
 /// [...] MUST accept" (RFC 9110, 5.6.7).
-enum RetryAfter {
+package enum RetryAfter {
     /// - Parameter now: seconds since 1970, on the wall clock.
     /// - Returns: seconds from now, at least 0; nil where the text is neither form.
-    static func seconds(_ text: some Collection<UInt8>, now: @autoclosure () -> Int64) -> Int32? {
+    package static func seconds(_ text: some Collection<UInt8>, now: @autoclosure () -> Int64) -> Int32? {
         let text = Array(text)
         if !text.isEmpty, text.allSatisfy({ (0x30...0x39).contains($0) }) {
             // More digits than fit mean "for ever" as well as any.
@@ -16,9 +16,9 @@ enum RetryAfter {
     }
 }
 
-enum HTTPDate {
+package enum HTTPDate {
     /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`.
-    static func secondsSince1970(_ text: [UInt8]) -> Int64? {
+    package static func secondsSince1970(_ text: [UInt8]) -> Int64? {
         let words = String(decoding: text, as: UTF8.self).split { $0 == " " || $0 == "," || $0 == "-" }
         let day: Substring
         let month: Substring

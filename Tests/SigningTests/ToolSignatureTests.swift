@@ -2,7 +2,7 @@
 import RelayEngine
 import Signing
 import Testing
-import VersionSources
+import WireFormat
 
 /// The vectors that the vendors publish (PROTOCOLS 3), and what must not verify.
 @Suite("Signatures of release tools")

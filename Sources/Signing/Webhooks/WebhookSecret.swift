@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Signing
+import WireFormat
 
 /// A secret that a sender of webhooks signs with.
 package struct WebhookSecret: Sendable, CustomStringConvertible {

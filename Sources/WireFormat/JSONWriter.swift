@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+package import RelayEngine
 
 /// Writes JSON as bytes, names and values in the order in which they are given.
-struct JSONWriter {
-    private(set) var bytes: [UInt8] = []
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    init(reserving capacity: Int = 512) {
+    package init(reserving capacity: Int = 512) {
         bytes.reserveCapacity(capacity)
     }
 
     /// Forgets all and keeps the memory.
-    mutating func reset() {
+    package mutating func reset() {
         bytes.removeAll(keepingCapacity: true)
         needsComma = false
     }
 
     /// Ends a line of NDJSON: the next value begins anew.
-    mutating func newLine() {
+    package mutating func newLine() {
         bytes.append(0x0A)
         needsComma = false
     }
 
     // MARK: Structure
 
-    mutating func object(_ content: (inout JSONWriter) -> Void) {
+    package mutating func object(_ content: (inout JSONWriter) -> Void) {
         open("{")
         content(&self)
         close("}")
     }
 
-    mutating func array<Elements: Sequence>(
+    package mutating func array<Elements: Sequence>(
         _ elements: Elements, _ content: (inout JSONWriter, Elements.Element) -> Void
     ) {
         open("[")
@@ -38,7 +38,7 @@ struct JSONWriter {
         close("]")
     }
 
-    mutating func name(_ name: String) {
+    package mutating func name(_ name: String) {
         separate()
         append(quoted: name)
         bytes.append(UInt8(ascii: ":"))
@@ -47,28 +47,28 @@ struct JSONWriter {
 
     // MARK: Values
 
-    mutating func null() {
+    package mutating func null() {
         separate()
         bytes.append(contentsOf: "null".utf8)
     }
 
-    mutating func bool(_ value: Bool) {
+    package mutating func bool(_ value: Bool) {
         separate()
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
-    mutating func string(_ value: String) {
+    package mutating func string(_ value: String) {
         separate()
         append(quoted: value)
     }
 
-    mutating func integer(_ value: Int64) {
+    package mutating func integer(_ value: Int64) {
         separate()
         bytes.append(contentsOf: String(value).utf8)
     }
 
     /// With at most one decimal; 0 for what JSON cannot say.
-    mutating func decimal(_ value: Double) {
+    package mutating func decimal(_ value: Double) {
         separate()
         let tenths = value.isFinite && abs(value) < 1e15 ? Int64((value * 10).rounded()) : 0
         if tenths < 0 { bytes.append(UInt8(ascii: "-")) }
@@ -77,7 +77,7 @@ struct JSONWriter {
     }
 
     /// With at most two decimals; 0 for what JSON cannot say.
-    mutating func precise(_ value: Double) {
+    package mutating func precise(_ value: Double) {
         let hundredths = value.isFinite && abs(value) < 1e15 ? Int64((value * 100).rounded()) : 0
         guard hundredths % 10 != 0 else { return decimal(value) }
         separate()
@@ -88,29 +88,29 @@ struct JSONWriter {
     }
 
     /// JSON that is written already.
-    mutating func raw(_ json: [UInt8]) {
+    package mutating func raw(_ json: [UInt8]) {
         separate()
         bytes.append(contentsOf: json)
     }
 
     // MARK: Members
 
-    mutating func member(_ name: String, _ value: String?) {
+    package mutating func member(_ name: String, _ value: String?) {
         self.name(name)
         if let value { string(value) } else { null() }
     }
 
-    mutating func member(_ name: String, _ value: Int64?) {
+    package mutating func member(_ name: String, _ value: Int64?) {
         self.name(name)
         if let value { integer(value) } else { null() }
     }
 
-    mutating func member(_ name: String, _ value: Timestamp?) {
+    package mutating func member(_ name: String, _ value: Timestamp?) {
         self.name(name)
         if let value { string(value.internetTime) } else { null() }
     }
 
-    mutating func member(_ name: String, strings: [String]?) {
+    package mutating func member(_ name: String, strings: [String]?) {
         self.name(name)
         guard let strings else { return null() }
         array(strings) { $0.string($1) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
-import VersionSources
+import WireFormat
 
 @Suite("JSON")
 struct JSONReaderTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-import Signing
+import WireFormat
 
 extension WebhookSecret {
     /// The three headers of Standard Webhooks 1.0.0 (PROTOCOLS 3.2) for a body that is about to be sent.

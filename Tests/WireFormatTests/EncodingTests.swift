@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-import Signing
 import Testing
+// SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 @Suite struct EncodingTests {
     /// RFC 4648 section 10.

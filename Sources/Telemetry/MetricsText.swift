@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 
 /// Prometheus' text format, version 0.0.4 (prometheus.io, "Exposition formats"). Pure.
 package struct MetricsText: Sendable {
