@@ -3,6 +3,7 @@ import Foundation
 import OwnThread
 import RelayEngine
 import RelayStore
+import Telemetry
 import Testing
 import UpgradeRules
 import VersionSources
@@ -101,17 +102,17 @@ struct OpenAPITests {
         }
     }
 
-    @Test(
-        "words that the program knows are those of the document",
-        arguments: [
-            ("Campaign", ["properties", "state"], CampaignState.allCases.map(\.rawValue)),
-            ("Delivery", ["properties", "state"], DeliveryState.allCases.map(\.name)),
-            ("Device", ["properties", "environment"], PushEnvironment.allCases.map(\.name)),
-            ("Device", ["properties", "platform"], Platform.allCases.map(\.rawValue)),
-            ("Notification", ["properties", "state"], NotificationRecord.State.allCases.map(\.rawValue)),
-            ("LogLevel", ["properties", "level"], LogLevel.allCases.map(\.name)),
-            ("NewToken", ["properties", "scopes", "items"], Scope.allCases.map(\.rawValue)),
-        ])
+    static let knownWords: [(schema: String, path: [String], words: [String])] = [
+        ("Campaign", ["properties", "state"], CampaignState.allCases.map(\.rawValue)),
+        ("Delivery", ["properties", "state"], DeliveryState.allCases.map(\.name)),
+        ("Device", ["properties", "environment"], PushEnvironment.allCases.map(\.name)),
+        ("Device", ["properties", "platform"], Platform.allCases.map(\.rawValue)),
+        ("Notification", ["properties", "state"], NotificationRecord.State.allCases.map(\.rawValue)),
+        ("LogLevel", ["properties", "level"], LogLevel.allCases.map(\.name)),
+        ("NewToken", ["properties", "scopes", "items"], Scope.allCases.map(\.rawValue)),
+    ]
+
+    @Test("words that the program knows are those of the document", arguments: knownWords)
     func words(schema: String, path: [String], words: [String]) throws {
         var value = try #require(DocumentCheck.check.resolve("#/components/schemas/\(schema)"), "\(schema)")
         for step in path { value = try #require(value[step], "\(schema) \(path)") }
