@@ -117,7 +117,8 @@ let package = Package(
         room("CurlTransport", ["Threading", "CCurl", "COpenSSL"], touchesC: true),
         room("Signing", ["WireFormat", "RelayEngine", "COpenSSL"], touchesC: true),
         room(
-            "RelayStoreSQLite", ["CSQLite", "RelayStore", "Telemetry", "RelayEngine", "UpgradeRules"], touchesC: true),
+            "RelayStoreSQLite", ["CSQLite", "RelayStore", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"],
+            touchesC: true),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
         room("Telemetry", ["RelayEngine"]),
         room("Threading", ["RelayEngine", "CLinux"], touchesC: true),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
 package import Signing
-import VersionSources
 
 /// A receiver with the secret that it verifies with.
 package struct NotificationTarget: Sendable {

@@ -5,7 +5,6 @@ import RelayStore
 import Signing
 import Telemetry
 import UpgradeRules
-import VersionSources
 import WireFormat
 
 /// The API without its sockets: a request in, an answer out. Called on the connections' threads.

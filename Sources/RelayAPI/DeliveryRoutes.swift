@@ -2,7 +2,6 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
-import VersionSources
 import WireFormat
 
 extension API {

@@ -2,7 +2,6 @@
 import HTTPServer
 import RelayEngine
 import Telemetry
-import VersionSources
 import WireFormat
 
 extension API {

@@ -4,7 +4,6 @@ import RelayEngine
 import RelayStore
 import Telemetry
 import UpgradeRules
-import VersionSources
 import WireFormat
 
 /// An error as RFC 9457 tells it.

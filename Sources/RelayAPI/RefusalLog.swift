@@ -5,7 +5,6 @@ import Signing
 import Synchronization
 import Telemetry
 import Threading
-import VersionSources
 
 /// Tells the log who was refused, and no more often than a disk can bear. Of a request it tells where it came from, which
 /// hook it meant and what was wrong: never a body, a signature or a secret.

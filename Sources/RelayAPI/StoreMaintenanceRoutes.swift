@@ -5,7 +5,6 @@ package import RelayStore
 import Synchronization
 package import Telemetry
 import Threading
-import VersionSources
 import WireFormat
 
 /// Backup, check and pruning of the store beside everything else that the daemon does. One of them at a time.

@@ -2,7 +2,6 @@
 import HTTPServer
 import RelayStore
 import Signing
-import VersionSources
 import WireFormat
 
 extension API {

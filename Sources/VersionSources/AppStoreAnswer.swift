@@ -39,7 +39,7 @@ package enum AppStoreAnswer {
         return AppStoreEntry(
             listing: StoreListing(
                 version: version, releaseNotes: fields.text("releaseNotes"), trackViewURL: fields.text("trackViewUrl"),
-                releasedAt: fields.text("currentVersionReleaseDate").flatMap(WireTime.internet)),
+                releasedAt: fields.text("currentVersionReleaseDate").flatMap(Timestamp.init(internetTime:))),
             bundleID: fields.text("bundleId"), trackID: fields.text("trackId").flatMap { Int64($0) })
     }
 

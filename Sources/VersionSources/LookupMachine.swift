@@ -36,11 +36,6 @@ package struct LookupMachine: Hashable, Sendable {
         return .ask(keys[asked])
     }
 
-    /// The store wants to be left alone, as another app's question was told.
-    package mutating func notBefore(_ time: Timestamp) {
-        schedule.notBefore(time)
-    }
-
     /// What the key that was to be asked next was answered.
     ///
     /// - Parameter known: the newest version that the store has shown before: an older one is a stale copy.

@@ -82,7 +82,7 @@ struct SourceClient: Sendable {
                 "HTTP \(response.status) redirects\(place); redirects are not followed, give the final address")
         default:
             let isThrottled = [403, 429, 503].contains(response.status)
-            let retryAfter = response["retry-after"].flatMap { WireTime.retryAfter($0, at: clock()) }
+            let retryAfter = response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) }
             throw SourceFault(
                 "HTTP \(response.status)"
                     + (retryAfter.map { ", to be asked again in \($0.components.seconds) s" } ?? ""),

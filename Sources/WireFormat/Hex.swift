@@ -2,15 +2,13 @@
 
 /// Base 16 (RFC 4648 section 8).
 package enum Hex {
-    private static let digits = Array("0123456789abcdef".utf8)
-
     /// Lower case, as GitHub signs and APNs tokens are written.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)
         for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
+            text.append(digit(byte >> 4))
+            text.append(digit(byte & 15))
         }
         return String(decoding: text, as: UTF8.self)
     }
@@ -30,6 +28,11 @@ package enum Hex {
             }
         }
         return high == nil ? bytes : nil
+    }
+
+    /// The digit of a value below 16, in lower case.
+    package static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
     /// The value of one digit of either case.

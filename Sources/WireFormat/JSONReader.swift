@@ -209,7 +209,7 @@ package struct JSONReader {
     private mutating func hexUnit() throws(JSONSyntaxError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            guard let byte = peek, let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
+            guard let byte = peek, let digit = Hex.value(of: byte) else {
                 throw fault("four hex digits are needed after \\u")
             }
             unit = unit << 4 | UInt16(digit)

@@ -40,7 +40,7 @@ package struct JSONWriter {
 
     package mutating func name(_ name: String) {
         separate()
-        append(quoted: name)
+        Self.append(quoted: name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
@@ -59,7 +59,7 @@ package struct JSONWriter {
 
     package mutating func string(_ value: String) {
         separate()
-        append(quoted: value)
+        Self.append(quoted: value, to: &bytes)
     }
 
     package mutating func integer(_ value: Int64) {
@@ -135,7 +135,7 @@ package struct JSONWriter {
     }
 
     /// RFC 8259 section 7: the quotation mark, the reverse solidus and U+0000 to U+001F must be escaped, nothing else.
-    private mutating func append(quoted text: String) {
+    package static func append(quoted text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
             switch byte {
@@ -150,16 +150,12 @@ package struct JSONWriter {
                 bytes.append(contentsOf: "\\t".utf8)
             case 0..<0x20:
                 bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(Self.digit(byte >> 4))
-                bytes.append(Self.digit(byte & 15))
+                bytes.append(Hex.digit(byte >> 4))
+                bytes.append(Hex.digit(byte & 15))
             default:
                 bytes.append(byte)
             }
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? 48 + value : 87 + value
     }
 }

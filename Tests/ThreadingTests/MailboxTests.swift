@@ -15,10 +15,10 @@ struct MailboxTests {
             }
         }
         var numbers = [[Int]](repeating: [], count: 4)
-        while numbers.contains(where: { $0.count < 500 }) {
-            let events = mailbox.take(timeout: .seconds(10))
-            guard !events.isEmpty else { break }
-            for event in events { numbers[event.thread].append(event.number) }
+        let deadline = MonotonicClock.now() + .seconds(60)
+        // The write that wakes may come after its event was taken: then nothing is found.
+        while numbers.contains(where: { $0.count < 500 }), MonotonicClock.now() < deadline {
+            for event in mailbox.take(timeout: .seconds(10)) { numbers[event.thread].append(event.number) }
         }
         #expect(numbers.allSatisfy { $0 == Array(0..<500) })
         for thread in threads { thread.join() }
@@ -40,5 +40,27 @@ struct MailboxTests {
         mailbox.post(7)
         #expect(mailbox.take(timeout: .seconds(-1)) == [7])
         #expect(mailbox.take(timeout: .seconds(-1)).isEmpty)
+    }
+
+    @Test("what is left is handed out when it closes, and nothing is taken afterwards")
+    func closing() throws {
+        let mailbox = try Mailbox<Int>()
+        #expect(mailbox.post(1))
+        #expect(mailbox.close() == [1])
+        #expect(!mailbox.post(2))
+        #expect(mailbox.take().isEmpty)
+    }
+
+    @Test("who waits wakes for an event, and for another descriptor, long before the time is over")
+    func waking() throws {
+        let mailbox = try Mailbox<Int>()
+        let other = try Mailbox<Int>()
+        let began = MonotonicClock.now()
+        other.post(1)
+        #expect(mailbox.take(timeout: .seconds(60), orReadable: other.descriptor).isEmpty)
+        let poster = try NativeThread(name: "poster") { mailbox.post(7) }
+        #expect(mailbox.take(timeout: .seconds(60)) == [7])
+        poster.join()
+        #expect(MonotonicClock.now() - began < .seconds(30))
     }
 }

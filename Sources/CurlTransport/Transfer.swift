@@ -3,7 +3,7 @@ import CCurl
 
 /// What libcurl's callbacks need while one request is under way. One thread, for the time of one `curl_easy_perform`.
 @safe
-final class Exchange {
+final class Transfer {
     private let request: HTTPRequest
     private let line: (([UInt8]) throws -> Bool)?
     private let piece: (([UInt8]) throws -> Bool)?
@@ -40,10 +40,10 @@ final class Exchange {
         return unsafe relay_curl_set_http_header(handle.pointer, headerList)
     }
 
-    static func from(_ data: UnsafeMutableRawPointer?) -> Exchange? {
-        // SAFETY: set in HTTPClient.configure to an Exchange that the handle keeps.
+    static func from(_ data: UnsafeMutableRawPointer?) -> Transfer? {
+        // SAFETY: set in HTTPClient.configure to a Transfer that the handle keeps.
         guard let data = unsafe data else { return nil }
-        return unsafe Unmanaged<Exchange>.fromOpaque(data).takeUnretainedValue()
+        return unsafe Unmanaged<Transfer>.fromOpaque(data).takeUnretainedValue()
     }
 
     func header(_ bytes: UnsafeRawBufferPointer) {
@@ -133,28 +133,28 @@ final class Exchange {
 func takeHeader(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ data: UnsafeMutableRawPointer?)
     -> Int
 {
-    guard let exchange = unsafe Exchange.from(data) else { return 0 }
-    unsafe exchange.header(UnsafeRawBufferPointer(start: bytes, count: size * count))
+    guard let transfer = unsafe Transfer.from(data) else { return 0 }
+    unsafe transfer.header(UnsafeRawBufferPointer(start: bytes, count: size * count))
     return size * count
 }
 
 func takeBody(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ data: UnsafeMutableRawPointer?) -> Int
 {
-    guard let exchange = unsafe Exchange.from(data) else { return 0 }
+    guard let transfer = unsafe Transfer.from(data) else { return 0 }
     // Anything but the count given ends the transfer with CURLE_WRITE_ERROR (CURLOPT_WRITEFUNCTION(3)).
-    return unsafe exchange.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : -1
+    return unsafe transfer.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : -1
 }
 
 func giveBody(_ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ data: UnsafeMutableRawPointer?)
     -> Int
 {
-    guard let exchange = unsafe Exchange.from(data) else { return Int(CURL_READFUNC_ABORT) }
-    return unsafe exchange.give(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+    guard let transfer = unsafe Transfer.from(data) else { return Int(CURL_READFUNC_ABORT) }
+    return unsafe transfer.give(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
 }
 
 func showProgress(
     _ data: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _: curl_off_t
 ) -> Int32 {
-    guard let exchange = unsafe Exchange.from(data) else { return 1 }
-    return exchange.shouldStop ? 1 : 0
+    guard let transfer = unsafe Transfer.from(data) else { return 1 }
+    return transfer.shouldStop ? 1 : 0
 }
