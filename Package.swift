@@ -107,7 +107,8 @@ let package = Package(
         room(
             "RelayAPI",
             [
-                "APIModel", "HTTPServer", "Signing", "VersionSources", "RelayStore", "Telemetry", "Threading",
+                "APIModel", "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Telemetry",
+                "Threading",
                 "WireFormat",
                 "RelayEngine",
                 "UpgradeRules",
@@ -151,8 +152,10 @@ let package = Package(
         room("WireFormat", ["RelayEngine", "UpgradeRules"]),
         room("RelayEngine", ["UpgradeRules"]),
         room("UpgradeRules"),
-        room("APNsSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "Signing", "WireFormat"], touchesC: true),
+        room(
+            "APNsSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "Signing", "WireFormat", "RelayEngine"], touchesC: true),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
+        .target(name: "COpenAPI", exclude: ["openapi.json"]),
         system("CLinux"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),

@@ -55,7 +55,7 @@ final class RealDaemon: Sendable {
             try DaemonBook(
                 configuration, store: store, environment: [:], tokenSources: TokenSources(), signings: signings,
                 log: log))
-        let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
+        let board = VersionCache(store: store, clock: clock) { book.current.profiles }
         fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: FanOut.Configuration(), log: log,
             clock: clock, onVersions: { _ in board.refresh() })
@@ -67,7 +67,7 @@ final class RealDaemon: Sendable {
         let settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",
             webhookSecrets: { [] }, clock: clock, log: log)
-        server = APIServer(store: store, control: desk, settings: settings, board: board)
+        server = APIServer(store: store, control: desk, settings: settings, versionCache: board)
         try server.start()
         try notifier.start(book.current.notify)
     }

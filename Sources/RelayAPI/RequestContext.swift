@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayEngine
+import Signing
+import Telemetry
+
+/// One request from its head to its answer: the log and the metrics are told of it.
+///
+/// `@unchecked Sendable`: the server hands it from thread to thread, and never to two at a time (`HandledRequest`).
+final class RequestContext: HandledRequest, @unchecked Sendable {
+    /// What every log line and every problem of the request carries, and the answer's `X-Request-Id`.
+    let id: String
+    private let head: RequestHead
+    private let api: API
+    private let start = ContinuousClock.now
+    /// nil until it is known, and where there is none.
+    private var route: Route?
+
+    init(_ head: RequestHead, _ api: API) {
+        id = head.headers["x-request-id"].flatMap(Self.taken) ?? Self.made()
+        self.head = head
+        self.api = api
+    }
+
+    /// A proxy's or a client's own id, where it can stand in a log as it is: a line of theirs is found again by it.
+    static func taken(_ id: String) -> String? {
+        let isPlain = id.utf8.allSatisfy { byte in
+            (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == 0x2D || byte == 0x2E || byte == 0x5F
+        }
+        return isPlain && (1...64).contains(id.utf8.count) ? id : nil
+    }
+
+    private static func made() -> String {
+        let text = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }
+
+    func open() -> Opening {
+        let (route, opening) = api.open(head)
+        self.route = route
+        return opening
+    }
+
+    func refuse(_ reason: ServerRefusal) -> Response {
+        switch reason {
+        case .busy:
+            Problem(503, "the relay has too much to do; ask again", headers: [("Retry-After", "1")]).response
+        case .bodyTooLarge(let limit):
+            Problem(413, "the body has more than the \(limit) bytes that are taken here").response
+        }
+    }
+
+    /// Notes the answer and marks it.
+    func conclude(_ response: Response) -> Response {
+        let duration = ContinuousClock.now - start
+        let (route, method) = (route, head.method)
+        api.figures.count(route, method: method, response, duration)
+        let status = response.status
+        api.access.report(route?.isNoteworthy == true ? .info : .debug, id: id) {
+            [
+                ("route", route?.pattern ?? "\(RequestFigures.known(method)) none"),
+                ("status", String(status)), ("milliseconds", String(duration.milliseconds)),
+            ]
+        }
+        var response = response
+        response.headers.append(("X-Request-Id", id))
+        return response
+    }
+}

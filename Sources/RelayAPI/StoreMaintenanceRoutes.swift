@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayEngine
+package import RelayStore
+import Synchronization
+package import Telemetry
+import Threading
+import WireFormat
+
+/// Backup, check and pruning of the store beside everything else that the daemon does. One of them at a time.
+extension API {
+    /// A younger row may still be written to: a push that is in flight when its campaign ends, say.
+    private static let youngest = Duration.seconds(3600)
+
+    func backUpStore() throws -> Response {
+        let slot = try maintenanceSlot()
+        return Self.lines(StoreBackup(work: backup(), slot: slot), type: StoreBackup.contentType)
+    }
+
+    private func backup() -> LongWork<any StoreSnapshot> {
+        LongWork("backup", stop: stop) { [store] outlet in
+            var last = MonotonicClock.milliseconds() - 1000
+            return try store.snapshot { progress in
+                let now = MonotonicClock.milliseconds()
+                guard now - last >= 100 else { return outlet.isWanted }
+                last = now
+                return outlet.write { writer in
+                    writer.member("done", progress.done)
+                    writer.member("total", progress.total)
+                }
+            }
+        }
+    }
+
+    func checkStore() throws -> Response {
+        let slot = try maintenanceSlot()
+        let work = LongWork<Void>("check", stop: stop) { [store] outlet in
+            let faults = try store.check { name in outlet.write { $0.member("begins", name) } }
+            _ = outlet.write { StoreDocument.faults(faults, &$0) }
+        }
+        return Self.lines(LongAnswer(work, slot: slot))
+    }
+
+    func pruneStore(body: [UInt8]) throws -> Response {
+        let now = now()
+        var fields = try BodyFields(body)
+        var cutoff: Timestamp?
+        let need = "a time as in RFC 3339 is needed, at least an hour ago, such as \"2026-01-31T18:00:00Z\""
+        if let text = fields.string("before", example: "2026-01-31T18:00:00Z") {
+            cutoff = Timestamp(internetTime: text)
+            if cutoff.map({ $0 > now - Self.youngest }) ?? true {
+                fields.refuse("before", "\(need); it was \(JSONValue.string(text).sight)")
+            }
+        } else if !fields.faults.contains(where: { $0.field == "before" }) {
+            fields.refuse("before", "is missing; \(need)")
+        }
+        try fields.finish()
+        let slot = try maintenanceSlot()
+        let work = LongWork<Void>("prune", stop: stop) { [store, cutoff, log = settings.log] outlet in
+            var last = MonotonicClock.milliseconds()
+            let report = try store.prune(before: cutoff ?? now, at: now) { report in
+                let tick = MonotonicClock.milliseconds()
+                guard tick - last >= 200 else { return outlet.isWanted }
+                last = tick
+                return outlet.write { StoreDocument.members(of: report, isDone: false, &$0) }
+            }
+            log(.notice, "the store was pruned", report.fields)
+            _ = outlet.write { StoreDocument.members(of: report, isDone: true, &$0) }
+        }
+        return Self.lines(LongAnswer(work, slot: slot))
+    }
+
+    private func maintenanceSlot() throws -> StreamSlots.Slot {
+        guard let slot = maintenance.take() else {
+            throw Problem(409, "a backup, a check or a pruning is going on already; one at a time")
+        }
+        return slot
+    }
+
+    private static func lines(_ source: any ByteSource, type: String = "application/x-ndjson") -> Response {
+        Response(
+            status: 200, headers: [("Content-Type", type), ("Cache-Control", "no-store")], body: .stream(source))
+    }
+}
+
+/// Lines that tell how far the copy is, one that tells its size, and then the copy itself, byte for byte. So a reader sees
+/// the progress, and a copy that was cut short cannot pass for a whole one.
+final class StoreBackup: ByteSource {
+    let mayWaitLong = true
+    static let contentType = "application/vnd.upgrade-relay.backup"
+    private static let piece = 256 * 1024
+
+    private let work: LongWork<any StoreSnapshot>
+    /// As in `LongAnswer`.
+    private var slot: StreamSlots.Slot?
+    private var snapshot: (any StoreSnapshot)?
+
+    init(work: LongWork<any StoreSnapshot>, slot: StreamSlots.Slot) {
+        self.work = work
+        self.slot = slot
+    }
+
+    func next() throws -> [UInt8]? {
+        if let snapshot {
+            let bytes = try snapshot.read(atMost: Self.piece)
+            if bytes.isEmpty { slot = nil }
+            return bytes.isEmpty ? nil : bytes
+        }
+        switch try work.next() {
+        case .line(let line):
+            return line
+        case .over(let snapshot):
+            self.snapshot = snapshot
+            var writer = JSONWriter()
+            writer.object { $0.member("size", snapshot.size) }
+            writer.newLine()
+            return writer.bytes
+        }
+    }
+}
+
+extension StoreDocument {
+    static func members(of report: PruneReport, isDone: Bool, _ writer: inout JSONWriter) {
+        writer.name("isDone")
+        writer.bool(isDone)
+        writer.member("campaigns", report.campaigns)
+        writer.member("deliveries", report.deliveries)
+        writer.member("formerTelephones", report.formerTelephones)
+        writer.member("devices", report.devices)
+        writer.member("webhooks", report.webhooks)
+        writer.member("alerts", report.alerts)
+        writer.member("notifications", report.notifications)
+        writer.member("freed", report.freed)
+        writer.name("longestPause")
+        writer.decimal(Double(report.longestPause.nanoseconds) / 1e6)
+    }
+
+    static func faults(_ faults: [StoreFault], _ writer: inout JSONWriter) {
+        writer.name("faults")
+        writer.array(faults) { writer, fault in
+            writer.object { writer in
+                writer.member("check", fault.check)
+                writer.member("detail", fault.detail)
+            }
+        }
+    }
+
+    /// The last line of a check, for one that no daemon made.
+    package static func json(of faults: [StoreFault]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { Self.faults(faults, &$0) }
+        return writer.bytes
+    }
+}
+
+extension PruneReport {
+    /// For the log.
+    package var fields: Log.Fields {
+        [
+            ("campaigns", String(campaigns)), ("deliveries", String(deliveries)), ("devices", String(devices)),
+            ("webhooks", String(webhooks)), ("freed", String(freed)),
+            ("longestPauseMilliseconds", String(longestPause.milliseconds)),
+        ]
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+package import RelayEngine
+package import RelayStore
+import Synchronization
+package import UpgradeRules
+
+/// What the open paths answer from: the version store, the alerts and the versions seen, as they were a moment ago, with
+/// every answer rendered. Requests never touch the disk here.
+///
+/// Refreshed at each change of a version that this process makes or sees, and each second while the documents are asked
+/// for. May be used from any thread.
+package final class VersionCache: Sendable {
+    private let store: any RelayStore
+    private let clock: @Sendable () -> Timestamp
+    private let profiles: @Sendable () -> [AppKey: AppProfile]
+    private let contents = Mutex(Contents())
+    /// Held while the store is read, so that what was read first is also shown first.
+    private let refreshing = Mutex(())
+    private let wasRead = Atomic<Bool>(false)
+    private let ticks = Atomic<Int>(0)
+
+    private struct Contents {
+        var checks: [AppKey: CheckAnswers] = [:]
+        var documents: [String: LaunchDocument] = [:]
+        var newest: [AppKey: Version] = [:]
+        var alerts: [AppKey: AlertRecord] = [:]
+        var profiles: [AppKey: AppProfile] = [:]
+    }
+
+    /// - Parameter profiles: every app that is configured; asked at each refresh.
+    package init(
+        store: any RelayStore, clock: @escaping @Sendable () -> Timestamp,
+        profiles: @escaping @Sendable () -> [AppKey: AppProfile]
+    ) {
+        self.store = store
+        self.clock = clock
+        self.profiles = profiles
+    }
+
+    /// Reads the store. Where it cannot be read it stays as it is; the watcher reports that.
+    package func refresh() {
+        refreshing.withLock { _ in
+            guard let records = try? store.versions(), let alerts = try? store.alerts(at: clock()),
+                let seen = try? store.seenVersions()
+            else { return }
+            let profiles = profiles()
+            let byApp = Dictionary(uniqueKeysWithValues: records.map { ($0.app, $0) })
+            let alertByApp = Dictionary(uniqueKeysWithValues: alerts.map { ($0.app, $0) })
+            var new = Contents()
+            new.alerts = alertByApp
+            new.profiles = profiles
+            for record in records {
+                new.newest[record.app] = [record.required, record.latest].compactMap(\.self).max()
+            }
+            for (app, profile) in profiles {
+                new.checks[app] = CheckAnswers(byApp[app], profile)
+                let facts = Self.facts(byApp[app], profile, seen[app] ?? SeenVersions())
+                new.documents[app.app, default: LaunchDocument()].facts[app.platform] = (facts, alertByApp[app])
+            }
+            let now = clock()
+            for name in new.documents.keys { new.documents[name]?.render(at: now) }
+            contents.withLock { $0 = new }
+        }
+    }
+
+    /// Called each second: takes note of devices that registered, where anybody looks.
+    package func tick() {
+        let count = ticks.wrappingAdd(1, ordering: .relaxed).newValue
+        guard wasRead.exchange(false, ordering: .relaxed) || count % 60 == 0 else { return }
+        refresh()
+    }
+
+    // MARK: Answers
+
+    /// nil when the app is not configured.
+    func check(_ app: AppKey, version: Version, telephone: String?) -> PreparedContent? {
+        let answers = contents.withLock { $0.checks[app] }
+        return answers?.answer(to: version, telephone: telephone)
+    }
+
+    /// The newest version that the store knows of; nil where it knows none.
+    func newest(_ app: AppKey) -> Version? {
+        contents.withLock { $0.newest[app] }
+    }
+
+    /// nil when the app is configured for no platform.
+    func document(_ app: String) -> PreparedContent? {
+        wasRead.store(true, ordering: .relaxed)
+        let now = clock()
+        return contents.withLock { contents in
+            guard let document = contents.documents[app] else { return nil }
+            if let end = document.changesAt, end <= now { contents.documents[app]?.render(at: now) }
+            return contents.documents[app]?.content
+        }
+    }
+
+    // MARK: Advice
+
+    /// What the document makes of a record.
+    package func advice(for record: VersionRecord, seen: SeenVersions) -> LaunchGateAdvice {
+        let (profile, alert) = contents.withLock { ($0.profiles[record.app], $0.alerts[record.app]) }
+        var facts = Self.facts(record, profile, seen)
+        if let alert, !alert.hasEnded(at: clock()) {
+            facts.alert = .init(message: alert.message, blocking: alert.isBlocking)
+        }
+        return LaunchGateAdvice(record.app.platform, facts)
+    }
+
+    /// What to know before a bump. Asks the store.
+    func warnings(for bump: VersionBump) throws -> [String] {
+        var record = try store.version(of: bump.app) ?? VersionRecord(app: bump.app, updatedAt: clock())
+        record.required = [record.required, bump.required].compactMap(\.self).max()
+        record.latest = [record.latest, bump.latest, record.required].compactMap(\.self).max()
+        record.builds.required = bump.builds.required ?? record.builds.required
+        record.builds.latest = [record.builds.latest, bump.builds.latest, record.builds.required].compactMap(\.self)
+            .max()
+        return advice(for: record, seen: try store.seenVersions(of: bump.app)).warnings
+    }
+
+    private static func facts(
+        _ record: VersionRecord?, _ profile: AppProfile?, _ seen: SeenVersions
+    ) -> LaunchGateAdvice.Facts {
+        LaunchGateAdvice.Facts(
+            required: record?.required, latest: record?.latest, requiredBuild: record?.builds.required,
+            latestBuild: record?.builds.latest, message: record?.message, requiredMessage: profile?.alert, seen: seen)
+    }
+}
+
+/// The document of one app, rendered for as long as no alert in it ends.
+private struct LaunchDocument {
+    var facts: [Platform: (facts: LaunchGateAdvice.Facts, alert: AlertRecord?)] = [:]
+    private(set) var content: PreparedContent?
+    /// When an alert ends that the content names.
+    private(set) var changesAt: Timestamp?
+
+    /// Both sections are always there: each client fails on a file without its own.
+    mutating func render(at now: Timestamp) {
+        var document = LaunchGateDocument(ios: .init(), android: .init())
+        changesAt = nil
+        for (platform, entry) in facts {
+            var facts = entry.facts
+            if let alert = entry.alert, !alert.hasEnded(at: now) {
+                facts.alert = .init(message: alert.message, blocking: alert.isBlocking)
+                changesAt = [changesAt, alert.endsAt].compactMap(\.self).min()
+            }
+            document[platform] = LaunchGateAdvice(platform, facts).section
+        }
+        content = PreparedContent(document.rendered())
+    }
+}
