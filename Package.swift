@@ -125,7 +125,8 @@ let package = Package(
         room("WireFormat", ["RelayEngine", "UpgradeRules"]),
         room("RelayEngine", ["UpgradeRules"]),
         room("UpgradeRules"),
-        room("APNsSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "Signing", "WireFormat"], touchesC: true),
+        room(
+            "APNsSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "Signing", "WireFormat", "RelayEngine"], touchesC: true),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
         .target(name: "COpenAPI", exclude: ["openapi.json"]),
         system("CLinux"),

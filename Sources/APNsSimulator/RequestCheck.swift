@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Signing
+import WireFormat
 
 /// Judges requests as APNs does (PROTOCOLS 1.1, 1.2, 1.4, 1.6). Holds no time and no connection: both are passed in.
 ///
@@ -92,15 +93,15 @@ package struct RequestCheck {
         if size == 0 { return .payloadEmpty }
         let isVoIP = headers[.pushType] == Self.voIP
         if size > (isVoIP ? Self.largestVoIPPayload : Self.largestPayload) { return .payloadTooLarge }
-        var hasAps = false
-        let isObject = JSONScan.object(payload) { member in
-            if member.kind == .object, payload[member.key] == Self.aps { hasAps = true }
-        }
-        return isObject && hasAps ? nil : .payloadEmpty
+        guard case .object(let members)? = try? JSONReader.read(payload),
+            case .object? = members.first(where: { $0.name == "aps" })?.value
+        else { return .payloadEmpty }
+        return nil
     }
 
     private func deviceToken(_ token: ArraySlice<UInt8>?) -> RejectionReason? {
-        guard let token, token.count % 2 == 0, token.count <= Self.longestToken, token.allSatisfy(isHexDigit) else {
+        guard let token, token.count % 2 == 0, token.count <= Self.longestToken, token.allSatisfy(Self.isHexDigit)
+        else {
             return .badDeviceToken
         }
         return nil
@@ -119,6 +120,10 @@ package struct RequestCheck {
         return true
     }
 
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+    }
+
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     private static func isTopicCharacter(_ byte: UInt8) -> Bool {
@@ -134,7 +139,6 @@ package struct RequestCheck {
     private static let post = Array("POST".utf8)[...]
     private static let background = Array("background".utf8)[...]
     private static let voIP = Array("voip".utf8)[...]
-    private static let aps = Array("\"aps\"".utf8)[...]
     /// The usual one first.
     private static let priorities = ["10", "5", "1"].map { Array($0.utf8)[...] }
 

@@ -24,6 +24,8 @@ package struct RequestHeaders: Sendable {
     private var arena: [UInt8] = []
     /// Start and end in `arena`, two for each known header; -1 where the header was not sent.
     private var ends: [Int32] = Array(repeating: -1, count: 2 * KnownHeader.allCases.count)
+    /// No known header was sent.
+    private(set) var isEmpty = true
     /// A known header was sent twice.
     package private(set) var hasDuplicate = false
 
@@ -41,10 +43,12 @@ package struct RequestHeaders: Sendable {
         arena.removeAll(keepingCapacity: true)
         for index in ends.indices { ends[index] = -1 }
         hasDuplicate = false
+        isEmpty = true
     }
 
     package mutating func add(_ header: KnownHeader, _ value: borrowing Span<UInt8>) {
         let place = header.rawValue * 2
+        isEmpty = false
         if ends[place] >= 0 { hasDuplicate = true }
         ends[place] = Int32(arena.count)
         unsafe value.withUnsafeBufferPointer { unsafe arena.append(contentsOf: $0) }

@@ -23,7 +23,7 @@ final class SimulatorConnection {
     /// The epoll events it is registered for: the loop's note.
     var watched: UInt32 = 0
     private let tls: TLSStream
-    private let clerk: Clerk
+    private let judge: RequestJudge
     private var session: OpaquePointer?
     private var credential = ConnectionCredential()
     private var isAuthorized = false
@@ -32,7 +32,13 @@ final class SimulatorConnection {
     /// The stream whose header block is arriving: blocks are never interleaved (RFC 9113 section 4.3).
     private var current: StreamSlot?
     private var openStreams = 0
+    private var mostStreams = 0
     private var requests = 0
+    /// Bare mode without a script: pushes with a good provider token need nothing more than their answer. Looked up once for
+    /// all that is read in one go, since each look at the judge's state costs a check for others that use it.
+    private var isPlain = false
+    /// Of those, the ones that the judge has not counted yet.
+    private var plainPushes = 0
     /// The highest stream that was looked at. Requests need not end in the order of their streams.
     private var highestStream: Int32 = 0
     /// No stream above it is looked at; set with the GOAWAY.
@@ -52,17 +58,19 @@ final class SimulatorConnection {
     /// Bytes gathered before a write: one TLS record holds 16 KiB (RFC 8446 section 5.1). Answers are small, so what
     /// the last frame adds seldom passes it.
     private static let coalesced = 16_384 - 256
+    /// Bare mode: records that are read before their answers are written, in one system call for some 150 pushes.
+    private static let bareRecords = 4
 
     /// Nil if there is no memory. `callbacks` outlives the connection.
     init?(
-        number: UInt64, socket: consuming Descriptor, tls context: TLSContext, clerk: Clerk, delaysAnswers: Bool,
+        number: UInt64, socket: consuming Descriptor, tls context: TLSContext, judge: RequestJudge, delaysAnswers: Bool,
         callbacks: SessionCallbacks
     ) {
         guard let tls = TLSStream(context: context, socket: socket.number) else { return nil }
         self.number = number
         self.socket = socket
         self.tls = tls
-        self.clerk = clerk
+        self.judge = judge
         self.delaysAnswers = delaysAnswers
         output.reserveCapacity(2 * 16_384)
         // The session keeps an unowned pointer to this object, which deletes the session when it ends.
@@ -72,34 +80,39 @@ final class SimulatorConnection {
         }
         // What a connection to APNs starts with (PROTOCOLS 1.7), but one stream only until a valid token was seen.
         submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 1), (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, 8000)])
-        clerk.connectionOpened()
+        judge.connectionOpened()
     }
 
     deinit {
         unsafe nghttp2_session_del(session)
-        clerk.connectionClosed()
+        judge.connectionClosed()
     }
 
     // MARK: Bytes
 
     /// Reads all there is, answers it, writes. `buffer` is scratch memory of the loop.
     func socketReadable(_ buffer: UnsafeMutableRawBufferPointer) -> Need {
+        isPlain = judge.isPlain
+        defer { countPlainPushes() }
+        var records = 0
         while true {
             switch unsafe tls.read(into: buffer) {
             case .bytes(let count):
+                records += 1
                 let base = unsafe buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
                 let taken = unsafe nghttp2_session_mem_recv(session, base, count)
                 if isCut {
-                    clerk.publish()
+                    judge.publish()
                     return .close
                 }
                 // NGHTTP2_ERR_BAD_CLIENT_MAGIC and NGHTTP2_ERR_FLOODED, for example; the lesser ones become a GOAWAY.
                 guard taken == count else { return .close }
                 if isSilent {
-                    clerk.publish()
+                    judge.publish()
                     return .silence
                 }
                 // Answers now and then, or a fast client would be read forever and never answered.
+                guard !judge.isBare || records % Self.bareRecords == 0 else { continue }
                 let need = flush()
                 if need != .reading { return need }
             case .wantsRead: return tls.isHandshakeDone ? flush() : .reading
@@ -128,7 +141,8 @@ final class SimulatorConnection {
                 }
             }
             // Whatever a client may read next must be on record first.
-            clerk.publish()
+            countPlainPushes()
+            judge.publish()
             switch unsafe output.withUnsafeBytes({
                 unsafe tls.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...]))
             })
@@ -165,7 +179,10 @@ final class SimulatorConnection {
         slot.begin(stream)
         current = slot
         openStreams += 1
-        if openStreams > clerk.figures.peakStreams { clerk.figures.peakStreams = openStreams }
+        if openStreams > mostStreams {
+            mostStreams = openStreams
+            judge.figures.peakStreams = max(judge.figures.peakStreams, openStreams)
+        }
         // The index, from 1, is the stream's user data.
         unsafe nghttp2_session_set_stream_user_data(
             session, stream, UnsafeMutableRawPointer(bitPattern: slot.index + 1))
@@ -175,31 +192,39 @@ final class SimulatorConnection {
     func trailersBegan() { current = nil }
 
     func headerArrived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        // Once for every header of every push: bare mode leaves at once unless it can be authorization or apns-id.
-        if clerk.isBare, name.count != 13, name.count != 7 { return }
         guard let header = unsafe KnownHeader(name), let slot = current else { return }
         if header == .id { unsafe slot.takeID(value) }
-        if clerk.isBare {
-            guard header == .authorization else { return }
-            let span = unsafe value.span
-            slot.credentialFault =
-                credential.isCurrent(span)
-                ? credential.judgeCurrent(now: clerk.now / 1000)
-                : unsafe clerk.credentialFault(Array(value)[...], &credential)
-        } else {
-            unsafe slot.headers.add(header, value.span)
-        }
+        unsafe slot.headers.add(header, value.span)
+    }
+
+    /// Bare mode: the only two header fields that count.
+    func idArrived(_ value: UnsafeBufferPointer<UInt8>) {
+        if let slot = current { unsafe slot.takeID(value) }
+    }
+
+    func credentialArrived(_ value: UnsafeBufferPointer<UInt8>) {
+        current?.credentialFault =
+            unsafe credential.isCurrent(value.span)
+            ? credential.judgeCurrent(now: judge.now / 1000)
+            : unsafe judge.credentialFault(Array(value)[...], &credential)
     }
 
     func bodyArrived(_ stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
-        guard !clerk.isBare, let slot = slot(of: stream) else { return }
-        unsafe slot.append(bytes)
+        if let slot = slot(of: stream) { unsafe slot.append(bytes) }
     }
 
     func requestEnded(_ stream: Int32) {
         guard stream <= lastStream, !isCut, !isSilent, let slot = slot(of: stream), !slot.isWaiting else { return }
         highestStream = max(highestStream, stream)
-        guard let answer = clerk.judge(slot, credential: &credential, connection: number) else {
+        if isPlain, isAuthorized, slot.credentialFault == nil {
+            requests += 1
+            plainPushes += 1
+            slot.ensureID()
+            slot.isWaiting = true
+            if delaysAnswers { delayed.append((stream, slot.index, false)) } else { submitAnswer(slot) }
+            return
+        }
+        guard let answer = judge.answer(to: slot, credential: &credential, connection: number) else {
             unsafe nghttp2_submit_rst_stream(
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_REFUSED_STREAM.rawValue)
             return
@@ -210,15 +235,15 @@ final class SimulatorConnection {
         slot.isJudged = true
         if !isAuthorized, credential.current != nil {
             isAuthorized = true
-            submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clerk.maximumStreams))])
+            submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(judge.maximumStreams))])
         }
         switch answer.fault {
         case .reset:
-            clerk.note(.reset, slots: [slot])
+            judge.note(.reset, slots: [slot])
             unsafe nghttp2_submit_rst_stream(
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_INTERNAL_ERROR.rawValue)
         case .noAnswer:
-            clerk.note(.noAnswer, slots: [slot])
+            judge.note(.noAnswer, slots: [slot])
         case .cut?, .silence?:
             // Nothing goes out on this connection any more, so that all of its streams are hit.
             break
@@ -231,25 +256,31 @@ final class SimulatorConnection {
         }
         // What it had taken may still end after it; one is enough.
         let isGoAwaySpent = hasSaidGoAway
-        switch clerk.aftermath(of: answer, numberOnConnection: requests) {
+        switch judge.aftermath(of: answer, numberOnConnection: requests) {
         case .nothing: break
         case .setStreams(let count):
             submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(count))])
         case .silence: isSilent = true
         case .cut:
             isCut = true
-            clerk.figures.cuts += 1
+            judge.figures.cuts += 1
         case .goAway: if !isGoAwaySpent { submitGoAway() }
         }
         switch answer.fault {
         case .goAway? where isGoAwaySpent: break
-        case .delay?, .goAway?, .settings?: if let fault = answer.fault { clerk.note(fault, slots: []) }
+        case .delay?, .goAway?, .settings?: if let fault = answer.fault { judge.note(fault, slots: []) }
         case .cut?:
-            clerk.note(.cut, slots: unansweredSlots, doubts: answered.ids)
+            judge.note(.cut, slots: unansweredSlots, doubts: answered.ids)
         case .silence?:
-            clerk.note(.silence, slots: unansweredSlots)
+            judge.note(.silence, slots: unansweredSlots)
         case .reset?, .noAnswer?, .rejection?, .refusedStream?, nil: break
         }
+    }
+
+    private func countPlainPushes() {
+        guard plainPushes > 0 else { return }
+        judge.countAccepted(plainPushes)
+        plainPushes = 0
     }
 
     /// Of requests that have been judged and whose answer has not been packed.
@@ -257,7 +288,7 @@ final class SimulatorConnection {
 
     func streamClosed(_ stream: Int32) {
         guard let slot = slot(of: stream) else { return }
-        if slot.isJudged, slot.answer.reason == nil, clerk.keepsJournal { answered.add(slot.idHash) }
+        if slot.isJudged, slot.answer.reason == nil, judge.keepsJournal { answered.add(slot.idHash) }
         slot.isWaiting = false
         slot.stream = 0
         openStreams -= 1
@@ -321,8 +352,8 @@ final class SimulatorConnection {
     /// What was looked at stays: nghttp2 closes the streams above the one that a GOAWAY names, also those whose answer waits.
     private func submitGoAway() {
         lastStream = highestStream
-        clerk.figures.goAways += 1
-        let text = Array(#"{"reason":"\#(clerk.goAwayReason)"}"#.utf8)
+        judge.figures.goAways += 1
+        let text = Array(#"{"reason":"\#(judge.goAwayReason)"}"#.utf8)
         unsafe nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, NGHTTP2_NO_ERROR.rawValue, text, text.count)
     }

@@ -10,7 +10,7 @@ final class SimulatorLoop {
     private let ledger: SimulatorLedger
     private let tls: TLSContext
     private let callbacks: SessionCallbacks
-    private let clerk: Clerk
+    private let judge: RequestJudge
     /// Nanoseconds.
     private let latency: UInt64
     private var connections: [UInt64: SimulatorConnection] = [:]
@@ -41,8 +41,8 @@ final class SimulatorLoop {
         self.ledger = ledger
         self.tls = tls
         epoll = try Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), or: "epoll cannot be had")
-        callbacks = try SessionCallbacks()
-        clerk = try Clerk(configuration, ledger: ledger, journal: journal)
+        callbacks = try SessionCallbacks(isBare: configuration.bare)
+        judge = try RequestJudge(configuration, ledger: ledger, journal: journal)
         let total = configuration.latency + .milliseconds(configuration.faults.latencyMs)
         let parts = total.components
         latency = UInt64(max(0, parts.seconds)) * 1_000_000_000 + UInt64(max(0, parts.attoseconds)) / 1_000_000_000
@@ -74,23 +74,23 @@ final class SimulatorLoop {
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
         while !ledger.isStopped {
             let count = unsafe epoll_wait(epoll.number, &events, Int32(events.count), timeout())
-            clerk.now = Self.milliseconds()
+            judge.now = Self.milliseconds()
             if count > 0 {
                 for index in 0..<Int(count) { unsafe handle(events[index].data.u64, events[index].events) }
             }
             sendDelayed()
             dropDrained()
             listenAgain()
-            clerk.publish()
+            judge.publish()
         }
         connections.removeAll()
-        clerk.publish()
+        judge.publish()
     }
 
     private func handle(_ tag: UInt64, _ events: UInt32) {
         switch tag {
         case Self.listenerTag: accept()
-        case Self.wakeTag: ledger.takeScript { clerk.play($0) }
+        case Self.wakeTag: ledger.takeScript { judge.play($0) }
         default:
             guard let connection = connections[tag] else { return }
             if draining.contains(where: { $0.connection == tag }) {
@@ -103,7 +103,7 @@ final class SimulatorLoop {
             var need = SimulatorConnection.Need.reading
             if events & EPOLLIN.rawValue != 0 {
                 need = unsafe connection.socketReadable(buffer)
-                hold(connection)
+                schedule(connection)
             }
             if events & EPOLLOUT.rawValue != 0, need == .reading { need = connection.socketWritable() }
             // Only a silent connection watches for the client's leave without reading.
@@ -153,7 +153,7 @@ final class SimulatorLoop {
             unsafe setsockopt(number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
             guard
                 let connection = SimulatorConnection(
-                    number: nextNumber, socket: socket, tls: tls, clerk: clerk, delaysAnswers: latency > 0,
+                    number: nextNumber, socket: socket, tls: tls, judge: judge, delaysAnswers: latency > 0,
                     callbacks: callbacks)
             else { return }
             nextNumber += 1
@@ -183,7 +183,7 @@ final class SimulatorLoop {
 
     // MARK: Delayed answers
 
-    private func hold(_ connection: SimulatorConnection) {
+    private func schedule(_ connection: SimulatorConnection) {
         let waiting = connection.takeDelayed()
         guard !waiting.isEmpty else { return }
         let now = Self.monotonic()

@@ -33,14 +33,19 @@ final class StreamSlot {
 
     func begin(_ stream: Int32) {
         self.stream = stream
-        headers.removeAll()
-        payload.removeAll(keepingCapacity: true)
-        payloadSize = 0
+        answer = Answer()
+        if payloadSize > 0 || !headers.isEmpty {
+            headers.removeAll()
+            payload.removeAll(keepingCapacity: true)
+            payloadSize = 0
+        }
         credentialFault = .missingProviderToken
         isWaiting = false
         isJudged = false
-        body.removeAll(keepingCapacity: true)
-        bodySent = 0
+        if !body.isEmpty {
+            body.removeAll(keepingCapacity: true)
+            bodySent = 0
+        }
         hasID = false
     }
 

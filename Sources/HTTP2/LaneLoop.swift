@@ -12,13 +12,13 @@ final class LaneLoop {
     private let inbox: LaneInbox
     private let board: LaneBoard
     private let pulse: Pulse
-    private let book = LaneBook()
+    private let turn = TurnState()
     private let poller: Poller
     private let buffer: UnsafeMutableRawBufferPointer
     /// In the order of their numbers, without those that were removed and are over.
     private var pools: [Pool] = []
     private var poolsByID: [PoolID: Pool] = [:]
-    private var connections: [UInt64: Connection] = [:]
+    private var connections: [UInt64: HTTP2Connection] = [:]
     private var lastToken: UInt64 = 0
     private var writable: Set<UInt64> = []
     private var nextTick: MonotonicTime
@@ -62,10 +62,10 @@ final class LaneLoop {
                 for connection in connections.values { connection.tick(at: now) }
                 nextTick = now + Self.tick
             }
-            book.sentAt = MonotonicClock.now()
+            turn.sentAt = MonotonicClock.now()
             for pool in pools { serve(pool, at: now) }
             forgetPools()
-            tell()
+            report()
             if let stopAt, connections.isEmpty || now >= stopAt {
                 end()
                 pulse.rest()
@@ -96,7 +96,7 @@ final class LaneLoop {
     private func obey(_ command: LaneInbox.Command, at now: MonotonicTime) {
         switch command {
         case .addPool(let id, let configuration, let judge):
-            let pool = Pool(id: id, configuration: configuration, judge: judge, book: book)
+            let pool = Pool(id: id, configuration: configuration, judge: judge, turn: turn)
             pools.append(pool)
             poolsByID[id] = pool
             if stopAt != nil { pool.close() }
@@ -126,7 +126,7 @@ final class LaneLoop {
         dialer.trustedCertificates = configuration.trustedCertificates
         dialer.proxy = configuration.proxy
         dialer.connectTimeout = configuration.connectTimeout
-        book.figures.dials += 1
+        turn.figures.dials += 1
         let id = pool.id
         do {
             // Resolving names blocks, so every dial has a thread of its own for as long as it takes.
@@ -146,9 +146,9 @@ final class LaneLoop {
             return
         }
         lastToken += 1
-        let connection: Connection
+        let connection: HTTP2Connection
         do {
-            connection = try Connection(token: lastToken, pool: pool, dialed: dialed, at: now)
+            connection = try HTTP2Connection(token: lastToken, pool: pool, dialed: dialed, at: now)
         } catch {
             dialFailed(pool, error.description, at: now)
             return
@@ -161,12 +161,12 @@ final class LaneLoop {
         pool.machine.dialled()
         connections[connection.token] = connection
         pool.connections.append(connection)
-        book.figures.connectionsOpened += 1
+        turn.figures.connectionsOpened += 1
         pool.connected()
     }
 
     private func dialFailed(_ pool: Pool, _ reason: String, at now: MonotonicTime) {
-        book.figures.dialFailures += 1
+        turn.figures.dialFailures += 1
         let usable = pool.census(at: now).usable
         pool.machine.dialFailed(usable: usable, at: now, random: .random(in: 0..<1))
         // Where nothing waits any more, nothing is in anybody's way, and no later dial would say that it is over.
@@ -175,7 +175,7 @@ final class LaneLoop {
 
     private func serve(_ pool: Pool, at now: MonotonicTime) {
         // What goes out from now on goes out over these connections.
-        pool.noteWidth(at: book.sentAt)
+        pool.noteWidth(at: turn.sentAt)
         var isAgain = true
         while isAgain {
             isAgain = false
@@ -193,7 +193,7 @@ final class LaneLoop {
             }
         }
         pool.handBackWhatDoesNotWait(at: now)
-        if case .dial(let count) = pool.decide(at: book.sentAt) {
+        if case .dial(let count) = pool.decide(at: turn.sentAt) {
             for _ in 0..<count { dial(pool, at: now) }
         }
     }
@@ -207,17 +207,17 @@ final class LaneLoop {
 
     /// Reports a retirement to the pool's machine, and closes what is over.
     /// - Returns: whether the connection is gone.
-    private func settle(_ connection: Connection, at now: MonotonicTime) -> Bool {
+    private func settle(_ connection: HTTP2Connection, at now: MonotonicTime) -> Bool {
         let pool = connection.pool
         if case .retired(let reason) = connection.machine.phase, !connection.isRetirementReported {
             connection.isRetirementReported = true
-            book.figures.count(reason)
+            turn.figures.count(reason)
             let usable = pool.census(at: now).usable
             pool.machine.retired(
                 reason, connection.machine.record, livedFor: now - connection.machine.openedAt, usable: usable,
                 at: now, random: .random(in: 0..<1))
             // One that is idle takes nothing with it, and one that was judged has answered.
-            if pool.machine.holdsBack(at: now) != nil, usable == 0, !pool.isClosing, reason != .judged,
+            if pool.machine.dialPause(at: now) != nil, usable == 0, !pool.isClosing, reason != .judged,
                 pool.queued + connection.machine.inFlight > 0
             {
                 let error = connection.failure ?? connection.lastWords ?? "\(reason)"
@@ -230,33 +230,33 @@ final class LaneLoop {
         return true
     }
 
-    private func remove(_ connection: Connection) {
+    private func remove(_ connection: HTTP2Connection) {
         poller.remove(connection.socket)
         connection.close(saysGoodbye: true)
         connections[connection.token] = nil
         connection.pool.connections.removeAll { $0 === connection }
         // What many connections at a time have taken is not kept for the next time. free(3) alone gives back only what lies at
         // the heap's end; malloc_trim(3) gives back every page that is free.
-        if book.memory.trim() >= Self.worthATrim { malloc_trim(0) }
+        if turn.memory.trim() >= Self.worthATrim { malloc_trim(0) }
     }
 
     // MARK: The turn's end
 
-    private func tell() {
-        book.figures.latency = book.latency
-        book.figures.connectionsOpen = connections.count
-        book.figures.requestsInFlight = connections.values.reduce(0) { $0 + $1.machine.inFlight }
-        if book.figures != shownFigures {
-            shownFigures = book.figures
-            board.show(book.figures)
+    private func report() {
+        turn.figures.latency = turn.latency
+        turn.figures.connectionsOpen = connections.count
+        turn.figures.requestsInFlight = connections.values.reduce(0) { $0 + $1.machine.inFlight }
+        if turn.figures != shownFigures {
+            shownFigures = turn.figures
+            board.show(turn.figures)
         }
-        for (pool, condition, receiver) in book.conditions { receiver.pool(pool, is: condition) }
-        book.conditions.removeAll(keepingCapacity: true)
-        for (pool, streams, receiver) in book.widths { receiver.pool(pool, carries: streams) }
-        book.widths.removeAll(keepingCapacity: true)
-        for (batch, receiver) in book.finished { receiver.finished(batch) }
-        book.finished.removeAll(keepingCapacity: true)
-        book.discarded.removeAll(keepingCapacity: true)
+        for (pool, condition, receiver) in turn.conditions { receiver.pool(pool, is: condition) }
+        turn.conditions.removeAll(keepingCapacity: true)
+        for (pool, streams, receiver) in turn.widths { receiver.pool(pool, carries: streams) }
+        turn.widths.removeAll(keepingCapacity: true)
+        for (batch, receiver) in turn.finished { receiver.finished(batch) }
+        turn.finished.removeAll(keepingCapacity: true)
+        turn.discarded.removeAll(keepingCapacity: true)
     }
 
     private func end() {
@@ -268,6 +268,6 @@ final class LaneLoop {
             case .withdraw, .removePool, .dialled, .stop: break
             }
         }
-        tell()
+        report()
     }
 }

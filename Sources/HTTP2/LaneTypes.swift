@@ -65,7 +65,7 @@ package enum PoolCondition: Sendable, Equatable {
     /// connections has not come back.
     case connected
     /// What waits cannot be sent for now, because no connection is up: the error as the operator should read it, and how
-    /// often in a row it came to nothing. Not told where nothing waits, nor of a connection whose answers were the reason.
+    /// often in a row it came to nothing. Not reported where nothing waits, nor of a connection whose answers were the reason.
     case failing(error: String, attempts: Int)
 }
 

@@ -6,9 +6,9 @@ final class Pool {
     let id: PoolID
     let configuration: PoolConfiguration
     let judge: any AnswerJudge
-    let book: LaneBook
+    let turn: TurnState
     var machine: PoolMachine
-    var connections: [Connection] = []
+    var connections: [HTTP2Connection] = []
     /// Nothing new is taken; the pool goes when its last connection has.
     private(set) var isClosing = false
     /// Nothing is left to be done for it.
@@ -18,8 +18,8 @@ final class Pool {
     private var condition: PoolCondition?
     /// Takes the time of answers, for the machine.
     var meter = AnswerMeter()
-    /// What the receiver was told of streams.
-    private var toldStreams = 0
+    /// The number of streams that the receiver knows.
+    private var reportedStreams = 0
 
     /// Batches by number; numbers are used again.
     private var batches: [PreparedBatch?] = []
@@ -34,12 +34,12 @@ final class Pool {
     private var lastTemplate: PreparedTemplate?
 
     init(
-        id: PoolID, configuration: PoolConfiguration, judge: any AnswerJudge, book: LaneBook
+        id: PoolID, configuration: PoolConfiguration, judge: any AnswerJudge, turn: TurnState
     ) {
         self.id = id
         self.configuration = configuration
         self.judge = judge
-        self.book = book
+        self.turn = turn
         machine = PoolMachine(maximumConnections: configuration.maximumConnections)
     }
 
@@ -47,7 +47,7 @@ final class Pool {
 
     func enqueue(_ batch: RequestBatch) {
         guard batch.count > 0 else {
-            book.finished.append((batch, id.receiver))
+            turn.finished.append((batch, id.receiver))
             return
         }
         let template: PreparedTemplate
@@ -123,7 +123,7 @@ final class Pool {
 
     /// While there is no connection and none is dialled: what does not wait for one gets its answer.
     func handBackWhatDoesNotWait(at now: MonotonicTime) {
-        guard queued > 0, let wait = machine.holdsBack(at: now), !connections.contains(where: \.machine.isUsable),
+        guard queued > 0, let wait = machine.dialPause(at: now), !connections.contains(where: \.machine.isUsable),
             batches.contains(where: { $0.map { !$0.batch.waitsForConnection } ?? false })
         else { return }
         let seconds = Int32(clamping: max(1, (wait.milliseconds + 999) / 1000))
@@ -174,7 +174,7 @@ final class Pool {
         prepared.unanswered -= 1
         guard prepared.unanswered == 0 else { return }
         prepared.finish()
-        book.finished.append((prepared.batch, id.receiver))
+        turn.finished.append((prepared.batch, id.receiver))
         discardIfIdle(reference.batch, prepared)
     }
 
@@ -190,7 +190,7 @@ final class Pool {
             again.isSecond = isSecond
             returned.append(again)
             queued += 1
-            if sends > 0 { book.figures.resends += 1 }
+            if sends > 0 { turn.figures.resends += 1 }
         case .lost:
             resolve(reference, .lost)
         case .unsent:
@@ -209,7 +209,7 @@ final class Pool {
         guard prepared.abandoned == 0 else { return }
         batches[Int(number)] = nil
         freeNumbers.append(number)
-        book.discarded.append(prepared)
+        turn.discarded.append(prepared)
     }
 
     // MARK: Connections
@@ -232,12 +232,12 @@ final class Pool {
     /// Begins a new measurement where the connections have another width: before they are filled to it.
     func noteWidth(at now: MonotonicTime) {
         let streams = census(at: now).streams
-        if streams != toldStreams {
-            toldStreams = streams
-            book.widths.append((id, streams, id.receiver))
+        if streams != reportedStreams {
+            reportedStreams = streams
+            turn.widths.append((id, streams, id.receiver))
         }
         guard max(streams, 1) != meter.streams else { return }
-        if meter.streams == 1, let reading = meter.reading(at: now) { machine.tookFirst(reading) }
+        if meter.streams == 1, let reading = meter.reading(at: now) { machine.considerFirst(reading) }
         meter.restart(streams: streams, at: now)
     }
 
@@ -246,7 +246,7 @@ final class Pool {
         let census = census(at: now)
         if PoolMachine.isShort(queued: queued, census) {
             if let reading = meter.reading(at: now) {
-                machine.took(reading, census, at: now)
+                machine.consider(reading, census, at: now)
                 meter.restart(streams: census.streams, at: now)
             }
         } else if queued == 0, meter.streams > 1 {
@@ -273,7 +273,7 @@ final class Pool {
             for connection in connections where connection.fill(atMost: 64, at: now) {
                 isMoving = true
                 // While the CPU still has what belongs to them.
-                connection.flush(holdsBack: true)
+                connection.flush(fullRecordsOnly: true)
             }
         }
     }
@@ -299,6 +299,6 @@ final class Pool {
     func report(_ new: PoolCondition) {
         guard condition != new else { return }
         condition = new
-        book.conditions.append((id, new, id.receiver))
+        turn.conditions.append((id, new, id.receiver))
     }
 }

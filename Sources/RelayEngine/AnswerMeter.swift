@@ -27,7 +27,7 @@ package struct AnswerMeter: Sendable {
 
     /// - Parameter time: from then to the answer, in nanoseconds.
     @inlinable
-    package mutating func add(sentAt: MonotonicTime, took time: UInt64) {
+    package mutating func add(sentAt: MonotonicTime, latency time: UInt64) {
         guard sentAt >= since else { return }
         least = min(least, time)
         guard toSkip == 0 else {

@@ -105,7 +105,7 @@ package struct ConnectionSearch: Sendable {
     }
 
     /// Answers came while all streams were taken and more requests waited, over as many connections as are wanted.
-    package mutating func took(_ reading: Reading, at now: MonotonicTime) {
+    package mutating func consider(_ reading: Reading, at now: MonotonicTime) {
         guard reading.rate < Self.plenty * Double(wanted) else { return }
         switch phase {
         case .new:
@@ -136,7 +136,7 @@ package struct ConnectionSearch: Sendable {
     }
 
     /// What a single stream said before there were more.
-    package mutating func tookFirst(_ reading: Reading) {
+    package mutating func considerFirst(_ reading: Reading) {
         if case .new = phase { phase = .stepped(from: reading, misses: 0) }
     }
 

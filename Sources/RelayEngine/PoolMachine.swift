@@ -3,7 +3,7 @@
 /// Decides for a pool of connections to one origin when another one is dialled, and what becomes of a request whose stream
 /// ended without an answer.
 ///
-/// Pure: the caller counts its connections, tells the time, and throws the dice for the jitter.
+/// Pure: the caller counts its connections, passes the time in, and throws the dice for the jitter.
 ///
 /// | what happened | next dial |
 /// |---|---|
@@ -98,28 +98,28 @@ package struct PoolMachine: Sendable {
     package var setbacks: Int { max(failures, calms, shortLives) }
 
     /// For how long nothing is dialled from now on, whoever waits; nil where nothing stands in the way.
-    package func holdsBack(at now: MonotonicTime) -> Duration? {
+    package func dialPause(at now: MonotonicTime) -> Duration? {
         notBefore.flatMap { now < $0 ? $0 - now : nil }
     }
 
     // MARK: Dialling
 
-    /// Everything is full and more waits: what `took` asks for.
+    /// Everything is full and more waits: what `consider` asks for.
     package static func isShort(queued: Int, _ connections: Connections) -> Bool {
         queued > 0 && connections.usable > 0 && connections.full == connections.usable
     }
 
     /// Answers took so long while the pool was short of streams.
-    package mutating func took(
+    package mutating func consider(
         _ reading: ConnectionSearch.Reading, _ connections: Connections, at now: MonotonicTime
     ) {
         // One that is missing is replaced first; without it the reading says nothing of the last step.
-        if dialling == 0, connections.usable >= search.wanted { search.took(reading, at: now) }
+        if dialling == 0, connections.usable >= search.wanted { search.consider(reading, at: now) }
     }
 
     /// A connection's only stream took so long, before it was widened.
-    package mutating func tookFirst(_ reading: ConnectionSearch.Reading) {
-        search.tookFirst(reading)
+    package mutating func considerFirst(_ reading: ConnectionSearch.Reading) {
+        search.considerFirst(reading)
     }
 
     /// - Parameter queued: requests that wait for a stream.

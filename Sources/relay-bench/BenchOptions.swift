@@ -1,109 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The command line of `relay-bench`.
+/// The command line of `relay-bench`: suites and sizes.
 struct BenchOptions {
-    enum Suite: String, CaseIterable {
-        case transport
-        case whole
-        case latency
-        case imports
-        case restart
-        case api
+    static let suites = ["transport", "whole", "latency", "imports", "restart", "api"]
+
+    private static let sizes: [(name: String, meaning: String, values: [Int])] = [
+        ("runs", "runs of each transport figure; the best counts", [3]),
+        ("pushes", "pushes of a transport run", [300_000]),
+        ("streams", "streams of the one connection", [10, 100, 1000]),
+        ("devices", "audiences of the whole way", [100_000, 1_000_000]),
+        ("late-devices", "audience where the service is late", [500_000]),
+        ("latencies", "how late it is, in ms; 0 is always measured as well", [50, 200]),
+        ("connections", "limits of connections that are measured while it is late", [1, 2, 4, 8, 16, 32]),
+        ("sweep-devices", "audience of each; a row takes four seconds", [1_000_000]),
+        ("import-rows", "rows of an import", [200_000]),
+        ("registry", "devices that are registered before the imports", [1_000_000]),
+        ("resume-devices", "audience of the campaign that is killed", [500_000]),
+        ("api-devices", "audience of the campaigns that run while the API is asked", [1_000_000]),
+        ("api-connections", "connections that ask", [8]),
+        ("api-seconds", "how long each figure of the API takes", [2]),
+    ]
+
+    static var help: String {
+        let lines = sizes.map { size in
+            let option = "--\(size.name) N\(size.values.count > 1 ? ",…" : "")"
+            return "  \(option.padding(toLength: 22, withPad: " ", startingAt: 0))\(size.meaning)"
+                + " (default: \(size.values.map(String.init).joined(separator: ",")))\n"
+        }
+        return """
+            Usage: relay-bench [options]
+
+              --relay PATH          the upgrade-relay binary (default: beside this one)
+              --json FILE           write the figures here as well (default: none)
+              --only SUITE,…        \(suites.joined(separator: ", ")) (default: all)
+            \(lines.joined())
+            """
     }
 
-    static let help = """
-        Usage: relay-bench [options]
-
-          --relay PATH          the upgrade-relay binary (default: beside this one)
-          --json FILE           write the figures here as well (default: none)
-          --only SUITE,…        transport, whole, latency, imports, restart, api (default: all)
-          --runs N              runs of each transport figure; the best counts (default: 3)
-          --pushes N            pushes of a transport run (default: 300000)
-          --streams N,…         streams of the one connection (default: 10,100,1000)
-          --devices N,…         audiences of the whole way (default: 100000,1000000)
-          --late-devices N      audience where the service is late (default: 500000)
-          --latencies MS,…      how late it is; 0 ms is always measured as well (default: 50,200)
-          --connections N,…     limits of connections that are measured while it is late (default: 1,2,4,8,16,32)
-          --sweep-devices N     audience of each; a row takes four seconds (default: 1000000)
-          --import-rows N       rows of an import (default: 200000)
-          --registry N          devices that are registered before the imports (default: 1000000)
-          --resume-devices N    audience of the campaign that is killed (default: 500000)
-          --api-devices N       audience of the campaigns that run while the API is asked (default: 1000000)
-          --api-connections N   connections that ask (default: 8)
-          --api-seconds N       how long each figure of the API takes (default: 2)
-        """
-
     /// This program.
-    let program: String
+    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
     private(set) var relay: String
     private(set) var json: String?
-    private(set) var suites = Set(Suite.allCases)
-    private(set) var runs = 3
-    private(set) var pushes = 300_000
-    private(set) var streams = [10, 100, 1000]
-    private(set) var devices = [100_000, 1_000_000]
-    private(set) var lateDevices = 500_000
-    private(set) var latencies = [50, 200]
-    private(set) var connections = [1, 2, 4, 8, 16, 32]
-    private(set) var sweepDevices = 1_000_000
-    private(set) var importRows = 200_000
-    private(set) var registry = 1_000_000
-    private(set) var resumeDevices = 500_000
-    private(set) var apiDevices = 1_000_000
-    private(set) var apiConnections = 8
-    private(set) var apiSeconds = 2
+    private(set) var only = Set(suites)
+    private var values = Dictionary(uniqueKeysWithValues: sizes.map { ($0.name, $0.values) })
 
     init(_ words: [String]) throws {
-        program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
         relay = URL(fileURLWithPath: program).deletingLastPathComponent().appending(path: "upgrade-relay").path
-        var index = 0
-        while index < words.count {
-            let name = words[index]
-            guard index + 1 < words.count else { throw BenchError("\(name) needs a value\n\n\(Self.help)") }
-            try set(name, to: words[index + 1])
-            index += 2
+        for index in stride(from: 0, to: words.count, by: 2) {
+            guard index + 1 < words.count else { throw BenchError("\(words[index]) needs a value\n\n\(Self.help)") }
+            try set(words[index], to: words[index + 1])
         }
     }
 
-    private mutating func set(_ name: String, to value: String) throws {
-        switch name {
+    private mutating func set(_ option: String, to value: String) throws {
+        let words = value.split(separator: ",").map(String.init)
+        switch option {
         case "--relay": relay = value
         case "--json": json = value
         case "--only":
-            suites = Set(
-                try value.split(separator: ",").map { word in
-                    guard let suite = Suite(rawValue: String(word)) else {
-                        throw BenchError("--only: \"\(word)\" is none of \(Suite.allCases.map(\.rawValue))")
-                    }
-                    return suite
-                })
-        case "--runs": runs = try Self.number(name, value)
-        case "--pushes": pushes = try Self.number(name, value)
-        case "--streams": streams = try Self.numbers(name, value)
-        case "--devices": devices = try Self.numbers(name, value)
-        case "--late-devices": lateDevices = try Self.number(name, value)
-        case "--latencies": latencies = try Self.numbers(name, value)
-        case "--connections": connections = try Self.numbers(name, value)
-        case "--sweep-devices": sweepDevices = try Self.number(name, value)
-        case "--import-rows": importRows = try Self.number(name, value)
-        case "--registry": registry = try Self.number(name, value)
-        case "--resume-devices": resumeDevices = try Self.number(name, value)
-        case "--api-devices": apiDevices = try Self.number(name, value)
-        case "--api-connections": apiConnections = try Self.number(name, value)
-        case "--api-seconds": apiSeconds = try Self.number(name, value)
-        default: throw BenchError("there is no option \(name)\n\n\(Self.help)")
+            only = Set(words)
+            guard only.isSubset(of: Self.suites) else { throw BenchError("--only: \(value) is not of \(Self.suites)") }
+        default:
+            let numbers = words.compactMap { Int($0) }.filter { (1...50_000_000).contains($0) }
+            guard option.hasPrefix("--"), values.updateValue(numbers, forKey: String(option.dropFirst(2))) != nil else {
+                throw BenchError("there is no option \(option)\n\n\(Self.help)")
+            }
+            guard numbers.count == words.count, !numbers.isEmpty else {
+                throw BenchError("\(option): \"\(value)\" is not of numbers from 1 to 50,000,000")
+            }
         }
     }
 
-    private static func numbers(_ name: String, _ value: String) throws -> [Int] {
-        try value.split(separator: ",").map { try number(name, String($0)) }
-    }
+    subscript(_ size: String) -> Int { all(size)[0] }
 
-    private static func number(_ name: String, _ value: String) throws -> Int {
-        guard let number = Int(value), (1...50_000_000).contains(number) else {
-            throw BenchError("\(name): \"\(value)\" is not a number from 1 to 50,000,000")
-        }
-        return number
+    func all(_ size: String) -> [Int] {
+        guard let values = values[size] else { preconditionFailure("\(size) is no size") }
+        return values
     }
 }

@@ -1,229 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// All figures of a run: the JSON file as it is written, and the tables.
+/// All figures of a run: the tables that are printed, and the JSON file with the same figures.
 ///
-/// CPU is user and system time of the process that is named, per push or row, in microseconds. Rates are per second of wall clock.
-struct BenchReport: Codable {
-    /// One connection, nothing recorded.
-    struct Transport: Codable {
-        var streams: Int
-        var pushes: Int
-        /// The sending process as a whole: start, dialling, building the requests, sending.
-        var cpuMicroseconds: Double
-        /// Of it, the lane's thread: frames, TLS, system calls, answers.
-        var laneCPUMicroseconds: Double
-        var pushesPerSecond: Double
-        /// What receives: the simulator in bare mode.
-        var simulatorCPUMicroseconds: Double
-        /// null where h2load is not installed.
-        var h2loadCPUMicroseconds: Double?
-        var h2loadRequestsPerSecond: Double?
-        /// Ours by h2load's; below 1 is cheaper.
-        var ratio: Double?
-        /// How often the lane's thread asked for memory once it was warm, the most of all runs; null under a sanitizer.
-        var allocationsPerPush: Double?
+/// CPU is user and system time of the process that is named, per push, row or request. Rates are per second of wall clock.
+/// Memory is the most that was resident at once. What is missing ("-", null) could not be measured on this machine.
+struct BenchReport {
+    struct Row {
+        fileprivate var figures: [(key: String, heading: String?, value: Value)] = []
+
+        /// - Parameters:
+        ///   - key: in the JSON file; in "a.b" b is a member of the object a.
+        ///   - heading: of its column; nil: it is in the JSON file alone.
+        mutating func add(_ key: String, _ heading: String?, _ value: Value) { figures.append((key, heading, value)) }
+
+        func inside(_ object: String) -> Row {
+            Row(figures: figures.map { ("\(object).\($0.key)", $0.heading, $0.value) })
+        }
+
+        fileprivate var object: [String: Any] {
+            var object: [String: Any] = [:]
+            for (key, _, value) in figures {
+                let names = key.split(separator: ".").map(String.init)
+                if names.count == 1 {
+                    object[key] = value.json
+                } else {
+                    object[names[0]] = (object[names[0]] as? [String: Any] ?? [:]).merging([names[1]: value.json]) {
+                        $1
+                    }
+                }
+            }
+            return object
+        }
     }
 
-    /// The daemon from the raised version to the campaign's end.
-    struct Whole: Codable {
-        var devices: Int
-        /// What the simulator waited before each answer.
-        var latencyMilliseconds: Int
-        var seconds: Double
-        var pushesPerSecond: Double
-        /// The daemon's.
-        var cpuMicroseconds: Double
-        var simulatorCPUMicroseconds: Double
-        /// Most of the daemon's memory that was resident at once; it was started anew after the import.
-        var peakMemoryBytes: Int
-        /// What the daemon sent to the storage layer.
-        var writtenBytesPerPush: Double
-        /// Opened in all.
-        var connections: Int
+    enum Value {
+        case word(String)
+        case count(Int?)
+        case decimal(Double?)
+        /// Shown as a whole number.
+        case rate(Double?)
+        case share(Double)
+        /// Bytes, shown as MiB.
+        case memory(Int)
+        /// Seconds, shown as milliseconds.
+        case moment(Double)
+
+        var text: String {
+            switch self {
+            case .word(let text): text
+            case .count(let number): number.map { "\($0)" } ?? "-"
+            case .decimal(let number): number.map { String(format: "%.2f", $0) } ?? "-"
+            case .rate(let number): number.map { "\(Int($0))" } ?? "-"
+            case .share(let number): "\(Int(number * 100)) %"
+            case .memory(let bytes): "\(bytes >> 20)"
+            case .moment(let seconds): "\(Int((seconds * 1000).rounded())) ms"
+            }
+        }
+
+        var json: Any {
+            switch self {
+            case .word(let text): text
+            case .count(let number): number as Any? ?? NSNull()
+            case .memory(let bytes): bytes
+            case .decimal(let number), .rate(let number): number as Any? ?? NSNull()
+            case .share(let number), .moment(let number): number
+            }
+        }
     }
 
-    /// The whole way while the service answers late, beside the same without latency.
-    struct Late: Codable {
-        var whole: Whole
-        /// Its rate by that at 0 ms, in the same run.
-        var share: Double
+    private var suites: [String: [Row]] = [:]
+
+    /// Prints a table, and keeps its rows for the file.
+    mutating func add(_ suite: String, _ title: String, _ rows: [Row]) {
+        guard let first = rows.first else { return }
+        suites[suite, default: []] += rows
+        let head = first.figures.compactMap(\.heading)
+        let lines = [head] + rows.map { $0.figures.filter { $0.heading != nil }.map(\.value.text) }
+        let widths = head.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+        let body = lines.map { line in
+            zip(line, widths).map { String(repeating: " ", count: $1 - $0.count) + $0 }.joined(separator: "  ")
+        }
+        // At once, also into a pipe: a run takes minutes.
+        FileHandle.standardOutput.write(Data("\n\(title)\n\(body.joined(separator: "\n"))\n".utf8))
     }
 
-    /// Two seconds in the midst of a campaign: what so many connections carry once they are open.
-    struct Connections: Codable {
-        var latencyMilliseconds: Int
-        /// The limit that was set; null: the daemon's own.
-        var limit: Int?
-        /// Open at the end.
-        var connections: Int
-        /// Requests on their way at the end.
-        var streams: Int
-        var pushesPerSecond: Double
-        /// What so many connections of a thousand streams could carry at most, by Little's law.
-        var possiblePerSecond: Double
-        /// The daemon's.
-        var cpuMicroseconds: Double
-        var simulatorCPUMicroseconds: Double
-    }
-
-    struct Import: Codable {
-        var format: Stage.Format
-        var rows: Int
-        /// Rows that were there before.
-        var registry: Int
-        /// From the command's start to its end.
-        var rowsPerSecond: Double
-        /// The daemon's, per row.
-        var cpuMicroseconds: Double
-        /// The importing command's, per row.
-        var commandCPUMicroseconds: Double
-        /// What the daemon sent to the storage layer, per row.
-        var writtenBytesPerRow: Double
-        /// Most of the daemon's memory that was resident at once since its start.
-        var peakMemoryBytes: Int
-        /// Others that wrote meanwhile: one device registered after another, each with its answer awaited; null: nobody did.
-        var otherWrites: Int?
-        var otherMedianMilliseconds: Double?
-        var otherWorstMilliseconds: Double?
-    }
-
-    /// Of several kills in one campaign, the slowest restart.
-    struct Restart: Codable {
-        var devices: Int
-        var kills: Int
-        /// From the process' start to `/readyz`, asked when the daemon says READY=1; with a new store.
-        var readyEmptySeconds: Double
-        /// The same after a kill.
-        var readySeconds: Double
-        /// From the process' start to the first push that is in the ledger.
-        var resumedSeconds: Double
-        /// The longest write-ahead log that a kill left behind.
-        var logBytes: Int
-    }
-
-    var version = 3
-    var processors = ProcessInfo.processInfo.activeProcessorCount
-    var transport: [Transport] = []
-    var whole: [Whole] = []
-    var latency: [Late] = []
-    var connections: [Connections] = []
-    var imports: [Import] = []
-    var restart: Restart?
-    var api: [API] = []
-
+    /// Each suite is an array of objects; `restart` is one object.
     var json: Data {
         get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            return try encoder.encode(self)
+            var file: [String: Any] = suites.mapValues { $0.map(\.object) }
+            file["restart"] = suites["restart"]?.first?.object
+            file["version"] = 4
+            file["processors"] = ProcessInfo.processInfo.activeProcessorCount
+            return try JSONSerialization.data(withJSONObject: file, options: [.prettyPrinted, .sortedKeys])
         }
-    }
-
-    // MARK: Tables
-
-    static func table(_ rows: [Transport]) -> String {
-        lines(
-            "Transport alone, one connection",
-            [
-                "streams", "µs/push", "of it lane", "pushes/s", "simulator µs", "h2load µs", "h2load req/s", "ratio",
-                "allocations",
-            ],
-            rows.map { row in
-                [
-                    "\(row.streams)", text(row.cpuMicroseconds), text(row.laneCPUMicroseconds),
-                    whole(row.pushesPerSecond), text(row.simulatorCPUMicroseconds),
-                    row.h2loadCPUMicroseconds.map(text) ?? "-", row.h2loadRequestsPerSecond.map(whole) ?? "-",
-                    row.ratio.map(text) ?? "-", row.allocationsPerPush.map { String(format: "%.3f", $0) } ?? "-",
-                ]
-            })
-    }
-
-    static func table(_ rows: [Whole]) -> String {
-        lines(
-            "The whole way, by size of the audience",
-            [
-                "devices", "seconds", "pushes/s", "µs/push", "simulator µs", "peak MiB", "bytes written",
-                "connections",
-            ],
-            rows.map { row in
-                [
-                    "\(row.devices)", text(row.seconds), whole(row.pushesPerSecond),
-                    text(row.cpuMicroseconds), text(row.simulatorCPUMicroseconds), "\(row.peakMemoryBytes >> 20)",
-                    text(row.writtenBytesPerPush), "\(row.connections)",
-                ]
-            })
-    }
-
-    static func table(_ rows: [Late]) -> String {
-        lines(
-            "The service answers late",
-            [
-                "latency", "connections", "devices", "seconds", "pushes/s", "of 0 ms", "µs/push",
-                "simulator µs", "peak MiB",
-            ],
-            rows.map { late in
-                let row = late.whole
-                return [
-                    "\(row.latencyMilliseconds) ms", "\(row.connections)", "\(row.devices)", text(row.seconds),
-                    whole(row.pushesPerSecond), "\(Int(late.share * 100)) %",
-                    text(row.cpuMicroseconds), text(row.simulatorCPUMicroseconds), "\(row.peakMemoryBytes >> 20)",
-                ]
-            })
-    }
-
-    static func table(_ rows: [Connections]) -> String {
-        lines(
-            "Rate against connections, two seconds of a campaign",
-            ["latency", "limit", "connections", "streams", "pushes/s", "possible", "µs/push", "simulator µs"],
-            rows.map { row in
-                [
-                    "\(row.latencyMilliseconds) ms", row.limit.map { "\($0)" } ?? "default", "\(row.connections)",
-                    "\(row.streams)", whole(row.pushesPerSecond), whole(row.possiblePerSecond),
-                    text(row.cpuMicroseconds), text(row.simulatorCPUMicroseconds),
-                ]
-            })
-    }
-
-    static func table(_ rows: [Import]) -> String {
-        lines(
-            "Imports",
-            [
-                "format", "rows", "registry before", "rows/s", "µs/row", "command µs", "bytes written", "peak MiB",
-                "other writes", "median ms", "worst ms",
-            ],
-            rows.map { row in
-                [
-                    "\(row.format)", "\(row.rows)", "\(row.registry)", whole(row.rowsPerSecond),
-                    text(row.cpuMicroseconds), text(row.commandCPUMicroseconds), text(row.writtenBytesPerRow),
-                    "\(row.peakMemoryBytes >> 20)", row.otherWrites.map { "\($0)" } ?? "-",
-                    row.otherMedianMilliseconds.map(text) ?? "-", row.otherWorstMilliseconds.map(text) ?? "-",
-                ]
-            })
-    }
-
-    static func table(_ row: Restart) -> String {
-        lines(
-            "Killed in the middle of a campaign",
-            ["devices", "kills", "log left MiB", "ready, empty", "slowest ready again", "slowest sends again"],
-            [
-                [
-                    "\(row.devices)", "\(row.kills)", "\(row.logBytes >> 20)",
-                    milliseconds(row.readyEmptySeconds), milliseconds(row.readySeconds),
-                    milliseconds(row.resumedSeconds),
-                ]
-            ])
-    }
-
-    private static func milliseconds(_ seconds: Double) -> String { "\(Int((seconds * 1000).rounded())) ms" }
-    static func text(_ number: Double) -> String { String(format: "%.2f", number) }
-    static func whole(_ number: Double) -> String { "\(Int(number))" }
-
-    static func lines(_ title: String, _ head: [String], _ rows: [[String]]) -> String {
-        let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
-        let body = ([head] + rows).map { row in
-            zip(row, widths).map { String(repeating: " ", count: $1 - $0.count) + $0 }.joined(separator: "  ")
-        }
-        return "\n\(title)\n" + body.joined(separator: "\n")
     }
 }

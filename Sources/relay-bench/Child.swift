@@ -15,14 +15,11 @@ final class Child {
     private let lifeline = Pipe()
     let name: String
 
-    /// - Parameters:
-    ///   - log: where standard error goes; nil: with ours.
-    ///   - environment: what is added to ours.
-    init(_ path: String, _ arguments: [String], log: String? = nil, environment: [String: String] = [:]) throws {
+    /// - Parameter log: where standard error goes; nil: with ours.
+    init(_ path: String, _ arguments: [String], log: String? = nil) throws {
         name = URL(fileURLWithPath: path).lastPathComponent + " " + (arguments.first ?? "")
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = lifeline
         process.standardOutput = output
         if let log {
@@ -32,11 +29,17 @@ final class Child {
         do { try process.run() } catch { throw BenchError("\(path) cannot be run: \(error.localizedDescription)") }
     }
 
+    /// Where a program is among those that are installed; nil: nowhere.
+    static func path(of program: String) -> String? {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
+        return folders.map { "\($0)/\(program)" }.first(where: FileManager.default.isExecutableFile)
+    }
+
     var identifier: Int32 { process.processIdentifier }
 
     var isRunning: Bool { process.isRunning }
 
-    /// The first line of its output, for those that tell where they listen.
+    /// The first line of its output, for those that say where they listen.
     func firstLine() throws -> String {
         var line = Data()
         while let byte = try output.fileHandleForReading.read(upToCount: 1), let byte = byte.first, byte != 0x0A {

@@ -2,24 +2,10 @@
 import CurlTransport
 import Foundation
 import Synchronization
-import Threading
 
 /// Writes to the store while something else does: registers one and the same device again and again, as an app does, over the
 /// control socket. Waits for each answer and rests for a moment, so that it costs next to nothing itself.
 final class OtherWriter: Sendable {
-    struct Waits {
-        var count: Int
-        /// Milliseconds from the request to its answer.
-        var median: Double
-        var worst: Double
-    }
-
-    private struct State {
-        var waits: [Double] = []
-        var isEnding = false
-        var failure: (any Error)?
-    }
-
     /// Of a device that no import brings.
     private static let number = 99_999_999
     /// Microseconds between two writes.
@@ -27,50 +13,44 @@ final class OtherWriter: Sendable {
 
     private let client: HTTPClient
     private let request: HTTPRequest
-    private let state = Mutex(State())
+    private let isEnding = Atomic(false)
+    private let waits = Mutex<Result<[Double], any Error>>(.success([]))
     private let ended = DispatchSemaphore(value: 0)
 
     init(socket: String) {
         client = HTTPClient(unixSocket: socket)
-        var device: [UInt8] = []
-        Sender.appendDevice(Self.number, to: &device)
-        let token = String(decoding: device.prefix(Sender.tokenLength), as: UTF8.self)
-        let telephone = String(decoding: device.dropFirst(Sender.tokenLength), as: UTF8.self)
-        var request = HTTPRequest("PUT", "http://relay/v1/apps/\(Sender.topic)/\(Stage.platform)/devices/\(token)")
+        var request = HTTPRequest(
+            "PUT", "http://relay/v1/apps/\(Sender.topic)/\(Stage.platform)/devices/\(Sender.token(Self.number))")
         request.headers = [(name: "content-type", value: "application/json")]
-        request.body = .bytes(Array("{\"telephone\":\"\(telephone)\",\"version\":\"1.0.0\"}".utf8))
+        request.body = .bytes(Array("{\"telephone\":\"13899999999\",\"version\":\"1.0.0\"}".utf8))
         self.request = request
     }
 
-    /// Starts the thread, once a first write has gone through.
+    /// Starts, once a first write has gone through.
     func begin() throws {
         _ = try write()
-        try NativeThread(name: "other writer") { self.run() }.detach()
+        Thread.detachNewThread { [self] in
+            var all: [Double] = []
+            let result = Result {
+                while !isEnding.load(ordering: .relaxed) {
+                    all.append(try write())
+                    usleep(Self.rest)
+                }
+                return all
+            }
+            waits.withLock { $0 = result }
+            ended.signal()
+        }
     }
 
     /// Waits for the answer that is on its way.
-    func end() throws -> Waits {
-        state.withLock { $0.isEnding = true }
+    /// - Returns: milliseconds from each request to its answer, in order of size; never none.
+    func end() throws -> [Double] {
+        isEnding.store(true, ordering: .relaxed)
         ended.wait()
-        let (waits, failure) = state.withLock { ($0.waits.sorted(), $0.failure) }
-        if let failure { throw failure }
-        guard let worst = waits.last else {
-            throw BenchError("nobody wrote beside the import: give more --import-rows")
-        }
-        return Waits(count: waits.count, median: waits[waits.count / 2], worst: worst)
-    }
-
-    private func run() {
-        defer { ended.signal() }
-        while !state.withLock({ $0.isEnding }) {
-            do {
-                let wait = try write()
-                state.withLock { $0.waits.append(wait) }
-            } catch {
-                return state.withLock { $0.failure = error }
-            }
-            usleep(Self.rest)
-        }
+        let sorted = try waits.withLock { try $0.get() }.sorted()
+        guard !sorted.isEmpty else { throw BenchError("nobody wrote beside the import: give more --import-rows") }
+        return sorted
     }
 
     private func write() throws -> Double {

@@ -6,30 +6,40 @@ import PushProviders
 import RelayEngine
 import Signing
 import Synchronization
-import Threading
 import UpgradeRules
 
 /// The relay's transport and nothing else: batches are built as the fan-out builds them, with distinct tokens, ids and
 /// telephones, sent by one lane, and counted when they come back.
 ///
-/// A process of its own (`relay-bench send`), so that its CPU is the sending side's alone.
+/// A process of its own (`relay-bench send PORT AUTHORITY KEY PUSHES STREAMS`), so that its CPU is the sending side's alone.
 struct Sender {
-    var origin: Origin
-    var trustedCertificates: String
-    var key: ES256PrivateKey
-    var pushes: Int
-    var streams: Int
+    private let origin: Origin
+    private let trustedCertificates: String
+    private let key: ES256PrivateKey
+    private let pushes: Int
+    private let streams: Int
+
+    init(_ words: ArraySlice<String>) throws {
+        let words = Array(words)
+        guard words.count == 5, let port = UInt16(words[0]), let pushes = Int(words[3]), let streams = Int(words[4])
+        else { throw BenchError("send wants: PORT AUTHORITY KEY PUSHES STREAMS") }
+        origin = Origin(host: "127.0.0.1", port: port)
+        trustedCertificates = words[1]
+        key = try ES256PrivateKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: words[2]))))
+        self.pushes = pushes
+        self.streams = streams
+    }
 
     /// What a run took. Times are in nanoseconds.
     struct Result: Codable {
         var accepted = 0
         var connections = 0
         /// From handing over the first batch to the last answer, dialling included.
-        var elapsed: UInt64 = 0
+        var seconds = 0.0
         /// The lane's thread: frames, TLS, system calls, answers.
-        var laneCPU: UInt64 = 0
+        var laneTime: UInt64 = 0
         /// The whole process with its start, the dialling and the building of the requests.
-        var processCPU: UInt64 = 0
+        var processTime: UInt64 = 0
         /// How often the lane's thread asked for memory, per push, without the first half; nil where a sanitizer has malloc to
         /// itself.
         var allocations: Double?
@@ -56,7 +66,7 @@ struct Sender {
         configuration.maximumStreams = streams
         let template = try Self.template(key: key, authority: origin.authority)
         let pool = lane.addPool(configuration, judge: APNsJudge(), receiver: inbox)
-        let began = MonotonicClock.now()
+        let began = ContinuousClock.now
         var submitted = 0
         var answered = 0
         var result = Result()
@@ -72,12 +82,12 @@ struct Sender {
                 result.accepted += batch.answers.count { $0.kind == .answered && $0.status == 200 }
             }
         }
-        result.elapsed = UInt64((MonotonicClock.now() - began).nanoseconds)
+        result.seconds = (ContinuousClock.now - began) / .seconds(1)
         result.connections = lane.figures.connectionsOpened
         result.allocations = inbox.allocations
-        result.laneCPU = ThreadFigures.processorTime(named: Self.laneName) ?? 0
+        result.laneTime = ThreadUsage.all(of: getpid()).first { $0.name == Self.laneName }?.processorTime ?? 0
         lane.stop(deadline: .seconds(5))
-        result.processCPU = ProcessClock.now()
+        result.processTime = ProcessUsage.ownTime
         return result
     }
 
@@ -130,6 +140,12 @@ struct Sender {
     }
 
     // MARK: Devices
+
+    static func token(_ number: Int) -> String {
+        var device: [UInt8] = []
+        appendDevice(number, to: &device)
+        return String(decoding: device.prefix(tokenLength), as: UTF8.self)
+    }
 
     /// A token as random as real ones, for HPACK's Huffman code, and a telephone.
     static func appendDevice(_ number: Int, to bytes: inout [UInt8]) {

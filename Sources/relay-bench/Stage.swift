@@ -4,8 +4,8 @@ import Foundation
 import Signing
 import UpgradeRules
 
-/// A temporary directory with a key and an authority, the push service's stand-in, and the daemon: all of them
-/// processes of their own, so that each one's CPU can be told.
+/// A temporary directory with a key and an authority, the push service's stand-in, and the daemon: each a process of its
+/// own, so that its CPU can be counted.
 final class Stage {
     static let platform = "ios"
 
@@ -50,11 +50,12 @@ final class Stage {
         try JSONDecoder().decode(SinkFigures.self, from: sink.stop())
     }
 
-    var keyPath: String { folder.appending(path: "key.p8").path }
-    var authorityPath: String { folder.appending(path: "ca.pem").path }
-    private var configurationPath: String { folder.appending(path: "config.json5").path }
-    private var logPath: String { folder.appending(path: "daemon.log").path }
-    var socketPath: String { folder.appending(path: "control.sock").path }
+    private func path(_ name: String) -> String { folder.appending(path: name).path }
+    var keyPath: String { path("key.p8") }
+    var authorityPath: String { path("ca.pem") }
+    var socketPath: String { path("control.sock") }
+    private var configurationPath: String { path("config.json5") }
+    private var logPath: String { path("daemon.log") }
 
     private func writeConfiguration() throws {
         var apns: [String: Any] = [
@@ -69,7 +70,7 @@ final class Stage {
             ]
         ]
         let configuration: [String: Any] = [
-            "store": ["sqlite": ["path": folder.appending(path: "relay.db").path]],
+            "store": ["sqlite": ["path": path("relay.db")]],
             "listen": ["address": "127.0.0.1:0", "controlSocket": socketPath], "apps": [Sender.topic: app],
         ]
         try JSONSerialization.data(withJSONObject: configuration).write(to: URL(fileURLWithPath: configurationPath))
@@ -90,16 +91,11 @@ final class Stage {
     // MARK: The daemon
 
     /// Starts the daemon.
-    /// - Returns: seconds from its start until `/readyz` says 200; it is not asked before the daemon says that it is ready.
+    /// - Returns: seconds from its start until `/readyz` says 200.
     @discardableResult
     func start() throws -> Double {
-        let listener = try ReadyListener(path: folder.appending(path: "notify").path)
         let began = ContinuousClock.now
-        let daemon = try Child(
-            relay, ["serve", "--config", configurationPath, "--stop-at-eof"], log: logPath,
-            environment: ["NOTIFY_SOCKET": listener.path])
-        self.daemon = daemon
-        try listener.wait()
+        daemon = try Child(relay, ["serve", "--config", configurationPath, "--stop-at-eof"], log: logPath)
         try wait("the daemon is ready", pause: 1000) { (try? api("GET", "/readyz"))?.status == 200 }
         return (ContinuousClock.now - began) / .seconds(1)
     }
@@ -115,7 +111,7 @@ final class Stage {
 
     /// Bytes of the store's write-ahead log.
     var logBytes: Int {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appending(path: "relay.db-wal").path)
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path("relay.db-wal"))
         return attributes?[.size] as? Int ?? 0
     }
 
@@ -139,9 +135,9 @@ final class Stage {
         daemon = nil
     }
 
-    func figures() throws -> ProcessFigures {
+    func usage() throws -> ProcessUsage {
         guard let daemon else { throw BenchError("no daemon runs") }
-        return try ProcessFigures(of: daemon.identifier)
+        return try ProcessUsage(of: daemon.identifier)
     }
 
     func api(_ method: String, _ path: String, _ body: [String: String]? = nil) throws -> HTTPResponse {
@@ -157,7 +153,7 @@ final class Stage {
     func metric(_ name: String) throws -> Int {
         let text = String(decoding: try api("GET", "/metrics").body, as: UTF8.self)
         let values = text.split(separator: "\n").filter { $0.hasPrefix(name + "{") || $0.hasPrefix(name + " ") }
-        guard !values.isEmpty else { throw BenchError("the daemon does not tell of \(name)") }
+        guard !values.isEmpty else { throw BenchError("the daemon does not show \(name)") }
         return Int(values.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +))
     }
 
@@ -173,6 +169,13 @@ final class Stage {
         return id
     }
 
+    /// As `raise`, once its first push has been accepted.
+    func beginCampaign(version: Int) throws -> String {
+        let id = try raise(to: "\(version).0.0")
+        try wait("the campaign begins", pause: 2000) { try campaign(id).accepted > 0 }
+        return id
+    }
+
     struct Campaign: Decodable {
         var state: String
         var counts: [String: Int]
@@ -182,6 +185,45 @@ final class Stage {
 
     func campaign(_ id: String) throws -> Campaign {
         try JSONDecoder().decode(Campaign.self, from: Data(api("GET", "/v1/campaigns/\(id)").body))
+    }
+
+    /// What a campaign has done so far, and who has worked for how many nanoseconds.
+    struct Moment {
+        private let time: ContinuousClock.Instant
+        var accepted: Int
+        var daemon: UInt64
+        /// Of the daemon's, the fan-out's thread and its lanes.
+        var fanOut: UInt64
+        var sink: UInt64
+        var seconds = 0.0
+
+        fileprivate init(of campaign: Int, daemon: Child, sink: Child) throws {
+            accepted = campaign
+            time = .now
+            fanOut = ThreadUsage.all(of: daemon.identifier).filter(Stage.isOfFanOut).reduce(0) { $0 + $1.processorTime }
+            self.daemon = try ProcessUsage(of: daemon.identifier).processorTime
+            self.sink = try ProcessUsage(of: sink.identifier).processorTime
+        }
+
+        func since(_ before: Moment) -> Moment {
+            var spent = self
+            spent.seconds = (time - before.time) / .seconds(1)
+            spent.accepted -= before.accepted
+            spent.daemon -= before.daemon
+            spent.fanOut -= before.fanOut
+            spent.sink -= before.sink
+            return spent
+        }
+    }
+
+    static func isOfFanOut(_ thread: ThreadUsage) -> Bool { thread.name == "fan-out" || thread.name.hasPrefix("lane-") }
+
+    func moment(_ id: String) throws -> Moment {
+        let state = try campaign(id)
+        guard state.state != "completed", let daemon else {
+            throw BenchError("the campaign was over too soon: give more devices, or fewer --api-seconds")
+        }
+        return try Moment(of: state.accepted, daemon: daemon, sink: sink)
     }
 
     /// Asks until it is so.
@@ -208,35 +250,40 @@ final class Stage {
     }
 
     /// Imports devices by the command that an operator uses; the first of them is 0, so that their number is known.
-    /// - Parameter writer: writes meanwhile, and tells how long each time took.
+    /// - Parameter writer: writes meanwhile, and counts how long each time took.
     func importDevices(
         _ numbers: Range<Int>, as format: Format, beside writer: OtherWriter? = nil
-    ) throws -> BenchReport.Import {
+    ) throws -> BenchReport.Row {
         let path = folder.appending(path: "devices.\(format.rawValue)")
         try Self.write(numbers, as: format, to: path)
         defer { try? FileManager.default.removeItem(at: path) }
-        let before = try figures()
-        let commandsBefore = ProcessClock.children()
+        let before = try usage()
+        let commandBefore = ProcessUsage.childrensTime
         try writer?.begin()
         let began = ContinuousClock.now
-        _ = try Child(
-            relay,
-            [
-                "devices", "import", path.path, "--app", Sender.topic, "--platform", Self.platform, "--socket",
-                socketPath, "--quiet",
-            ]
-        ).result()
+        let words = ["devices", "import", path.path, "--app", Sender.topic, "--platform", Self.platform]
+        _ = try Child(relay, words + ["--socket", socketPath, "--quiet"]).result()
         let elapsed = (ContinuousClock.now - began) / .seconds(1)
         let waits = try writer?.end()
-        let commands = ProcessClock.children() - commandsBefore
-        let after = try figures()
+        let command = ProcessUsage.childrensTime - commandBefore
+        let after = try usage()
         let rows = Double(numbers.count)
-        return BenchReport.Import(
-            format: format, rows: numbers.count, registry: numbers.lowerBound, rowsPerSecond: rows / elapsed,
-            cpuMicroseconds: Double(after.processorTime - before.processorTime) / rows / 1000,
-            commandCPUMicroseconds: Double(commands) / rows / 1000,
-            writtenBytesPerRow: Double(after.written - before.written) / rows, peakMemoryBytes: after.peakMemory,
-            otherWrites: waits?.count, otherMedianMilliseconds: waits?.median, otherWorstMilliseconds: waits?.worst)
+        var row = BenchReport.Row()
+        row.add("format", "format", .word(format.rawValue))
+        row.add("rows", "rows", .count(numbers.count))
+        row.add("registry", "registry before", .count(numbers.lowerBound))
+        // From the command's start to its end.
+        row.add("rowsPerSecond", "rows/s", .rate(rows / elapsed))
+        row.add("cpuMicroseconds", "µs/row", .decimal(Double(after.processorTime - before.processorTime) / rows / 1000))
+        row.add("commandCPUMicroseconds", "command µs", .decimal(Double(command) / rows / 1000))
+        row.add("writtenBytesPerRow", "bytes written", .decimal(Double(after.written - before.written) / rows))
+        // Of the daemon since its start.
+        row.add("peakMemoryBytes", "peak MiB", .memory(after.peakMemory))
+        // One device registered after another meanwhile, each with its answer awaited.
+        row.add("otherWrites", "other writes", .count(waits?.count))
+        row.add("otherMedianMilliseconds", "median ms", .decimal(waits.map { $0[$0.count / 2] }))
+        row.add("otherWorstMilliseconds", "worst ms", .decimal(waits?.last))
+        return row
     }
 
     private static func write(_ numbers: Range<Int>, as format: Format, to path: URL) throws {
@@ -248,15 +295,15 @@ final class Stage {
             device.removeAll(keepingCapacity: true)
             Sender.appendDevice(number, to: &device)
             let (token, telephone) = (device.prefix(Sender.tokenLength), device.dropFirst(Sender.tokenLength))
-            switch format {
-            case .csv: text += token + [0x2C] + telephone + ",1.0.0\n".utf8
-            case .ndjson:
-                text += "{\"token\":\"".utf8
-                text += token
-                text += "\",\"telephone\":\"".utf8
-                text += telephone
-                text += "\",\"version\":\"1.0.0\"}\n".utf8
-            }
+            let parts: (StaticString, StaticString, StaticString) =
+                format == .csv
+                ? ("", ",", ",1.0.0\n")
+                : ("{\"token\":\"", "\",\"telephone\":\"", "\",\"version\":\"1.0.0\"}\n")
+            text += parts.0.description.utf8
+            text += token
+            text += parts.1.description.utf8
+            text += telephone
+            text += parts.2.description.utf8
             if text.count > 1 << 20 {
                 try file.write(contentsOf: Data(text))
                 text.removeAll(keepingCapacity: true)

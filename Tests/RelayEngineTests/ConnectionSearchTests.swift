@@ -16,14 +16,14 @@ struct ConnectionSearchTests {
     ) -> Int {
         for _ in 0..<100 {
             let streams = search.wanted * Self.width
-            search.took(.init(streams: streams, latency: .seconds(latency(streams))), at: now)
+            search.consider(.init(streams: streams, latency: .seconds(latency(streams))), at: now)
         }
         return search.wanted
     }
 
     private func found(limit: Int = 64, _ latency: (_ streams: Int) -> Double) -> Int {
         var search = ConnectionSearch(limit: limit)
-        search.tookFirst(.init(streams: 1, latency: .seconds(latency(1))))
+        search.considerFirst(.init(streams: 1, latency: .seconds(latency(1))))
         return find(&search, at: at(0), latency: latency)
     }
 
@@ -57,10 +57,10 @@ struct ConnectionSearchTests {
         ] as [(Int, [Int])])
     func whomManyRequestsDoNotSlowDownGetsAsManyAsALaneCanFill(milliseconds: Int, expected: [Int]) {
         var search = ConnectionSearch(limit: 20)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(milliseconds)))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(milliseconds)))
         var steps = [search.wanted]
         for _ in 1..<expected.count {
-            search.took(.init(streams: search.wanted * 1000, latency: .milliseconds(milliseconds)), at: at(0))
+            search.consider(.init(streams: search.wanted * 1000, latency: .milliseconds(milliseconds)), at: at(0))
             steps.append(search.wanted)
         }
         #expect(steps == expected)
@@ -68,10 +68,10 @@ struct ConnectionSearchTests {
 
     @Test func whoIsSlowerForThemGetsOneFourEightSixteen() {
         var search = ConnectionSearch(limit: 20)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(50)))
         var steps = [search.wanted]
         for milliseconds in [100, 160, 210, 275] {
-            search.took(.init(streams: search.wanted * 1000, latency: .milliseconds(milliseconds)), at: at(0))
+            search.consider(.init(streams: search.wanted * 1000, latency: .milliseconds(milliseconds)), at: at(0))
             steps.append(search.wanted)
         }
         #expect(steps == [1, 4, 8, 16, 20])
@@ -79,62 +79,62 @@ struct ConnectionSearchTests {
 
     @Test func narrowConnectionsAreNotOpenedByTheHundred() {
         var search = ConnectionSearch(limit: 1000)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
-        search.took(.init(streams: 100, latency: .milliseconds(50)), at: at(0))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.consider(.init(streams: 100, latency: .milliseconds(50)), at: at(0))
         #expect(search.wanted == ConnectionSearch.longest)
-        search.took(.init(streams: 1600, latency: .milliseconds(50)), at: at(0))
+        search.consider(.init(streams: 1600, latency: .milliseconds(50)), at: at(0))
         #expect(search.wanted == 32, "from many, twice as many")
     }
 
     @Test func whatAVainStepBroughtIsGivenBack() {
         var search = ConnectionSearch(limit: 64)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
-        search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.consider(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
         #expect(search.wanted == 15 && search.most == nil)
         // 30,000 a second are all that it does: 500 ms for fifteen thousand.
         let reading = ConnectionSearch.Reading(streams: 15_000, latency: .milliseconds(500))
-        search.took(reading, at: at(0))
+        search.consider(reading, at: at(0))
         #expect(search.wanted == 15, "one reading may be chance")
-        search.took(reading, at: at(1))
+        search.consider(reading, at: at(1))
         #expect(search.wanted == 3 && search.most == 3, "twice 30,000 x 50 ms")
         #expect(find(&search, at: at(60)) { Double($0) / 30_000 } == 3, "where a hundred ms are the rule")
     }
 
     @Test func aStepThatBroughtLittleIsGivenBackAfterFourReadings() {
         var search = ConnectionSearch(limit: 64)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
-        search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.consider(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
         // 80,000 a second.
         let reading = ConnectionSearch.Reading(streams: 15_000, latency: .microseconds(187_500))
         for _ in 0..<3 {
-            search.took(reading, at: at(0))
+            search.consider(reading, at: at(0))
             #expect(search.wanted == 15)
         }
-        search.took(reading, at: at(0))
+        search.consider(reading, at: at(0))
         #expect(search.wanted == 8 && search.most == 8)
     }
 
     @Test func whoWasBusyAndIsQuickAgainIsTriedAgainAtOnce() {
         var search = ConnectionSearch(limit: 16)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
-        search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
-        for _ in 0..<4 { search.took(.init(streams: 15_000, latency: .milliseconds(300)), at: at(1)) }
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.consider(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
+        for _ in 0..<4 { search.consider(.init(streams: 15_000, latency: .milliseconds(300)), at: at(1)) }
         #expect(search.wanted == 5 && search.most == 5)
-        search.took(.init(streams: 5000, latency: .milliseconds(80)), at: at(2))
+        search.consider(.init(streams: 5000, latency: .milliseconds(80)), at: at(2))
         #expect(search.wanted == 5, "the rate is what it was")
-        search.took(.init(streams: 5000, latency: .milliseconds(55)), at: at(3))
+        search.consider(.init(streams: 5000, latency: .milliseconds(55)), at: at(3))
         #expect(search.wanted == 10 && search.most == nil, "they carry twice what was reached")
     }
 
     @Test func afterAVainStepOneMoreIsTriedNowAndThen() {
         var search = ConnectionSearch(limit: 64)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
-        search.took(.init(streams: 1000, latency: .milliseconds(100)), at: at(0))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.consider(.init(streams: 1000, latency: .milliseconds(100)), at: at(0))
         #expect(search.wanted == 4)
         // Four times the streams, four times the latency: nothing was won.
         #expect(find(&search, at: at(0)) { Double($0) / 10_000 } == 2)
         #expect(find(&search, at: at(59)) { Double($0) / 10_000 } == 2, "a minute's rest")
-        search.took(.init(streams: 2000, latency: .milliseconds(200)), at: at(60))
+        search.consider(.init(streams: 2000, latency: .milliseconds(200)), at: at(60))
         #expect(search.wanted == 3, "one, to see whether it is still so")
         #expect(find(&search, at: at(60)) { Double($0) / 10_000 } == 3, "then two minutes")
         #expect(find(&search, at: at(179)) { Double($0) / 10_000 } == 3)
@@ -145,61 +145,61 @@ struct ConnectionSearchTests {
     @Test func someBadReadingsAreForgiven() {
         // TCP begins slowly: the first burst takes several round trips.
         var search = ConnectionSearch(limit: 64)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(50)))
         for milliseconds in [450, 350, 270] {
-            search.took(.init(streams: 1000, latency: .milliseconds(milliseconds)), at: at(0))
+            search.consider(.init(streams: 1000, latency: .milliseconds(milliseconds)), at: at(0))
             #expect(search.wanted == 1)
         }
-        search.took(.init(streams: 1000, latency: .milliseconds(55)), at: at(0))
+        search.consider(.init(streams: 1000, latency: .milliseconds(55)), at: at(0))
         #expect(search.wanted == 16)
     }
 
     @Test func whoCarriesPlentyNeedsNoOtherWhateverTheReadingsSay() {
         var search = ConnectionSearch(limit: 64)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(10)))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(10)))
         // The rate rises as the streams do, by chance: our thread was not at work for a while.
         for milliseconds in [19, 12, 5, 19] {
-            search.took(.init(streams: 1000, latency: .milliseconds(milliseconds)), at: at(0))
+            search.consider(.init(streams: 1000, latency: .milliseconds(milliseconds)), at: at(0))
         }
         #expect(search.wanted == 1)
-        search.took(.init(streams: 1000, latency: .milliseconds(21)), at: at(0))
+        search.consider(.init(streams: 1000, latency: .milliseconds(21)), at: at(0))
         #expect(search.wanted == 4, "and now it is late")
     }
 
     @Test func aSlowFirstAnswerMakesNoServiceLate() {
         // The service had to look at the provider's token first.
         var search = ConnectionSearch(limit: 64)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(30)))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(30)))
         for _ in 0..<10 {
             let reading = ConnectionSearch.Reading(
                 streams: 1000, latency: .milliseconds(20), least: .microseconds(400))
-            search.took(reading, at: at(0))
+            search.consider(reading, at: at(0))
         }
         #expect(search.wanted == 1)
     }
 
     @Test func latenciesThatVaryAreHiddenToo() {
         var search = ConnectionSearch(limit: 16)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(90)))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(90)))
         for _ in 0..<4 {
             let streams = search.wanted * 1000
-            search.took(.init(streams: streams, latency: .milliseconds(80), least: .milliseconds(20)), at: at(0))
+            search.consider(.init(streams: streams, latency: .milliseconds(80), least: .milliseconds(20)), at: at(0))
         }
         #expect(search.wanted == 16)
     }
 
     @Test func whoNarrowsItsConnectionsDoesNotWantMore() {
         var search = ConnectionSearch(limit: 64)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
-        search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
-        search.took(.init(streams: 400, latency: .milliseconds(50)), at: at(0))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.consider(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
+        search.consider(.init(streams: 400, latency: .milliseconds(50)), at: at(0))
         #expect(find(&search, at: at(59)) { _ in 0.05 } == 15)
     }
 
     @Test func whatIsNotToBeHadIsNotWanted() {
         var search = ConnectionSearch(limit: 64)
-        search.tookFirst(.init(streams: 1, latency: .milliseconds(50)))
-        search.took(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
+        search.considerFirst(.init(streams: 1, latency: .milliseconds(50)))
+        search.consider(.init(streams: 1000, latency: .milliseconds(50)), at: at(0))
         search.refused(beyond: 2, at: at(0))
         #expect(search.wanted == 2)
         #expect(find(&search, at: at(59)) { _ in 0.05 } == 2)
@@ -214,24 +214,24 @@ struct ConnectionSearchTests {
 
     @Test func theMeterCountsTheLastQuarterOfWhatWasSentSince() {
         var meter = AnswerMeter()
-        meter.add(sentAt: milliseconds(1), took: 50_000_000)
+        meter.add(sentAt: milliseconds(1), latency: 50_000_000)
         #expect(
             meter.reading(at: milliseconds(51)) == .init(streams: 1, latency: .milliseconds(50)),
             "one stream, one answer")
         meter.restart(streams: 8, at: milliseconds(100))
-        meter.add(sentAt: milliseconds(99), took: 101_000_000)
+        meter.add(sentAt: milliseconds(99), latency: 101_000_000)
         for wait in 1...7 as ClosedRange<UInt64> {
-            meter.add(sentAt: milliseconds(100), took: wait * 10_000_000)
+            meter.add(sentAt: milliseconds(100), latency: wait * 10_000_000)
             #expect(meter.reading(at: milliseconds(150)) == nil)
         }
-        meter.add(sentAt: milliseconds(100), took: 90_000_000)
+        meter.add(sentAt: milliseconds(100), latency: 90_000_000)
         #expect(meter.reading(at: milliseconds(149)) == nil, "a reading of many takes its time")
         #expect(
             meter.reading(at: milliseconds(150))
                 == .init(streams: 8, latency: .milliseconds(80), least: .milliseconds(10)))
         meter.restart(streams: 0, at: milliseconds(300))
         #expect(meter.streams == 1 && meter.reading(at: milliseconds(150)) == nil)
-        meter.add(sentAt: milliseconds(301), took: 0)
+        meter.add(sentAt: milliseconds(301), latency: 0)
         #expect(meter.reading(at: milliseconds(150)) == .init(streams: 1, latency: .zero))
     }
 

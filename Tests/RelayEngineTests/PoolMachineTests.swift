@@ -23,7 +23,7 @@ struct PoolMachineTests {
         #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial(1))
         pool.dialled()
         pool.proved()
-        pool.tookFirst(reading(1, 50))
+        pool.considerFirst(reading(1, 50))
         return pool
     }
 
@@ -42,24 +42,24 @@ struct PoolMachineTests {
         #expect(!PoolMachine.isShort(queued: 0, full(1)), "nothing waits")
         #expect(!PoolMachine.isShort(queued: 1, Connections(usable: 2, full: 1)))
         #expect(PoolMachine.isShort(queued: 1, full(1)))
-        pool.took(reading(1000, 90), full(1), at: at(100))
+        pool.consider(reading(1000, 90), full(1), at: at(100))
         #expect(pool.decide(queued: 0, full(1), at: at(100)) == .nothing, "nothing waits")
         #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
         #expect(pool.decide(queued: 1, full(1), at: at(101)) == .nothing, "they are on their way")
-        pool.took(reading(1000, 90), full(1), at: at(101))
+        pool.consider(reading(1000, 90), full(1), at: at(101))
         for _ in 0..<3 { pool.dialled() }
         #expect(pool.decide(queued: 9000, full(4), at: at(150)) == .nothing, "not before it is known what they brought")
         // One was lost: it is replaced, and nothing is judged meanwhile.
-        pool.took(reading(3000, 500), full(3), at: at(160))
+        pool.consider(reading(3000, 500), full(3), at: at(160))
         #expect(pool.decide(queued: 9000, full(3), at: at(160)) == .dial(1))
         pool.dialled()
-        pool.took(reading(4000, 140), full(4), at: at(200))
+        pool.consider(reading(4000, 140), full(4), at: at(200))
         #expect(pool.decide(queued: 9000, full(4), at: at(200)) == .dial(4))
     }
 
     @Test func whatCannotBeDialledIsNotTriedAgainForAWhile() {
         var pool = late()
-        pool.took(reading(1000, 90), full(1), at: at(100))
+        pool.consider(reading(1000, 90), full(1), at: at(100))
         #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
         pool.dialled()
         pool.dialFailed(usable: 2, at: at(110), random: 0)
@@ -71,7 +71,7 @@ struct PoolMachineTests {
 
     @Test func aConnectionThatTheServiceEndsAtOnceIsOneTooMany() {
         var pool = late()
-        pool.took(reading(1000, 90), full(1), at: at(100))
+        pool.consider(reading(1000, 90), full(1), at: at(100))
         #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
         for _ in 0..<3 { pool.dialled() }
         pool.retired(.died, .init(lost: 1), livedFor: .milliseconds(5), usable: 3, at: at(110), random: 0)
@@ -80,7 +80,7 @@ struct PoolMachineTests {
 
     @Test func whoAsksForCalmGetsFewerConnections() {
         var pool = late()
-        pool.took(reading(1000, 90), full(1), at: at(100))
+        pool.consider(reading(1000, 90), full(1), at: at(100))
         #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
         for _ in 0..<3 { pool.dialled() }
         pool.retired(
@@ -100,18 +100,18 @@ struct PoolMachineTests {
 
     @Test func whoIsNotSlowedDownGetsThemAllAtOnce() {
         var pool = late()
-        pool.took(reading(1000, 54), full(1), at: at(110))
+        pool.consider(reading(1000, 54), full(1), at: at(110))
         #expect(pool.decide(queued: 1, full(1), at: at(110)) == .dial(15))
     }
 
     @Test func whatAVainStepBroughtIsRetired() {
         var pool = late()
-        pool.took(reading(1000, 54), full(1), at: at(110))
+        pool.consider(reading(1000, 54), full(1), at: at(110))
         #expect(pool.decide(queued: 1, full(1), at: at(110)) == .dial(15))
         for _ in 0..<15 { pool.dialled() }
         for _ in 0..<2 {
             #expect(pool.surplus(full(16), at: at(1000)) == 0)
-            pool.took(reading(16_000, 800), full(16), at: at(1000))
+            pool.consider(reading(16_000, 800), full(16), at: at(1000))
         }
         #expect(pool.surplus(full(16), at: at(1000)) == 13, "20,000 x 54 ms fit twice into three")
         for _ in 0..<13 {
@@ -183,7 +183,7 @@ struct PoolMachineTests {
             pool.dialled()
             pool.proved()  // each connection takes a push or two before it asks for calm
             pool.retired(.goAway(isCalm: true), .init(delivered: 1), livedFor: .seconds(20), at: at(now), random: 0)
-            #expect(pool.holdsBack(at: at(now)) != nil && pool.setbacks > 0)
+            #expect(pool.dialPause(at: at(now)) != nil && pool.setbacks > 0)
             now += seconds * 1000
             #expect(pool.decide(queued: 1, Connections(), at: at(now - 1)) == .wait(until: at(now)))
             #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .dial(1))

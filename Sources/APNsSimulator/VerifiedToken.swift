@@ -4,7 +4,7 @@ import Signing
 import WireFormat
 
 /// A provider token whose signature holds (PROTOCOLS 1.4).
-package struct ProviderToken: Hashable, Sendable {
+package struct VerifiedToken: Hashable, Sendable {
     package var keyID: String
     /// Seconds since 1970.
     package var issuedAt: Int64
@@ -19,7 +19,7 @@ struct ProviderTokenVerifier: Sendable {
 
     /// `authorization` is the whole header value. Nil: missing scheme, malformed, unknown key, wrong algorithm, wrong
     /// team or a signature that does not hold: all 403 InvalidProviderToken.
-    func verify(_ authorization: some Collection<UInt8>) -> ProviderToken? {
+    func verify(_ authorization: some Collection<UInt8>) -> VerifiedToken? {
         // RFC 9110 section 11.1: the scheme is case-insensitive; a2 sends "Bearer".
         let scheme = Array("bearer ".utf8)
         guard authorization.count > scheme.count,
@@ -32,47 +32,30 @@ struct ProviderTokenVerifier: Sendable {
         guard let header = Base64URL.decode(texts[0]), let claims = Base64URL.decode(texts[1]),
             let signature = Base64URL.decode(texts[2])
         else { return nil }
-        var algorithm: String?
-        var keyID: String?
-        var issuer: String?
-        var issuedAt: Int64?
-        let readable =
-            JSONScan.object(header) { member in
-                switch text(header, member.key) {
-                case "alg": algorithm = member.kind == .string ? text(header, member.value) : nil
-                case "kid": keyID = member.kind == .string ? text(header, member.value) : nil
-                default: break
-                }
-            }
-            && JSONScan.object(claims) { member in
-                switch text(claims, member.key) {
-                case "iss": issuer = member.kind == .string ? text(claims, member.value) : nil
-                case "iat":
-                    issuedAt =
-                        member.kind == .number ? Int64(String(decoding: claims[member.value], as: UTF8.self)) : nil
-                default: break
-                }
-            }
-        guard readable, algorithm == "ES256", issuer == teamID, let keyID, let key = keys[keyID], let issuedAt,
-            Self.moments.contains(issuedAt)
+        guard case .object(let head)? = try? JSONReader.read(header),
+            case .object(let body)? = try? JSONReader.read(claims),
+            Self.text("alg", in: head) == "ES256", Self.text("iss", in: body) == teamID,
+            let keyID = Self.text("kid", in: head), let key = keys[keyID],
+            case .number(let seconds)? = body.first(where: { $0.name == "iat" })?.value,
+            let issuedAt = Int64(seconds), Self.moments.contains(issuedAt)
         else { return nil }
         guard key.isValid(signature, for: Array((texts[0] + "." + texts[1]).utf8)) else { return nil }
-        return ProviderToken(keyID: keyID, issuedAt: issuedAt)
+        return VerifiedToken(keyID: keyID, issuedAt: issuedAt)
     }
 
     /// Seconds from 1970 to the year 9999, with which one can reckon without an overflow.
     private static let moments: ClosedRange<Int64> = 0...253_402_300_799
 
-    /// The content of a JSON string without escapes; ids never need any.
-    private func text(_ bytes: [UInt8], _ range: Range<Int>) -> String {
-        String(decoding: bytes[range].dropFirst().dropLast(), as: UTF8.self)
+    private static func text(_ name: String, in members: [JSONMember]) -> String? {
+        guard case .string(let text)? = members.first(where: { $0.name == name })?.value else { return nil }
+        return text
     }
 }
 
 /// What a connection knows about the provider tokens it has seen. APNs binds a connection to its first one.
 package struct ConnectionCredential: Sendable {
     /// The newest accepted token.
-    package private(set) var current: ProviderToken?
+    package private(set) var current: VerifiedToken?
     private var currentBytes: [UInt8] = []
     /// "Wedged": once it has called a token expired it refuses every other one too, and only a new connection helps
     /// (PROTOCOLS 1.4, pushy).
@@ -100,7 +83,7 @@ package struct ConnectionCredential: Sendable {
 
     /// Judges a verified token at `now`, in seconds since 1970; nil: it is good, and now the connection's own.
     mutating func judge(
-        _ token: ProviderToken, _ authorization: some Collection<UInt8>, now: Int64
+        _ token: VerifiedToken, _ authorization: some Collection<UInt8>, now: Int64
     ) -> RejectionReason? {
         if isWedged || now - token.issuedAt > Self.lifetime { return wedged() }
         if token.issuedAt - now > Self.clockSkew { return .invalidProviderToken }
@@ -115,7 +98,7 @@ package struct ConnectionCredential: Sendable {
         return nil
     }
 
-    private mutating func adopt(_ token: ProviderToken, _ authorization: some Collection<UInt8>) {
+    private mutating func adopt(_ token: VerifiedToken, _ authorization: some Collection<UInt8>) {
         current = token
         currentBytes = Array(authorization)
     }
@@ -135,7 +118,7 @@ package struct ConnectionCredential: Sendable {
 /// Remembers what verification said about each distinct authorization value, so that a signature is checked once.
 struct ProviderTokenBook {
     private let verifier: ProviderTokenVerifier
-    private var known: [[UInt8]: ProviderToken?] = [:]
+    private var known: [[UInt8]: VerifiedToken?] = [:]
     /// A client that sends nothing but new tokens must not fill the memory.
     private static let most = 1024
     /// How many tokens have held.
@@ -145,7 +128,7 @@ struct ProviderTokenBook {
         self.verifier = verifier
     }
 
-    mutating func token(_ authorization: some Collection<UInt8>) -> ProviderToken? {
+    mutating func token(_ authorization: some Collection<UInt8>) -> VerifiedToken? {
         let bytes = Array(authorization)
         if let answer = known[bytes] { return answer }
         let answer = verifier.verify(bytes)

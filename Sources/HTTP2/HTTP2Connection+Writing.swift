@@ -3,15 +3,15 @@ import CNGHTTP2
 import CurlTransport
 
 /// Frames out: from the session into records, with the fields that nghttp2 does not see put in.
-extension Connection {
+extension HTTP2Connection {
     /// RFC 9113, 4.1.
     static let frameHeadSize = 9
     /// What every peer takes (RFC 9113, 4.2: SETTINGS_MAX_FRAME_SIZE is 16,384 or more).
     static let frameLimit = 16384
 
     /// Writes until the session has nothing more or the socket is full.
-    /// - Parameter holdsBack: what does not fill a record stays, because more is about to follow.
-    func flush(holdsBack: Bool = false) {
+    /// - Parameter fullRecordsOnly: what does not fill a record stays, because more is about to follow.
+    func flush(fullRecordsOnly: Bool = false) {
         guard failure == nil else { return }
         while true {
             if outSent == outCount {
@@ -22,7 +22,7 @@ extension Connection {
             if outSent == 0, !isBlocked {
                 guard refill() else { return }
             }
-            if outCount == 0 || holdsBack && outCount < Self.outCapacity { return }
+            if outCount == 0 || fullRecordsOnly && outCount < Self.outCapacity { return }
             switch unsafe dialed.send(UnsafeRawBufferPointer(start: out + outSent, count: outCount - outSent)) {
             case .wrote(let count):
                 outSent += count
@@ -91,7 +91,7 @@ extension Connection {
             return false
         }
         let fits = total <= Self.outCapacity - outCount
-        let target = unsafe fits ? out + outCount : pool.book.wholeFrame
+        let target = unsafe fits ? out + outCount : pool.turn.wholeFrame
         unsafe target.update(from: frame, count: Self.frameHeadSize)
         unsafe target[0] = UInt8(truncatingIfNeeded: length >> 16)
         unsafe target[1] = UInt8(truncatingIfNeeded: length >> 8)

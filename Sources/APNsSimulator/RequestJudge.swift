@@ -14,14 +14,14 @@ struct Answer {
 
 /// Takes the requests of all connections, in the order they end: judges them, counts them, keeps the record. Belongs to
 /// the loop's thread.
-final class Clerk {
+final class RequestJudge {
     /// Milliseconds since 1970, set by the loop each time it wakes.
     var now: Int64 = 0
     var figures = SimulatorFigures()
     let isBare: Bool
     let maximumStreams: Int
     private(set) var goAwayReason: String
-    private(set) var faults: FaultDesk
+    private(set) var faults: FaultInjector
     private var hasFaults = false
     private var clockAhead: Int64 = 0
     private let keepsAccepted: Bool
@@ -39,7 +39,7 @@ final class Clerk {
         isBare = configuration.bare
         maximumStreams = configuration.maximumStreams
         goAwayReason = configuration.faults.goAwayReason
-        faults = FaultDesk(configuration.faults)
+        faults = FaultInjector(configuration.faults)
         keepsAccepted = configuration.keepsAccepted && !configuration.bare
         check = RequestCheck(
             topics: configuration.topics, teamID: configuration.teamID, keys: configuration.keys)
@@ -51,14 +51,23 @@ final class Clerk {
 
     /// From the next request on, counted from 0 again.
     func play(_ script: FaultScript) {
-        faults = FaultDesk(script)
+        faults = FaultInjector(script)
         goAwayReason = script.goAwayReason
         hasFaults = script != FaultScript()
         clockAhead = script.clockAhead
     }
 
+    /// Whether a request with a good provider token is accepted whatever else it holds.
+    var isPlain: Bool { isBare && !hasFaults }
+
+    func countAccepted(_ count: Int) {
+        isDirty = true
+        figures.requests += count
+        figures.accepted += count
+    }
+
     /// Nil: refuse the stream.
-    func judge(_ slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> Answer? {
+    func answer(to slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> Answer? {
         isDirty = true
         // Before anything looks at it, so that all that is noted of the push has the id that its answer gives.
         slot.ensureID()
@@ -126,7 +135,7 @@ final class Clerk {
         check.credentialFault(authorization, &credential, now: now / 1000 + clockAhead)
     }
 
-    func aftermath(of answer: Answer, numberOnConnection number: Int) -> FaultDesk.Aftermath {
+    func aftermath(of answer: Answer, numberOnConnection number: Int) -> FaultInjector.Aftermath {
         guard hasFaults else { return .nothing }
         let scripted = faults.requestJudged(numberOnConnection: number)
         guard scripted == .nothing, let fault = answer.fault else { return scripted }

@@ -7,10 +7,10 @@ import Threading
 
 /// One HTTP/2 connection on its lane's thread: libnghttp2's session between a dialled socket and the pool's queue.
 ///
-/// nghttp2 calls back into it (Connection+Callbacks.swift) from `receive` and `flush` only. A failure inside is noted, and
+/// nghttp2 calls back into it (HTTP2Connection+Callbacks.swift) from `receive` and `flush` only. A failure inside is noted, and
 /// acted upon by the loop once the call has returned.
 @safe
-final class Connection {
+final class HTTP2Connection {
     let token: UInt64
     let pool: Pool
     let socket: Int32
@@ -34,7 +34,7 @@ final class Connection {
     /// The socket takes no more at present.
     var isBlocked = false
 
-    /// What epoll was told last: a note of the loop.
+    /// What epoll watches it for: a note of the loop.
     var isWatchedForWriting = false
 
     /// One TLS record. The bytes from `outSent` to `outCount` are on their way, and must stay where they are: see
@@ -73,7 +73,7 @@ final class Connection {
         unsafe out = .allocate(capacity: Self.outCapacity)
         unsafe session = nil
         // SAFETY: the session is deleted in `close` or deinit, before self goes.
-        unsafe session = Self.makeSession(for: Unmanaged.passUnretained(self).toOpaque(), pool.book.memory)
+        unsafe session = Self.makeSession(for: Unmanaged.passUnretained(self).toOpaque(), pool.turn.memory)
         guard unsafe session != nil else { throw LaneError("libnghttp2 cannot make a session") }
     }
 
@@ -130,12 +130,12 @@ final class Connection {
         var opened = 0
         while opened < room, let (reference, prepared) = pool.take(), open(reference, prepared) { opened += 1 }
         machine.requestsOpened(opened, at: now)
-        pool.book.figures.requestsSent += opened
+        pool.turn.figures.requestsSent += opened
         return opened > 0
     }
 
     private func open(_ reference: RequestReference, _ prepared: PreparedBatch) -> Bool {
-        guard let index = slots.take(reference, at: pool.book.sentAt) else {
+        guard let index = slots.take(reference, at: pool.turn.sentAt) else {
             pool.streamEnded(reference, .notProcessed)
             return false
         }
@@ -181,7 +181,7 @@ final class Connection {
                     return
                 }
                 // Read anew for each record: a turn may take long, and a call costs less than one of its many answers.
-                pool.book.heardAt = MonotonicClock.now()
+                pool.turn.heardAt = MonotonicClock.now()
                 let taken = unsafe nghttp2_session_mem_recv(
                     session, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
                 guard taken >= 0 else {
@@ -212,7 +212,7 @@ final class Connection {
     }
 
     /// nghttp2 takes no more requests: mostly since it is about to end the session for a breach of the protocol, which no
-    /// callback tells. Those that were submitted all the same would come back unsent, and again, until their last try.
+    /// callback reports. Those that were submitted all the same would come back unsent, and again, until their last try.
     private func noticeRefusal() {
         guard machine.isUsable, unsafe nghttp2_session_check_request_allowed(session) == 0 else { return }
         // "If we run out of stream ID for this session, this function returns 1 << 31."

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Plays a fault script: told of each request, it says what goes wrong. Pure; one for the whole simulator.
-struct FaultDesk {
+struct FaultInjector {
     /// What a request meets before it is judged.
     enum Reception: Equatable {
         case judge

@@ -7,7 +7,7 @@ import WireFormat
 
 // What libnghttp2 calls while it reads and writes. Nothing here may delete the session or its connection.
 
-extension Connection {
+extension HTTP2Connection {
     static func setCallbacks(_ callbacks: OpaquePointer?) {
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, headersBegan)
         unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks, headerReceived)
@@ -20,10 +20,10 @@ extension Connection {
 
     /// - SAFETY: the session is made with its connection as user data, and never outlives it.
     fileprivate static func with<Result>(
-        _ data: UnsafeMutableRawPointer?, otherwise: Result, _ body: (Connection) -> Result
+        _ data: UnsafeMutableRawPointer?, otherwise: Result, _ body: (HTTP2Connection) -> Result
     ) -> Result {
         guard let data = unsafe data else { return otherwise }
-        return unsafe Unmanaged<Connection>.fromOpaque(data)._withUnsafeGuaranteedRef { body($0) }
+        return unsafe Unmanaged<HTTP2Connection>.fromOpaque(data)._withUnsafeGuaranteedRef { body($0) }
     }
 
     static func slot(of stream: Int32, _ session: OpaquePointer?) -> Int? {
@@ -83,7 +83,7 @@ extension Connection {
         }
         let goAway = unsafe GoAway(errorCode: frame.error_code, lastStreamID: frame.last_stream_id, debugData: text)
         lastWords = goAway.description
-        pool.book.figures.count(goAway)
+        pool.turn.figures.count(goAway)
         machine.goAwayReceived(
             isOrderly: goAway.errorCode == NGHTTP2_NO_ERROR.rawValue,
             isCalm: goAway.errorCode == NGHTTP2_ENHANCE_YOUR_CALM.rawValue)
@@ -119,10 +119,10 @@ extension Connection {
 
     private func answered(_ slot: RequestSlot) {
         let isSuccess = slot.status < 300
-        let (sent, heard) = (slot.sentAt.nanoseconds, pool.book.heardAt.nanoseconds)
+        let (sent, heard) = (slot.sentAt.nanoseconds, pool.turn.heardAt.nanoseconds)
         let latency = heard > sent ? heard &- sent : 0
-        pool.book.latency.add(nanoseconds: latency)
-        pool.meter.add(sentAt: slot.sentAt, took: latency)
+        pool.turn.latency.add(nanoseconds: latency)
+        pool.meter.add(sentAt: slot.sentAt, latency: latency)
         let wasProven = machine.isProven
         machine.requestEnded(.answered(isSuccess: isSuccess))
         if isSuccess {
@@ -160,7 +160,7 @@ func readBody(
         return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
     }
     let index = unsafe Int(relay_nghttp2_source_slot(source))
-    return unsafe Connection.with(data, otherwise: Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)) { connection in
+    return unsafe HTTP2Connection.with(data, otherwise: Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)) { connection in
         let slot = unsafe connection.slots.slots[index]
         guard let prepared = connection.pool.prepared(slot.reference) else {
             return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
@@ -177,7 +177,7 @@ func readBody(
 private func headersBegan(
     _: OpaquePointer?, _: UnsafePointer<nghttp2_frame>?, _ data: UnsafeMutableRawPointer?
 ) -> Int32 {
-    unsafe Connection.with(data, otherwise: 0) { connection in
+    unsafe HTTP2Connection.with(data, otherwise: 0) { connection in
         connection.headerBytes = 0
         return 0
     }
@@ -187,9 +187,9 @@ private func headerReceived(
     _ session: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameCount: Int,
     _ value: UnsafePointer<UInt8>?, _ valueCount: Int, _: UInt8, _ data: UnsafeMutableRawPointer?
 ) -> Int32 {
-    unsafe Connection.with(data, otherwise: 0) { connection in
+    unsafe HTTP2Connection.with(data, otherwise: 0) { connection in
         connection.headerBytes += nameCount + valueCount + 32
-        guard connection.headerBytes <= Connection.headerLimit else {
+        guard connection.headerBytes <= HTTP2Connection.headerLimit else {
             connection.lastWords = "header fields without end"
             return Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
         }
@@ -198,7 +198,7 @@ private func headerReceived(
         let isStatus = unsafe nameCount == 7 && name[0] == 0x3A
         guard unsafe isStatus || (nameCount == 11 && memcmp(name, "retry-after", 11) == 0) else { return 0 }
         let head = unsafe relay_nghttp2_frame_hd(frame)
-        guard let slot = unsafe Connection.slot(of: head.pointee.stream_id, session) else { return 0 }
+        guard let slot = unsafe HTTP2Connection.slot(of: head.pointee.stream_id, session) else { return 0 }
         unsafe connection.header(
             UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: valueCount),
             isLastFrame: head.pointee.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, at: slot)
@@ -210,8 +210,8 @@ private func dataReceived(
     _ session: OpaquePointer?, _: UInt8, _ stream: Int32, _ bytes: UnsafePointer<UInt8>?, _ count: Int,
     _ data: UnsafeMutableRawPointer?
 ) -> Int32 {
-    unsafe Connection.with(data, otherwise: 0) { connection in
-        if let slot = unsafe Connection.slot(of: stream, session) {
+    unsafe HTTP2Connection.with(data, otherwise: 0) { connection in
+        if let slot = unsafe HTTP2Connection.slot(of: stream, session) {
             unsafe connection.data(UnsafeBufferPointer(start: bytes, count: count), at: slot)
         }
         return 0
@@ -227,14 +227,14 @@ private func frameReceived(
     // was noted with their status: here it would cost each push a look for its stream.
     if head.type == NGHTTP2_HEADERS.rawValue || head.type == NGHTTP2_DATA.rawValue {
         guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0, unsafe !relay_nghttp2_begins_answer(frame),
-            let slot = unsafe Connection.slot(of: head.stream_id, session)
+            let slot = unsafe HTTP2Connection.slot(of: head.stream_id, session)
         else { return 0 }
-        return unsafe Connection.with(data, otherwise: 0) { connection in
+        return unsafe HTTP2Connection.with(data, otherwise: 0) { connection in
             unsafe connection.slots.slots[slot].isWhole = true
             return 0
         }
     }
-    return unsafe Connection.with(data, otherwise: 0) { connection in
+    return unsafe HTTP2Connection.with(data, otherwise: 0) { connection in
         let isAcknowledgement = head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0
         switch UInt32(head.type) {
         case NGHTTP2_SETTINGS.rawValue where !isAcknowledgement:
@@ -258,8 +258,8 @@ private func frameNotSent(
     guard let frame = unsafe frame else { return 0 }
     let head = unsafe relay_nghttp2_frame_hd(frame).pointee
     guard head.type == NGHTTP2_HEADERS.rawValue else { return 0 }
-    return unsafe Connection.with(data, otherwise: 0) { connection in
-        if let slot = unsafe Connection.slot(of: head.stream_id, session) {
+    return unsafe HTTP2Connection.with(data, otherwise: 0) { connection in
+        if let slot = unsafe HTTP2Connection.slot(of: head.stream_id, session) {
             unsafe connection.slots.slots[slot].isUnsent = true
         }
         return 0
@@ -269,8 +269,8 @@ private func frameNotSent(
 private func streamClosed(
     _ session: OpaquePointer?, _ stream: Int32, _ errorCode: UInt32, _ data: UnsafeMutableRawPointer?
 ) -> Int32 {
-    guard let slot = unsafe Connection.slot(of: stream, session) else { return 0 }
-    return unsafe Connection.with(data, otherwise: 0) { connection in
+    guard let slot = unsafe HTTP2Connection.slot(of: stream, session) else { return 0 }
+    return unsafe HTTP2Connection.with(data, otherwise: 0) { connection in
         connection.closed(slot, errorCode: errorCode)
         return 0
     }
@@ -279,7 +279,7 @@ private func streamClosed(
 private func errorReported(
     _: OpaquePointer?, _: Int32, _ text: UnsafePointer<CChar>?, _ count: Int, _ data: UnsafeMutableRawPointer?
 ) -> Int32 {
-    unsafe Connection.with(data, otherwise: 0) { connection in
+    unsafe HTTP2Connection.with(data, otherwise: 0) { connection in
         let bytes = unsafe UnsafeRawBufferPointer(start: text, count: min(count, 200))
         unsafe connection.lastWords = String(decoding: bytes, as: UTF8.self)
         return 0

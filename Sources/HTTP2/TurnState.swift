@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 
-/// What one turn of the lane's loop gathers, to be told to others when the turn is over: never from inside a C callback.
+/// What one turn of the lane's loop gathers, to be reported to others when the turn is over: never from inside a C callback.
 @safe
-final class LaneBook {
+final class TurnState {
     var figures = LaneFigures()
     /// The figures' latency, added to with each answer: apart, and only changed by what is inlined, so that nobody checks
     /// at run time whether others look at it.
     var latency = LatencyHistogram()
     let memory = SessionMemory()
     /// For a HEADERS frame that does not fit into its record, with all its fields, while it is cut in two.
-    let wholeFrame = UnsafeMutablePointer<UInt8>.allocate(capacity: Connection.frameHeadSize + Connection.frameLimit)
+    let wholeFrame = UnsafeMutablePointer<UInt8>.allocate(
+        capacity: HTTP2Connection.frameHeadSize + HTTP2Connection.frameLimit)
     /// When what goes out in this turn goes out: later than the turn began, where much came in.
     var sentAt = MonotonicTime(nanoseconds: 0)
     /// When the bytes that are being taken apart came in.

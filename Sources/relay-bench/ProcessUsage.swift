@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Foundation
+
+/// What a process has used so far, as Linux accounts it (proc(5)).
+struct ProcessUsage {
+    /// User and system time, in nanoseconds: /proc/PID/stat has hundredths of a second.
+    var processorTime: UInt64
+    /// Most memory that was resident at once, in bytes.
+    var peakMemory: Int
+    /// What it caused to be sent to the storage layer, in bytes.
+    var written: Int
+
+    /// - Throws: where the process has ended.
+    init(of process: Int32) throws {
+        func number(_ name: String, in file: String) -> Int? {
+            let text = try? String(contentsOfFile: "/proc/\(process)/\(file)", encoding: .utf8)
+            let line = text?.split(separator: "\n").first { $0.hasPrefix(name) }
+            return line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) }
+        }
+        var clock: clockid_t = 0
+        guard unsafe clock_getcpuclockid(process, &clock) == 0, let peak = number("VmHWM:", in: "status"),
+            let written = number("write_bytes:", in: "io")
+        else { throw BenchError("process \(process) has ended, or /proc does not know it") }
+        processorTime = Self.time(of: clock)
+        peakMemory = peak * 1024
+        self.written = written
+    }
+
+    /// Of this process since it began, in nanoseconds.
+    static var ownTime: UInt64 { time(of: CLOCK_PROCESS_CPUTIME_ID) }
+
+    /// Of all children that have ended and were waited for.
+    static var childrensTime: UInt64 {
+        var usage = rusage()
+        unsafe getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
+        let microseconds = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
+        return UInt64(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1_000_000_000 + UInt64(microseconds) * 1000
+    }
+
+    private static func time(of clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+/// One thread of any process.
+struct ThreadUsage {
+    var id: Int32
+    var name: String
+    /// User and system time, in nanoseconds.
+    var processorTime: UInt64
+
+    /// All threads of a process; one that ends meanwhile is left out.
+    static func all(of process: Int32) -> [ThreadUsage] {
+        let folder = "/proc/\(process)/task"
+        return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { entry in
+            guard let id = Int32(entry),
+                let name = try? String(contentsOfFile: "\(folder)/\(entry)/comm", encoding: .utf8),
+                // Time on the CPU, time in the queue, slices (the kernel's sched-stats.rst).
+                let figures = try? String(contentsOfFile: "\(folder)/\(entry)/schedstat", encoding: .utf8),
+                let time = figures.split(separator: " ").first.flatMap({ UInt64($0) })
+            else { return nil }
+            return ThreadUsage(id: id, name: name.trimmingCharacters(in: .newlines), processorTime: time)
+        }
+    }
+}
