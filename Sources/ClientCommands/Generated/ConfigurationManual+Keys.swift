@@ -4,15 +4,9 @@
 extension ConfigurationManual {
     struct Section: Sendable {
         var name: String
-        var text: String
+        var text = ""
         /// By the general path: `apps.APP.PLATFORM.push.type`.
-        var keys: [(path: String, text: String)]
-
-        init(_ name: String, _ text: String, _ keys: [(path: String, text: String)]) {
-            self.name = name
-            self.text = text
-            self.keys = keys
-        }
+        var keys: [(path: String, text: String)] = []
     }
 
     static let description = [
@@ -33,275 +27,207 @@ extension ConfigurationManual {
         "Secrets are read at the start and at each reload.",
     ]
 
-    static let sections =
-        [storeSection, listenSection, peersSection, fanOutSection, appsSection, apnsSection]
-        + [sourcesSection]
+    static let sections: [Section] = document.split(separator: "\n").reduce(into: []) { sections, line in
+        let last = sections.endIndex - 1
+        if line.hasPrefix("# ") {
+            sections.append(Section(name: String(line.dropFirst(2))))
+        } else if !line.hasPrefix(" ") {
+            sections[last].keys.append((String(line), ""))
+        } else if sections[last].keys.isEmpty {
+            sections[last].text += line
+        } else {
+            sections[last].keys[sections[last].keys.endIndex - 1].text += line
+        }
+    }
 
-    private static let storeSection = Section(
-        "store", "Where everything is kept.",
-        [
-            ("store.sqlite.path", "The SQLite file. Its log lies beside it, so the directory must be writable too."),
-            (
-                "store.keep",
-                "How long to keep the deliveries of campaigns that ended, webhook ids, ended alerts, notifications, "
-                    + "and devices that are removed or dead. Campaigns stay, with their counts. null (the default) "
-                    + "keeps everything, and the store grows with every campaign."
-            ),
-        ])
+    /// A section's name after "# ", a key by itself, and indented below each of them what it is for.
+    private static let document = """
+        # store
+            Where everything is kept.
+        store.sqlite.path
+            The SQLite file. Its log lies beside it, so the directory must be writable too.
+        store.keep
+            How long to keep the deliveries of campaigns that ended, webhook ids, ended alerts, notifications, and
+            devices that are removed or dead. Campaigns stay, with their counts. null (the default) keeps everything,
+            and the store grows with every campaign.
 
-    private static let listenSection = Section(
-        "listen",
-        "Where the daemon listens. Under systemd the socket units open the sockets, and their addresses are used.",
-        [
-            ("listen.address", "Where the HTTP API listens: an IP address and a port, \"[::1]:8480\" for IPv6."),
-            (
-                "listen.tls.certificate",
-                "A PEM file with the server's certificate first, then its chain. Without *listen.tls* (the default, "
-                    + "null) it is plain HTTP, for this machine or behind a reverse proxy. TLS 1.2 and 1.3 are "
-                    + "supported. A reload takes a renewed pair; one that does not match or has expired changes "
-                    + "nothing."
-            ),
-            ("listen.tls.key", "The certificate's private key in PEM."),
-            (
-                "listen.controlSocket",
-                "The socket that the commands use. Root, the relay's own user and the group below may do everything "
-                    + "there."
-            ),
-            (
-                "listen.controlSocketGroup",
-                "A group of this system that may use the control socket too (mode 0660); the relay's user must be a "
-                    + "member. None by default."
-            ),
-            (
-                "listen.checkTrust",
-                "Who may update a device's version by /v1/check: whoever names the device's push token, or only "
-                    + "callers with an API token of the scope devices."
-            ),
-            (
-                "listen.limits.connections",
-                "Connections at a time. Above that, those that have been idle longest are closed; if none is idle, "
-                    + "the new one is. At most the hard limit on open files minus 512."
-            ),
-            (
-                "listen.limits.connectionsPerAddress",
-                "The same for one address, for IPv6 one /64. By default half of *connections*."
-            ),
-            ("listen.limits.idleTime", "How long a connection may be open without a complete request line."),
-            (
-                "listen.limits.requestTime",
-                "Time from the request line to the last byte of the body, then the same again until the client has "
-                    + "read the answer; for an import or an export it applies to each piece of 128 KiB."
-            ),
-            (
-                "listen.limits.body",
-                "Bytes of a body; more is answered with 413. A webhook may have 64 KiB, an import has no limit."
-            ),
-            ("listen.limits.head", "Bytes of the whole head; more is answered with 431."),
-            ("listen.limits.target", "Bytes of the request target; more is answered with 414."),
-            ("listen.limits.threads", "Threads that read and write sockets. They never wait for the disk."),
-        ])
+        # listen
+            Where the daemon listens. Under systemd the socket units open the sockets, and their addresses are used.
+        listen.address
+            Where the HTTP API listens: an IP address and a port, "[::1]:8480" for IPv6.
+        listen.tls.certificate
+            A PEM file with the server's certificate first, then its chain. Without *listen.tls* (the default, null)
+            it is plain HTTP, for this machine or behind a reverse proxy. TLS 1.2 and 1.3 are supported. A reload
+            takes a renewed pair; one that does not match or has expired changes nothing.
+        listen.tls.key
+            The certificate's private key in PEM.
+        listen.controlSocket
+            The socket that the commands use. Root, the relay's own user and the group below may do everything there.
+        listen.controlSocketGroup
+            A group of this system that may use the control socket too (mode 0660); the relay's user must be a member.
+            None by default.
+        listen.checkTrust
+            Who may update a device's version by /v1/check: whoever names the device's push token, or only callers
+            with an API token of the scope devices.
+        listen.limits.connections
+            Connections at a time. Above that, those that have been idle longest are closed; if none is idle, the new
+            one is. At most the hard limit on open files minus 512.
+        listen.limits.connectionsPerAddress
+            The same for one address, for IPv6 one /64. By default half of *connections*.
+        listen.limits.idleTime
+            How long a connection may be open without a complete request line.
+        listen.limits.requestTime
+            Time from the request line to the last byte of the body, then the same again until the client has read the
+            answer; for an import or an export it applies to each piece of 128 KiB.
+        listen.limits.body
+            Bytes of a body; more is answered with 413. A webhook may have 64 KiB, an import has no limit.
+        listen.limits.head
+            Bytes of the whole head; more is answered with 431.
+        listen.limits.target
+            Bytes of the request target; more is answered with 414.
+        listen.limits.threads
+            Threads that read and write sockets. They never wait for the disk.
 
-    private static let peersSection = Section(
-        "webhooks, notify, log", "Webhooks in, webhooks out, and the log.",
-        [
-            (
-                "webhooks.secrets",
-                "Secrets that version webhooks are signed with. A webhook is accepted if any of them verifies it, "
-                    + "so that one can be changed without a gap. Without one, every webhook is refused."
-            ),
-            ("webhooks.secrets[]", "\"whsec_\" and base64 of 24 to 64 bytes, or any bytes that both sides have."),
-            (
-                "notify",
-                "Receivers of a POST when a campaign's state changes, signed as Standard Webhooks says; sixteen at "
-                    + "most. 2xx accepts it, anything else is tried again, ten times in three days. 410 switches the "
-                    + "receiver off, until it is removed, reloaded, added again and reloaded."
-            ),
-            ("notify[].url", "https; http for this machine only."),
-            (
-                "notify[].secret",
-                "The secret that notifications are signed with: \"whsec_\" and base64 of 24 to 64 bytes."
-            ),
-            (
-                "notify[].events",
-                "campaign.waiting, campaign.running, campaign.paused, campaign.suspended, campaign.completed, "
-                    + "campaign.cancelled, campaign.superseded. By default all of them."
-            ),
-            ("notify[].trustedCertificates", "A PEM file of certificates to trust instead of the system's."),
-            (
-                "log.level",
-                "The lowest level that is written. *upgrade-relay log level* changes it until the next reload. "
-                    + "debug logs every request; no level logs every push."
-            ),
-        ])
+        # webhooks, notify, log
+            Webhooks in, webhooks out, and the log.
+        webhooks.secrets
+            Secrets that version webhooks are signed with. A webhook is accepted if any of them verifies it, so that
+            one can be changed without a gap. Without one, every webhook is refused.
+        webhooks.secrets[]
+            "whsec_" and base64 of 24 to 64 bytes, or any bytes that both sides have.
+        notify
+            Receivers of a POST when a campaign's state changes, signed as Standard Webhooks says; sixteen at most.
+            2xx accepts it, anything else is tried again, ten times in three days. 410 switches the receiver off,
+            until it is removed, reloaded, added again and reloaded.
+        notify[].url
+            https; http for this machine only.
+        notify[].secret
+            The secret that notifications are signed with: "whsec_" and base64 of 24 to 64 bytes.
+        notify[].events
+            campaign.waiting, campaign.running, campaign.paused, campaign.suspended, campaign.completed,
+            campaign.cancelled, campaign.superseded. By default all of them.
+        notify[].trustedCertificates
+            A PEM file of certificates to trust instead of the system's.
+        log.level
+            The lowest level that is written. *upgrade-relay log level* changes it until the next reload. debug logs
+            every request; no level logs every push.
 
-    private static let fanOutSection = Section(
-        "fanOut", "How a campaign's audience is divided.",
-        [
-            ("fanOut.lanes", "Threads, each with its own connections to the push services."),
-            (
-                "fanOut.batch",
-                "Devices that are read, sent and recorded together. After a crash, at most the batches in flight "
-                    + "are sent again: 16 for each campaign, plus as many devices as its connections have streams, at "
-                    + "most 32,000 for all campaigns together."
-            ),
-            (
-                "fanOut.shardSize",
-                "Devices of one shard. Different shards of a campaign are worked on at the same time."
-            ),
-        ])
+        # fanOut
+            How a campaign's audience is divided.
+        fanOut.lanes
+            Threads, each with its own connections to the push services.
+        fanOut.batch
+            Devices that are read, sent and recorded together. After a crash, at most the batches in flight are sent
+            again: 16 for each campaign, plus as many devices as its connections have streams, at most 32,000 for all
+            campaigns together.
+        fanOut.shardSize
+            Devices of one shard. Different shards of a campaign are worked on at the same time.
 
-    private static let appsSection = Section(
-        "apps",
-        "One entry for each app, by the name that the API and the commands use, usually the bundle id: *APP* below. In it *ios*, "
-            + "*android* or both: *PLATFORM* below.",
-        [
-            ("apps.APP.PLATFORM.downloadUrl", "Where users get the new version. A bump may name another URL."),
-            (
-                "apps.APP.PLATFORM.forcePolicy",
-                "Which number's rise forces an upgrade, for bumps that name the latest version but not the required "
-                    + "one: none; the first; the first or the second; any of the three."
-            ),
-            ("apps.APP.PLATFORM.push.type", "The page.type of the payload, which the app's code looks for."),
-            ("apps.APP.PLATFORM.push.alert", "What the phone shows if the bump has no message."),
-            (
-                "apps.APP.PLATFORM.push.priority",
-                "10 is delivered at once, 5 when the phone's battery allows it, and 1 never wakes the phone."
-            ),
-            (
-                "apps.APP.PLATFORM.push.timeToLive",
-                "How long after the rise of the required version pushes are sent, and how long APNs keeps one for a "
-                    + "phone that is off."
-            ),
-            (
-                "apps.APP.PLATFORM.push.sound",
-                "The name of a sound in the app's bundle, or \"default\". None by default."
-            ),
-            (
-                "apps.APP.PLATFORM.pace.ratePerSecond",
-                "Pushes per second at most, retries included, evenly spread. No second ever has more than this "
-                    + "number plus a tenth of it plus one push. By default there is no limit. A reload applies it at "
-                    + "once."
-            ),
-            (
-                "apps.APP.PLATFORM.pace.rampUp.from",
-                "The percentage of the rate to begin with, each time that a campaign or a wave begins or a campaign "
-                    + "continues."
-            ),
-            ("apps.APP.PLATFORM.pace.rampUp.over", "How long until the whole rate is reached. It grows evenly."),
-            (
-                "apps.APP.PLATFORM.pace.waves",
-                "Percentages of the audience, each including those before it, the last one 100, that are sent to "
-                    + "one after the other. Which devices are in a wave is drawn by token, anew in each campaign. By "
-                    + "default the whole audience at once."
-            ),
-            (
-                "apps.APP.PLATFORM.pace.betweenWaves.pause",
-                "Time from the last push of a wave to the first of the next. With approval the default is \"0\". "
-                    + "Pauses count towards push.timeToLive."
-            ),
-            (
-                "apps.APP.PLATFORM.pace.betweenWaves.approval",
-                "Whether the campaign is suspended after each wave except the last, until it is resumed."
-            ),
-            (
-                "apps.APP.PLATFORM.pace.betweenWaves.maxFailedPercent",
-                "The campaign is suspended if, at the end of the pause, more than this percentage of the wave's "
-                    + "pushes has not been accepted: rejected, unregistered, expired, or waiting for a retry. By "
-                    + "default this is not checked."
-            ),
-            (
-                "apps.APP.PLATFORM.webhooks.tagPattern",
-                "A regular expression for the tag of a release that GitHub or GitLab announces, with one capture "
-                    + "group for the version. Other tags are ignored."
-            ),
-            ("apps.APP.PLATFORM.webhooks.prereleases", "Whether GitHub's prereleases count."),
-            (
-                "apps.APP.PLATFORM.webhooks.sets",
-                "latest: a release raises the latest version, and the required one only as *forcePolicy* says. "
-                    + "required: every release raises both."
-            ),
-            (
-                "apps.APP.PLATFORM.holdHours",
-                "With an App Store source: how many hours after the release in the store a campaign begins, because "
-                    + "not everybody can download it at once. 0 begins at once; use 168 with Apple's phased release."
-            ),
-        ])
+        # apps
+            One entry for each app, by the name that the API and the commands use, usually the bundle id: *APP* below.
+            In it *ios*, *android* or both: *PLATFORM* below.
+        apps.APP.PLATFORM.downloadUrl
+            Where users get the new version. A bump may name another URL.
+        apps.APP.PLATFORM.forcePolicy
+            Which number's rise forces an upgrade, for bumps that name the latest version but not the required one:
+            none; the first; the first or the second; any of the three.
+        apps.APP.PLATFORM.push.type
+            The page.type of the payload, which the app's code looks for.
+        apps.APP.PLATFORM.push.alert
+            What the phone shows if the bump has no message.
+        apps.APP.PLATFORM.push.priority
+            10 is delivered at once, 5 when the phone's battery allows it, and 1 never wakes the phone.
+        apps.APP.PLATFORM.push.timeToLive
+            How long after the rise of the required version pushes are sent, and how long APNs keeps one for a phone
+            that is off.
+        apps.APP.PLATFORM.push.sound
+            The name of a sound in the app's bundle, or "default". None by default.
+        apps.APP.PLATFORM.pace.ratePerSecond
+            Pushes per second at most, retries included, evenly spread. No second ever has more than this number plus
+            a tenth of it plus one push. By default there is no limit. A reload applies it at once.
+        apps.APP.PLATFORM.pace.rampUp.from
+            The percentage of the rate to begin with, each time that a campaign or a wave begins or a campaign
+            continues.
+        apps.APP.PLATFORM.pace.rampUp.over
+            How long until the whole rate is reached. It grows evenly.
+        apps.APP.PLATFORM.pace.waves
+            Percentages of the audience, each including those before it, the last one 100, that are sent to one after
+            the other. Which devices are in a wave is drawn by token, anew in each campaign. By default the whole
+            audience at once.
+        apps.APP.PLATFORM.pace.betweenWaves.pause
+            Time from the last push of a wave to the first of the next. With approval the default is "0". Pauses count
+            towards push.timeToLive.
+        apps.APP.PLATFORM.pace.betweenWaves.approval
+            Whether the campaign is suspended after each wave except the last, until it is resumed.
+        apps.APP.PLATFORM.pace.betweenWaves.maxFailedPercent
+            The campaign is suspended if, at the end of the pause, more than this percentage of the wave's pushes has
+            not been accepted: rejected, unregistered, expired, or waiting for a retry. By default this is not
+            checked.
+        apps.APP.PLATFORM.webhooks.tagPattern
+            A regular expression for the tag of a release that GitHub or GitLab announces, with one capture group for
+            the version. Other tags are ignored.
+        apps.APP.PLATFORM.webhooks.prereleases
+            Whether GitHub's prereleases count.
+        apps.APP.PLATFORM.webhooks.sets
+            latest: a release raises the latest version, and the required one only as *forcePolicy* says. required:
+            every release raises both.
+        apps.APP.PLATFORM.holdHours
+            With an App Store source: how many hours after the release in the store a campaign begins, because not
+            everybody can download it at once. 0 begins at once; use 168 with Apple's phased release.
 
-    private static let apnsSection = Section(
-        "apns",
-        "How to push to an iOS app. null for one that only asks at login or reads the LaunchGate document. Android has none.",
-        [
-            ("apps.APP.PLATFORM.apns.teamId", "The ten characters of the developer team, from Apple's developer site."),
-            ("apps.APP.PLATFORM.apns.keyId", "The ten characters of the signing key."),
-            ("apps.APP.PLATFORM.apns.key", "The .p8 file from Apple."),
-            ("apps.APP.PLATFORM.apns.topic", "The bundle id. By default the app's name."),
-            (
-                "apps.APP.PLATFORM.apns.server",
-                "A server to use instead of Apple's, such as \"https://127.0.0.1:2197\" for *upgrade-relay "
-                    + "simulate-apns*."
-            ),
-            (
-                "apps.APP.PLATFORM.apns.sandboxServer",
-                "The same for devices of the sandbox. By default the same as *server*, if that is given."
-            ),
-            (
-                "apps.APP.PLATFORM.apns.tryOtherEnvironment",
-                "Whether a token that is refused as BadDeviceToken is tried once in the other environment. If it is "
-                    + "accepted there, the device's environment is corrected. The key must be valid for both."
-            ),
-            (
-                "apps.APP.PLATFORM.apns.trustedCertificates",
-                "A PEM file of certificates to trust instead of the system's."
-            ),
-            (
-                "apps.APP.PLATFORM.apns.proxy",
-                "An HTTP or SOCKS proxy to go through, such as \"http://proxy.example:3128\". None by default."
-            ),
-            (
-                "apps.APP.PLATFORM.apns.connections",
-                "Connections at most, for each lane and server. One is used as long as it is enough. While all its "
-                    + "streams are in use, more are opened, as long as each step raises the rate: that hides the "
-                    + "service's latency. A connection that did not raise the rate is closed at once, one that was "
-                    + "not needed for ten minutes after that time."
-            ),
-        ])
+        # apns
+            How to push to an iOS app. null for one that only asks at login or reads the LaunchGate document. Android
+            has none.
+        apps.APP.PLATFORM.apns.teamId
+            The ten characters of the developer team, from Apple's developer site.
+        apps.APP.PLATFORM.apns.keyId
+            The ten characters of the signing key.
+        apps.APP.PLATFORM.apns.key
+            The .p8 file from Apple.
+        apps.APP.PLATFORM.apns.topic
+            The bundle id. By default the app's name.
+        apps.APP.PLATFORM.apns.server
+            A server to use instead of Apple's, such as "https://127.0.0.1:2197" for *upgrade-relay simulate-apns*.
+        apps.APP.PLATFORM.apns.sandboxServer
+            The same for devices of the sandbox. By default the same as *server*, if that is given.
+        apps.APP.PLATFORM.apns.tryOtherEnvironment
+            Whether a token that is refused as BadDeviceToken is tried once in the other environment. If it is
+            accepted there, the device's environment is corrected. The key must be valid for both.
+        apps.APP.PLATFORM.apns.trustedCertificates
+            A PEM file of certificates to trust instead of the system's.
+        apps.APP.PLATFORM.apns.proxy
+            An HTTP or SOCKS proxy to go through, such as "http://proxy.example:3128". None by default.
+        apps.APP.PLATFORM.apns.connections
+            Connections at most, for each lane and server. One is used as long as it is enough. While all its streams
+            are in use, more are opened, as long as each step raises the rate: that hides the service's latency. A
+            connection that did not raise the rate is closed at once, one that was not needed for ten minutes after
+            that time.
 
-    private static let sourcesSection = Section(
-        "sources",
-        "Sources that are watched for new versions; iOS only. Each entry is { *appStore*: { ... } }, of which an "
-            + "app has one at most, or { *launchGate*: { ... } }.",
-        [
-            ("apps.APP.PLATFORM.sources", "Sources that are watched for new versions. None by default."),
-            (
-                "apps.APP.PLATFORM.sources[].appStore.id",
-                "The app's number in the App Store. The store's answer raises the latest version, never the "
-                    + "required one by itself; and a campaign waits until the store offers a version that meets the "
-                    + "requirement. If *bundleId* is given too, both are asked and the newer answer counts."
-            ),
-            ("apps.APP.PLATFORM.sources[].appStore.bundleId", "The app's bundle id in the App Store."),
-            (
-                "apps.APP.PLATFORM.sources[].appStore.country",
-                "Two letters of the store's country, such as \"cn\". By default the United States."
-            ),
-            (
-                "apps.APP.PLATFORM.sources[].appStore.every",
-                "How often to ask. A server of your own may be asked each second."
-            ),
-            (
-                "apps.APP.PLATFORM.sources[].appStore.lookupServer",
-                "A server to ask instead of Apple's, for tests: https, or http for this machine."
-            ),
-            (
-                "apps.APP.PLATFORM.sources[].launchGate.file",
-                "A LaunchGate document: in its ios, minimumVersion is the required version, optionalVersion the "
-                    + "latest. Read whenever it changes. Give either this or *url*."
-            ),
-            (
-                "apps.APP.PLATFORM.sources[].launchGate.url",
-                "The same document at a URL: https, or http for this machine. A fault shows the URL to everybody at "
-                    + "/readyz, without its query. So put a signature or a key into the query; a user and password "
-                    + "before the host are refused."
-            ),
-            ("apps.APP.PLATFORM.sources[].launchGate.every", "How often to ask the *url*."),
-        ])
+        # sources
+            Sources that are watched for new versions; iOS only. Each entry is { *appStore*: { ... } }, of which an
+            app has one at most, or { *launchGate*: { ... } }.
+        apps.APP.PLATFORM.sources
+            Sources that are watched for new versions. None by default.
+        apps.APP.PLATFORM.sources[].appStore.id
+            The app's number in the App Store. The store's answer raises the latest version, never the required one by
+            itself; and a campaign waits until the store offers a version that meets the requirement. If *bundleId* is
+            given too, both are asked and the newer answer counts.
+        apps.APP.PLATFORM.sources[].appStore.bundleId
+            The app's bundle id in the App Store.
+        apps.APP.PLATFORM.sources[].appStore.country
+            Two letters of the store's country, such as "cn". By default the United States.
+        apps.APP.PLATFORM.sources[].appStore.every
+            How often to ask. A server of your own may be asked each second.
+        apps.APP.PLATFORM.sources[].appStore.lookupServer
+            A server to ask instead of Apple's, for tests: https, or http for this machine.
+        apps.APP.PLATFORM.sources[].launchGate.file
+            A LaunchGate document: in its ios, minimumVersion is the required version, optionalVersion the latest.
+            Read whenever it changes. Give either this or *url*.
+        apps.APP.PLATFORM.sources[].launchGate.url
+            The same document at a URL: https, or http for this machine. A fault shows the URL to everybody at
+            /readyz, without its query. So put a signature or a key into the query; a user and password before the
+            host are refused.
+        apps.APP.PLATFORM.sources[].launchGate.every
+            How often to ask the *url*.
+        """
 }
