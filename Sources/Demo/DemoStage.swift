@@ -147,7 +147,7 @@ struct DemoStage: Sendable {
             "required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest),
         ])
         let plan: PlanBody<JSONTree> = try await api.request("POST", path, json: body).read()
-        tell("\nDry run for version \(DemoPopulation.required):\n\(try PlanCommand.text(plan))")
+        tell("\nDry run for version \(DemoPopulation.required):\n\(try PlanText.text(plan))")
         return plan
     }
 

@@ -13,6 +13,24 @@ package protocol Command: Sendable {
     func run(_ context: CommandContext) async throws -> ExitCode
 }
 
+/// A command as the tree knows it: a type of its own, or an entry of a table.
+package struct CommandEntry: Sendable {
+    package let spec: CommandSpec
+    /// Reads what was given and does the work; throws what `Command` throws.
+    package let run: @Sendable (ParsedArguments, CommandContext) async throws -> ExitCode
+
+    package init(
+        _ spec: CommandSpec, run: @escaping @Sendable (ParsedArguments, CommandContext) async throws -> ExitCode
+    ) {
+        self.spec = spec
+        self.run = run
+    }
+
+    package init<Kind: Command>(_ type: Kind.Type) {
+        self.init(Kind.spec) { try await Kind($0).run($1) }
+    }
+}
+
 /// What the process gives every command.
 package struct CommandContext: Sendable {
     package let console: Console

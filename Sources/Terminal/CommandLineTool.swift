@@ -23,8 +23,8 @@ package struct CommandLineTool: Sendable {
                 let text = context.tree.overview(of: group)
                 if wasAsked { context.console.write(text) } else { context.console.writeError(text) }
                 return wasAsked ? .done : .usage
-            case .command(let type, let words):
-                return await run(type, words)
+            case .command(let command, let words):
+                return await run(command, words)
             }
         } catch {
             context.console.writeError("error: \(Self.shown(error))\nTry \"upgrade-relay --help\".\n")
@@ -32,15 +32,15 @@ package struct CommandLineTool: Sendable {
         }
     }
 
-    private func run(_ type: any Command.Type, _ words: [String]) async -> ExitCode {
-        let spec = type.spec
+    private func run(_ command: CommandEntry, _ words: [String]) async -> ExitCode {
+        let spec = command.spec
         do {
             let arguments = try ArgumentParser(spec).parse(words)
             if arguments.flag("help") {
                 context.console.write(HelpPage(spec).text)
                 return .done
             }
-            return try await type.init(arguments).run(context)
+            return try await command.run(arguments, context)
         } catch let error as UsageError {
             context.console.writeError("error: \(Self.shown(error))\nTry \"upgrade-relay \(spec.name) --help\".\n")
             return .usage

@@ -2,20 +2,20 @@
 
 /// All commands by their words, and what the first words of a command line select.
 package struct CommandTree: Sendable {
-    package let commands: [any Command.Type]
+    package let commands: [CommandEntry]
     /// Those that no overview shows.
-    private let hidden: [any Command.Type]
+    private let hidden: [CommandEntry]
     /// What may stand before a command: known without one.
     private let leadingOptions: [OptionSpec]
 
-    package init(commands: [any Command.Type], hidden: [any Command.Type] = [], leadingOptions: [OptionSpec] = []) {
+    package init(commands: [CommandEntry], hidden: [CommandEntry] = [], leadingOptions: [OptionSpec] = []) {
         self.commands = commands
         self.hidden = hidden
         self.leadingOptions = leadingOptions
     }
 
     package enum Selection {
-        case command(any Command.Type, words: [String])
+        case command(CommandEntry, words: [String])
         /// Help on all commands, or on those of one group ("devices"); asked for, or because nothing was chosen.
         case overview(group: String?, wasAsked: Bool)
         case version

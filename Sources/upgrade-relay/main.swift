@@ -9,8 +9,10 @@ import Terminal
 extension CommandTree {
     /// Every command of the tool, in the order of the overview.
     static let all = CommandTree(
-        commands: [ServeCommand.self, DemoCommand.self, CheckConfigCommand.self, SimulateAPNsCommand.self] + client,
-        hidden: [GenerateCommand.self], leadingOptions: ConnectionOptions.specs)
+        commands: [
+            CommandEntry(ServeCommand.self), CommandEntry(DemoCommand.self), CommandEntry(CheckConfigCommand.self),
+            CommandEntry(SimulateAPNsCommand.self),
+        ] + client, hidden: [CommandEntry(GenerateCommand.self)], leadingOptions: ConnectionOptions.specs)
 }
 
 // Threads that dial are not waited for at the end.

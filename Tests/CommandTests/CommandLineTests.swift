@@ -87,7 +87,7 @@ import Testing
 }
 
 @Suite struct ConnectionOptionsTests {
-    private func options(_ words: [String], of command: any Command.Type) throws -> ConnectionOptions {
+    private func options(_ words: [String], of command: CommandEntry) throws -> ConnectionOptions {
         let isBump = command.spec.path == ["version", "set"]
         return try ConnectionOptions(ArgumentParser(command.spec).parse(words), urlIsDownload: isBump)
     }
@@ -95,21 +95,21 @@ import Testing
     private let bump = ["a", "ios", "--required", "2"]
 
     @Test func `In version set --url is where users get the version`() throws {
-        let options = try options(bump + ["--url", "https://apps.apple.com/1"], of: VersionSetCommand.self)
+        let options = try options(bump + ["--url", "https://apps.apple.com/1"], of: .versionSet)
         #expect(options.downloadURL == "https://apps.apple.com/1")
         #expect(options.address == nil)
     }
 
     @Test func `With a token --url is the daemon`() throws {
         let options = try options(
-            bump + ["--url", "http://127.0.0.1:1", "--token", "t"], of: VersionSetCommand.self)
+            bump + ["--url", "http://127.0.0.1:1", "--token", "t"], of: .versionSet)
         #expect(options.downloadURL == nil)
         #expect(options.address == "http://127.0.0.1:1")
     }
 
     @Test func `A token never goes to the download URL`() throws {
         let words = bump + ["--api", "http://127.0.0.1:1", "--token", "t", "--url", "https://apps.apple.com/1"]
-        let options = try options(words, of: VersionSetCommand.self)
+        let options = try options(words, of: .versionSet)
         #expect(options.address == "http://127.0.0.1:1")
         #expect(options.downloadURL == "https://apps.apple.com/1")
     }

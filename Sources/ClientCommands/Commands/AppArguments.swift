@@ -14,6 +14,17 @@ struct AppArguments: Sendable {
         .value("platform", "PLATFORM", "ios or android"),
     ]
 
+    /// "com.example.app ios", for the first words of an answer.
+    static func name(_ arguments: ParsedArguments) throws(UsageError) -> String {
+        "\(try arguments.require("APP")) \(try arguments.require("PLATFORM"))"
+    }
+
+    /// The API's path of what belongs to the app on the platform.
+    static func path(_ arguments: ParsedArguments, _ part: String) throws(UsageError) -> [String] {
+        let app = try arguments.require("APP")
+        return ["v1", "apps", app, try platform(arguments.require("PLATFORM")).rawValue, part]
+    }
+
     static func platform(_ text: String) throws(UsageError) -> Platform {
         if let platform = Platform(rawValue: text) { return platform }
         throw UsageError("\"\(text)\" is not a platform; ios or android")

@@ -16,7 +16,7 @@ enum BumpArguments {
         OptionSpec.value("telephone", "NUMBER", "only to the devices of this user").repeatable(),
     ]
 
-    static func body(_ arguments: ParsedArguments, downloadURL: String?) throws(UsageError) -> JSONTree {
+    static func body(_ arguments: ParsedArguments) throws -> JSONTree {
         var body: [String: JSONTree] = [:]
         for name in ["required", "latest"] {
             guard let text = arguments.value(name) else { continue }
@@ -34,7 +34,9 @@ enum BumpArguments {
         }
         if !builds.isEmpty { body["builds"] = .object(builds) }
         guard !body.isEmpty else { throw UsageError("--required VERSION is missing") }
-        if let downloadURL { body["downloadUrl"] = .string(downloadURL) }
+        if let url = try ConnectionOptions(arguments, urlIsDownload: true).downloadURL {
+            body["downloadUrl"] = .string(url)
+        }
         if let message = arguments.value("message") { body["message"] = .string(message) }
         let telephones = arguments.values("telephone")
         if !telephones.isEmpty { body["telephones"] = .array(telephones.map(JSONTree.string)) }

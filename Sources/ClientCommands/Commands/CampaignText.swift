@@ -5,6 +5,8 @@ package import Terminal
 
 /// A campaign of the API as people read it.
 package struct CampaignText: Sendable {
+    static let positional = PositionalSpec("ID", "the campaign's id, as \"campaigns list\" shows it")
+
     package let tree: JSONTree
 
     package init(_ tree: JSONTree) {

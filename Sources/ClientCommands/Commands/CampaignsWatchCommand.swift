@@ -11,7 +11,7 @@ struct CampaignsWatchCommand: Command {
             then. With --json each state is printed as one line. Ends with 0 when the campaign completed, with 1 when it \
             was cancelled or superseded.
             """,
-        positionals: [CampaignsShowCommand.campaignPositional],
+        positionals: [CampaignText.positional],
         options: ConnectionOptions.specs,
         examples: ["upgrade-relay campaigns watch 1f0c2ab93d44"],
         exitCodes: ConnectionOptions.exitCodes)

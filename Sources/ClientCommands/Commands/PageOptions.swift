@@ -2,21 +2,19 @@
 import Terminal
 
 /// One page of a list.
-struct PageOptions: Sendable {
+enum PageOptions {
     static let specs: [OptionSpec] = [
         .value("limit", "N", "entries at most", default: "50"),
         .value("cursor", "CURSOR", "where the page before ended"),
     ]
 
-    let query: [(String, String?)]
-
-    init(_ arguments: ParsedArguments) throws {
+    static func query(_ arguments: ParsedArguments) throws(UsageError) -> [(String, String?)] {
         let limit = try arguments.integer("limit", in: 1...1000, default: 50)
-        query = [("limit", String(limit)), ("cursor", arguments.value("cursor"))]
+        return [("limit", String(limit)), ("cursor", arguments.value("cursor"))]
     }
 
-    func announceNext(_ reply: RelayClient.Reply, _ console: Console) {
-        guard let next = reply.next else { return }
-        console.writeError("there is more: --cursor \(DisplayWidth.sanitised(next))\n")
+    /// That there is another page, for standard error.
+    @Sendable static func next(_ reply: RelayClient.Reply) -> String? {
+        reply.next.map { "there is more: --cursor \(DisplayWidth.sanitised($0))\n" }
     }
 }

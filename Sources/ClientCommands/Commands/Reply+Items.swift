@@ -6,6 +6,13 @@ extension RelayClient.Reply {
     /// The entries of a list's page.
     package var items: [JSONTree] { tree["items"]?.array ?? tree.array ?? [] }
 
+    /// The entries of a page, a row each.
+    func table(_ columns: [TextTable.Column], none: String, row: (JSONTree) -> [String]) -> String {
+        var table = TextTable(columns)
+        for item in items { table.add(row(item)) }
+        return table.rows.isEmpty ? "\(none)\n" : table.text
+    }
+
     /// The cursor of the next page; nil on the last one.
     package var next: String? { tree["next"]?.string }
 }

@@ -49,16 +49,16 @@ struct VersionShowCommand: Command {
             console.writeLine(reply.text)
             return .done
         }
-        var table = TextTable([
+        let columns: [TextTable.Column] = [
             .init("APP"), .init("PLATFORM"), .init("REQUIRED"), .init("LATEST"), .init("UPDATED"),
-        ])
-        for item in reply.items {
-            table.add([
+        ]
+        let table = reply.table(columns, none: "no apps") { item in
+            [
                 item.shown("app"), item.shown("platform"), item.shownOrDash("required"), item.shownOrDash("latest"),
                 item.shownOrDash("updatedAt"),
-            ])
+            ]
         }
-        console.write(table.rows.isEmpty ? "no apps\n" : table.text)
+        console.write(table)
         return .done
     }
 

@@ -4,13 +4,11 @@ import Foundation
 import RelayAPI
 import RelayEngine
 import Terminal
-import UpgradeRules
 import WireFormat
 
-struct AlertsSetCommand: Command {
-    static let spec = CommandSpec(
-        path: ["alerts", "set"],
-        purpose: "Tells every user of an app something at launch",
+extension CommandEntry {
+    static let alertsSet = request(
+        ["alerts", "set"], "Tells every user of an app something at launch",
         discussion: """
             For apps that read the LaunchGate document. An alert is shown once to each user; a blocking one locks the \
             app, for a maintenance window, and must say when that ends: then it vanishes by itself. A new alert takes \
@@ -22,28 +20,38 @@ struct AlertsSetCommand: Command {
             .flag("blocking", "lock the app until the end"),
             .value("until", "TIME", "when the alert vanishes, such as 2026-01-31T18:00:00Z"),
             .value("for", "DURATION", "the same counted from now, such as 2h"),
-        ] + ConnectionOptions.specs,
+        ],
         examples: ["upgrade-relay alerts set com.example.app ios --message 'Back at 6 pm.' --blocking --for 2h"],
-        exitCodes: ConnectionOptions.exitCodes)
+        request: { try APIRequest("PUT", AppArguments.path($0, "alert"), json: alert($0)) },
+        text: { "\(AlertText.line($1.tree))\n" + WarningText.lines($1.tree).map { "\($0)\n" }.joined() })
 
-    private let connection: ConnectionOptions
-    private let app: String
-    private let platform: Platform
-    private let body: JSONTree
+    static let alertsShow = request(
+        ["alerts", "show"], "Shows what the users of an app are told at launch",
+        positionals: AppArguments.positionals, examples: ["upgrade-relay alerts show com.example.app ios"],
+        request: { try APIRequest("GET", AppArguments.path($0, "alert")) },
+        text: { "\(AlertText.line($1.tree))\n" })
 
-    init(_ arguments: ParsedArguments) throws {
-        connection = try ConnectionOptions(arguments)
-        app = try arguments.require("APP")
-        platform = try AppArguments.platform(arguments.require("PLATFORM"))
+    static let alertsClear = request(
+        ["alerts", "clear"], "Takes back what the users of an app are told at launch",
+        positionals: AppArguments.positionals, examples: ["upgrade-relay alerts clear com.example.app ios"],
+        request: { try APIRequest("DELETE", AppArguments.path($0, "alert")) },
+        done: {
+            try .object([
+                "app": .string($0.require("APP")), "platform": .string($0.require("PLATFORM")), "cleared": .bool(true),
+            ])
+        },
+        text: { arguments, _ in "\(try AppArguments.name(arguments)): the alert is cleared\n" })
+
+    private static func alert(_ arguments: ParsedArguments) throws(UsageError) -> JSONTree {
         guard let message = arguments.value("message") else { throw UsageError("--message TEXT is missing") }
         let isBlocking = arguments.flag("blocking")
-        let end = try Self.end(arguments)
+        let end = try end(arguments)
         if isBlocking, end == nil {
             throw UsageError("--blocking locks the app and needs an end: --for DURATION or --until TIME")
         }
         var body: [String: JSONTree] = ["message": .string(message), "blocking": .bool(isBlocking)]
         if let end { body["endsAt"] = .string(end.internetTime) }
-        self.body = .object(body)
+        return .object(body)
     }
 
     private static func end(_ arguments: ParsedArguments) throws(UsageError) -> Timestamp? {
@@ -61,17 +69,5 @@ struct AlertsSetCommand: Command {
             }
             return Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000)) + duration
         }
-    }
-
-    func run(_ context: CommandContext) async throws -> ExitCode {
-        let path = APIPath.make(["v1", "apps", app, platform.rawValue, "alert"])
-        let reply = try await connection.client(context).request("PUT", path, json: body)
-        if connection.isJSON {
-            context.console.writeLine(reply.text)
-        } else {
-            context.console.writeLine(AlertText.line(reply.tree))
-            for warning in WarningText.lines(reply.tree) { context.console.writeLine(warning) }
-        }
-        return .done
     }
 }

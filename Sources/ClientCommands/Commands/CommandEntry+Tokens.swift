@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import RelayStore
+import Telemetry
+import Terminal
+
+extension CommandEntry {
+    static let tokensCreate = request(
+        ["tokens", "create"], "Makes an API token",
+        discussion: """
+            The token is shown once and stored as a hash only. Rights: status (read everything), versions (raise \
+            versions, dry runs), devices (the registry), campaigns (pause, resume, cancel). Only the control socket may \
+            make tokens.
+            """,
+        options: [
+            .required("name", "NAME", "what the token is for; it stands in the history of what was done with it"),
+            OptionSpec.required("scope", "SCOPE", "a right: \(scopeNames)").repeatable().variadic(),
+        ],
+        examples: ["upgrade-relay tokens create --name app-backend --scope devices --scope status"],
+        request: { arguments in
+            let name = try arguments.require("name")
+            let scopes = try scopes(arguments).map(JSONTree.string)
+            return try APIRequest(
+                "POST", ["v1", "tokens"], json: .object(["name": .string(name), "scopes": .array(scopes)]))
+        },
+        note: { _ in "Keep it now: it is not shown again.\n" },
+        text: { "\($1.tree.shown("token"))\n" })
+
+    private static var scopeNames: String { Scope.allCases.map(\.rawValue).joined(separator: ", ") }
+
+    private static func scopes(_ arguments: ParsedArguments) throws(UsageError) -> [String] {
+        var scopes: [String] = []
+        for text in arguments.values("scope").flatMap({ $0.split(separator: ",").map(String.init) }) {
+            guard Scope(rawValue: text) != nil else {
+                let nearest = Suggestion.nearest(to: text, among: Scope.allCases.map(\.rawValue))
+                throw UsageError("\"\(text)\" is not a scope; \(scopeNames)", suggestion: nearest)
+            }
+            if !scopes.contains(text) { scopes.append(text) }
+        }
+        guard !scopes.isEmpty else { throw UsageError("--scope needs a value: \(scopeNames)") }
+        return scopes
+    }
+
+    static let tokensList = request(
+        ["tokens", "list"], "Lists the API tokens: names and rights, never the tokens themselves",
+        examples: ["upgrade-relay tokens list"],
+        request: { _ in APIRequest("GET", "/v1/tokens") },
+        text: { _, reply in
+            let columns: [TextTable.Column] = [.init("NAME"), .init("SCOPES"), .init("CREATED"), .init("REVOKED")]
+            return reply.table(columns, none: "no tokens") { token in
+                let scopes = (token["scopes"]?.array ?? []).compactMap(\.string).joined(separator: " ")
+                return [token.shown("name"), scopes, token.shownOrDash("createdAt"), token.shownOrDash("revokedAt")]
+            }
+        })
+
+    static let tokensRevoke = request(
+        ["tokens", "revoke"], "Makes an API token worthless from now on",
+        positionals: [PositionalSpec("NAME", "the token's name")],
+        examples: ["upgrade-relay tokens revoke app-backend"],
+        request: { try APIRequest("DELETE", ["v1", "tokens", $0.require("NAME")]) },
+        done: { try .object(["name": .string($0.require("NAME")), "revoked": .bool(true)]) },
+        text: { arguments, _ in "token \(try arguments.require("NAME")) revoked\n" })
+
+    static let logLevel = request(
+        ["log", "level"], "Shows or changes how talkative the daemon's log is",
+        discussion:
+            "The change holds until the configuration is read anew or the daemon starts again; log.level of the "
+            + "configuration is what lasts.",
+        positionals: [
+            PositionalSpec(
+                "LEVEL", "debug, info, notice, warning or error; without it, the present one is shown",
+                isRequired: false)
+        ],
+        examples: ["upgrade-relay log level debug", "upgrade-relay log level"],
+        request: { arguments in
+            guard let name = arguments.positional("LEVEL") else { return APIRequest("GET", "/v1/log") }
+            guard let level = LogLevel(name: name) else {
+                throw UsageError("LEVEL: \"\(name)\" is not a level; debug, info, notice, warning or error")
+            }
+            return try APIRequest("PUT", ["v1", "log"], json: .object(["level": .string(level.name)]))
+        },
+        text: { "the log's level is \($1.tree.shown("level"))\n" })
+}

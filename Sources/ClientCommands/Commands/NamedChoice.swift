@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import Terminal
+
+/// A few words, of which an option takes one.
+struct NamedChoice: Sendable {
+    private let option: String
+    private let names: [String]
+
+    init(_ option: String, _ names: [String]) {
+        self.option = option
+        self.names = names
+    }
+
+    var shown: String { names.joined(separator: ", ") }
+
+    /// nil where it is not given.
+    func option(_ arguments: ParsedArguments) throws(UsageError) -> String? {
+        guard let text = arguments.value(option), !names.contains(text) else { return arguments.value(option) }
+        let nearest = Suggestion.nearest(to: text, among: names)
+        throw UsageError("--\(option): \"\(text)\" is not a \(option); \(shown)", suggestion: nearest)
+    }
+}
