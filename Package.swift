@@ -84,9 +84,8 @@ let package = Package(
         room(
             "RelayAPI",
             [
-                "HTTPServer", "Signing", "VersionSources", "RelayStore", "Telemetry", "Threading", "WireFormat",
-                "RelayEngine",
-                "UpgradeRules",
+                "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Telemetry", "Threading",
+                "WireFormat", "RelayEngine", "UpgradeRules",
             ]),
         room(
             "HTTPServer", ["CMicroHTTPD", "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine"],
@@ -128,6 +127,7 @@ let package = Package(
         room("UpgradeRules"),
         room("APNsSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "Signing", "WireFormat"], touchesC: true),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
+        .target(name: "COpenAPI", exclude: ["openapi.json"]),
         system("CLinux"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),

@@ -15,7 +15,7 @@ final class Acceptor: Sendable {
     private let listening: Int32
     private let log: Log
     private let door: Door
-    private let over: Signal
+    private let over: OneShotEvent
     private let ended = DispatchSemaphore(value: 0)
 
     /// Connections taken in one go before the end is looked for.
@@ -28,7 +28,7 @@ final class Acceptor: Sendable {
         self.listening = listening
         self.door = door
         self.log = log
-        over = try Signal()
+        over = try OneShotEvent()
         // A connection that is gone before it is taken must not hold up the thread (accept(2), NOTES).
         _ = fcntl(listening, F_SETFL, fcntl(listening, F_GETFL) | O_NONBLOCK)
     }
@@ -39,10 +39,10 @@ final class Acceptor: Sendable {
             var pace = LogPace()
             while over.waitUnlessReadable(listening) {
                 guard let code = unsafe acceptSome(take) else { continue }
-                if let untold = pace.next(at: MonotonicClock.milliseconds()) {
+                if let suppressed = pace.next(at: MonotonicClock.milliseconds()) {
                     log(
                         .error, "cannot take connections",
-                        [("door", door.name), ("error", SystemError.text(code)), ("untold", String(untold))])
+                        [("door", door.name), ("error", SystemError.text(code)), ("untold", String(suppressed))])
                 }
                 // The connection that could not be taken is still announced: without a rest this would spin.
                 over.wait(milliseconds: Self.rest)

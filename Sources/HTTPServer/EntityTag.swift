@@ -30,14 +30,14 @@ package struct PreparedContent: Sendable {
     package let bytes: [UInt8]
     package let tag: EntityTag
     /// The whole content with its headers, for shared caches and for the client's own.
-    private let shared: ReadyResponse?
-    private let own: ReadyResponse?
+    private let shared: PreparedResponse?
+    private let own: PreparedResponse?
 
     package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         tag = EntityTag(of: bytes)
-        shared = ReadyResponse(200, Self.headers(tag, isShared: true), bytes)
-        own = ReadyResponse(200, Self.headers(tag, isShared: false), bytes)
+        shared = PreparedResponse(200, Self.headers(tag, isShared: true), bytes)
+        own = PreparedResponse(200, Self.headers(tag, isShared: false), bytes)
     }
 
     private static func headers(_ tag: EntityTag, isShared: Bool) -> [(name: String, value: String)] {

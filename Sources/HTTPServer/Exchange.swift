@@ -23,11 +23,16 @@ final class Exchange: @unchecked Sendable {
     /// So much of an unwanted body is read and dropped: a client that is still sending when the connection closes sees a
     /// reset instead of the answer (RFC 9112, section 9.6). Bytes.
     static let patience = 1024 * 1024
+    /// So much of a body is waited for before anything is decided: then one trip to a thread that may wait does both. What has
+    /// no more than this would be read before it is answered in any case. Bytes.
+    static let small = 4096
     /// So much of a stream is handed on at once. Bytes.
     static let piece = 128 * 1024
 
     private enum State {
         case new
+        /// The decision waits for the rest of a small body, or for its having turned out not to be small.
+        case gathering([UInt8], admit: @Sendable () -> Admission)
         case working
         case admitted(Admission)
         case collecting([UInt8], limit: Int, finish: @Sendable ([UInt8]) -> Response)
@@ -37,7 +42,7 @@ final class Exchange: @unchecked Sendable {
         case over
     }
 
-    let connection: Connection
+    let connection: ClientConnection
     let target: String
     private var state = State.new
     /// Of the head, for what is decided after it.
@@ -45,10 +50,12 @@ final class Exchange: @unchecked Sendable {
     private var waits = false
     private var request: (any HandledRequest)?
     private var isNoted = false
+    /// What was gathered of a body that was not small.
+    private var gathered: [UInt8] = []
     /// What its work waits for.
     private var kind = WorkKind.reads
 
-    init(connection: Connection, target: String) {
+    init(connection: ClientConnection, target: String) {
         self.connection = connection
         self.target = target
     }
@@ -76,7 +83,10 @@ final class Exchange: @unchecked Sendable {
             return settle(.answer(request.refuse(.busy)))
         case .work(let kind, let admit):
             self.kind = kind
-            return work { .admitted(admit()) }
+            // Who asks whether to send the body is told by the decision; so is who announces a large one.
+            guard !waits, declared ?? 0 <= Int64(Self.small) else { return work { .admitted(admit()) } }
+            state = .gathering([], admit: admit)
+            return .more
         }
     }
 
@@ -116,6 +126,11 @@ final class Exchange: @unchecked Sendable {
         if case .working = state { return .busy }
         if case .admitted(let admission) = state {
             let step = settle(admission)
+            if !gathered.isEmpty, case .more = step {
+                // Never more than is read and dropped, or less than a piece: it leads to nothing but reading on.
+                _ = receive(gathered)
+                gathered = []
+            }
             guard !bytes.isEmpty, case .more = step else { return step }
         }
         if case .answered(let response) = state {
@@ -159,8 +174,17 @@ final class Exchange: @unchecked Sendable {
 
     private func receive(_ bytes: [UInt8]) -> Step {
         switch state {
-        case .collecting(var body, let limit, let finish):
+        case .gathering(var body, let admit):
             state = .over  // So that the body has one owner and grows in place.
+            body.append(contentsOf: bytes)
+            guard body.count > Self.small else {
+                state = .gathering(body, admit: admit)
+                return .more
+            }
+            gathered = body
+            return work { .admitted(admit()) }
+        case .collecting(var body, let limit, let finish):
+            state = .over
             if body.count + bytes.count > limit {
                 state = .dropping(tooLarge(limit), seen: 0)
             } else {
@@ -186,6 +210,8 @@ final class Exchange: @unchecked Sendable {
 
     private func end() -> Step {
         switch state {
+        case .gathering(let body, let admit):
+            return work { [self] in .answered(answer(to: body, admit())) }
         case .collecting(let body, _, let finish):
             return work { .answered(finish(body)) }
         case .streaming(let consumer, let waiting):
@@ -198,11 +224,23 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
+    private func answer(to body: [UInt8], _ admission: Admission) -> Response {
+        switch admission {
+        case .answer(let response):
+            return response
+        case .collect(let limit, let finish):
+            return body.count > limit ? tooLarge(limit) : finish(body)
+        case .stream(let consumer):
+            if !body.isEmpty { consumer.consume(body) }
+            return consumer.finish()
+        }
+    }
+
     private func hand(_ bytes: [UInt8], to consumer: any BodyConsumer, isLast: Bool) -> Step {
         state = .working
         // The consumer is handed over with the exchange, by the same orders.
         nonisolated(unsafe) let consumer = consumer
-        return .work(.streams) { [self] in
+        return .work(kind) { [self] in
             let consumer = unsafe consumer
             if !bytes.isEmpty { consumer.consume(bytes) }
             state = isLast ? .answered(consumer.finish()) : .streaming(consumer, waiting: [])

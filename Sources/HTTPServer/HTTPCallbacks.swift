@@ -20,14 +20,14 @@ func changeConnection(
             refusal = ControlAccess.of(file: context.controlFile).refusal(of: PeerCredentials.of(socket))
             if let refusal { context.handler.refused(refusal) }
         }
-        let connection = unsafe Connection(
+        let connection = unsafe ClientConnection(
             socket: socket, peer: PeerAddress(relay_mhd_client_address(handle)), refusal: refusal,
             certificates: context.certificates, times: context.times)
         unsafe kept.pointee = unsafe Unmanaged.passRetained(connection).toOpaque()
         context.connections.opened(connection)
     } else if let pointer = unsafe kept.pointee {
         unsafe kept.pointee = nil
-        let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
+        let connection = unsafe Unmanaged<ClientConnection>.fromOpaque(pointer).takeRetainedValue()
         context.connections.closed(connection)
     }
 }
@@ -38,7 +38,7 @@ func logTarget(
     _ owner: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>, _ handle: OpaquePointer
 ) -> UnsafeMutableRawPointer? {
     guard let pointer = unsafe relay_mhd_connection_context(handle) else { return nil }
-    let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+    let connection = unsafe Unmanaged<ClientConnection>.fromOpaque(pointer).takeUnretainedValue()
     connection.requestBegan()
     let exchange = unsafe Exchange(connection: connection, target: String(cString: target))
     return unsafe Unmanaged.passRetained(exchange).toOpaque()
@@ -89,7 +89,7 @@ func handleRequest(
     case .answer(let response):
         exchange.connection.progressed()
         unsafe size.pointee = 0
-        return unsafe HTTPAnswer.queue(response, on: handle, exchange.connection, thread)
+        return unsafe ResponseSender.queue(response, on: handle, exchange.connection, thread)
     case .work(let kind, let job):
         exchange.connection.waits()
         let resumption = unsafe Resumption(handle, thread)
@@ -113,7 +113,7 @@ func retrieveCertificate(
 ) -> Int32 {
     guard let session = unsafe session, let handle = unsafe relay_mhd_connection_of_session(session),
         let pointer = unsafe relay_mhd_connection_context(handle),
-        let certificates = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue().certificates
+        let certificates = unsafe Unmanaged<ClientConnection>.fromOpaque(pointer).takeUnretainedValue().certificates
     else { return -1 }
     return unsafe certificates.hand(to: chain, count, key)
 }
@@ -122,11 +122,11 @@ private func threadOf(_ owner: UnsafeMutableRawPointer) -> ServingThread {
     unsafe Unmanaged<ServingThread>.fromOpaque(owner).takeUnretainedValue()
 }
 
-private func headers(of connection: OpaquePointer, _ names: [String]) -> [String: String] {
-    var headers: [String: String] = [:]
+private func headers(of connection: OpaquePointer, _ names: [String]) -> HeaderFields {
+    var headers = HeaderFields()
     for name in names {
         if let value = unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, name) {
-            headers[name] = unsafe String(cString: value)
+            headers.append(name, unsafe String(cString: value))
         }
     }
     return headers

@@ -12,9 +12,9 @@ package final class HTTPService: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var network: HTTPDaemon?
+        var network: HTTPListener?
         var port: UInt16?
-        var control: HTTPDaemon?
+        var control: HTTPListener?
         var controlSocket: ListenSocket.Control?
         var work: WorkQueues?
         var certificates: TLSCertificates?
@@ -52,18 +52,18 @@ package final class HTTPService: Sendable {
                 // The control socket first: it finds out whether another daemon is running, which says more than
                 // "address in use".
                 if let socket = settings.handed.control {
-                    state.control = try HTTPDaemon(
+                    state.control = try HTTPListener(
                         socket: socket, door: .control, handler, settings, work, isHanded: true)
                 } else if let path = settings.controlSocket {
                     let socket = try ListenSocket.control(
                         path: path, mode: settings.controlSocketMode, group: settings.controlSocketGroup)
                     state.controlSocket = socket
-                    state.control = try HTTPDaemon(socket: socket.descriptor, door: .control, handler, settings, work)
+                    state.control = try HTTPListener(socket: socket.descriptor, door: .control, handler, settings, work)
                 }
                 let network = try settings.handed.network ?? settings.listen.map(ListenSocket.network)
                 if let socket = network {
                     state.port = ListenSocket.port(of: socket)
-                    state.network = try HTTPDaemon(
+                    state.network = try HTTPListener(
                         socket: socket, door: .network, handler, settings, work, certificates: state.certificates,
                         isHanded: settings.handed.network != nil)
                 }

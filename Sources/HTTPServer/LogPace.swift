@@ -8,7 +8,7 @@ package struct LogPace {
 
     /// The time up to which lines are paid for.
     private var paid = Int64.min / 2
-    private var untold = 0
+    private var suppressed = 0
 
     package init() {}
 
@@ -18,11 +18,11 @@ package struct LogPace {
     package mutating func next(at now: Int64) -> Int? {
         let start = max(paid, now - Self.burst * Self.interval)
         guard start + Self.interval <= now else {
-            untold += 1
+            suppressed += 1
             return nil
         }
         paid = start + Self.interval
-        defer { untold = 0 }
-        return untold
+        defer { suppressed = 0 }
+        return suppressed
     }
 }

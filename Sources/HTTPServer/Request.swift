@@ -16,8 +16,7 @@ package struct RequestHead: Sendable {
     package var method: String
     /// Path and query as they came over the wire, still encoded.
     package var target: String
-    /// By name in lower case; only those that the handler reads.
-    package var headers: [String: String]
+    package var headers: HeaderFields
     /// Where it comes from.
     package var peer = PeerAddress.none
     /// Why nobody on its connection is let in; nil: ask on.
@@ -26,6 +25,20 @@ package struct RequestHead: Sendable {
     package var size = 0
     /// nil when it is chunked or has none.
     package var contentLength: Int64? { headers["content-length"].flatMap { Int64($0) } }
+}
+
+/// The headers of a request that its handler reads, by name in lower case. They are few: looking through them costs less than
+/// a hash.
+package struct HeaderFields: Sendable {
+    private var fields: [(name: String, value: String)] = []
+
+    package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+    package var byName: [String: String] {
+        Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func append(_ name: String, _ value: String) { fields.append((name, value)) }
 }
 
 /// What becomes of a request's body.
@@ -52,7 +65,7 @@ package struct Response {
         case shared(SharedBytes)
         case stream(any ByteSource)
         /// Made before, with its status and headers.
-        case ready(ReadyResponse)
+        case ready(PreparedResponse)
     }
 
     package var status: Int

@@ -32,13 +32,13 @@ final class ServingThread: Sendable {
         var length: socklen_t
     }
 
-    let context: HTTPDaemon.Context
+    let context: HTTPListener.Context
     private let inbox = Mutex(Inbox())
     /// An eventfd: readable where something was put into the empty inbox.
     private let bell: Int32
     private let ended = DispatchSemaphore(value: 0)
 
-    init(_ context: HTTPDaemon.Context) throws(ServerStartError) {
+    init(_ context: HTTPListener.Context) throws(ServerStartError) {
         self.context = context
         bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
         guard bell >= 0 else { throw ServerStartError(.failed, "eventfd failed: \(SystemError.text(errno))") }
@@ -70,7 +70,7 @@ final class ServingThread: Sendable {
 
     // MARK: From any thread
 
-    /// A connection to serve; its descriptor is the thread's from now on. `Connections.arrived` is told when it is served, or
+    /// A connection to serve; its descriptor is the thread's from now on. `ConnectionTable.arrived` is told when it is served, or
     /// has turned out not to be.
     @unsafe
     func take(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) {

@@ -8,7 +8,7 @@ final class ServingThreads: Sendable {
     private let taken = Atomic<Int>(0)
 
     /// - Parameter limit: connections of each thread.
-    init(_ count: Int, limit: UInt32, context: HTTPDaemon.Context) throws(ServerStartError) {
+    init(_ count: Int, limit: UInt32, context: HTTPListener.Context) throws(ServerStartError) {
         var threads: [ServingThread] = []
         do throws(ServerStartError) {
             for _ in 0..<count {

@@ -8,7 +8,7 @@ package enum WorkKind: Int, Sendable, CaseIterable {
     case reads
     /// For the store's one writer, which another program may keep waiting for seconds.
     case writes
-    /// The pieces of a body that is taken in as it comes: for what was taken in before to be stored.
+    /// For what was taken in before of the same body to be stored.
     case streams
 
     /// How many of them are done side by side.

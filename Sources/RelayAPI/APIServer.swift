@@ -12,29 +12,29 @@ package final class APIServer: Sendable {
     private let store: any RelayStore
     private let control: any RelayControl
     private let settings: APISettings
-    private let board: VersionBoard
+    private let versionCache: VersionCache
     private let sightings: SightingQueue
     private let access: AccessLog
     private let http: HTTPService
     /// Told when the server stops; nil before `start`.
-    private let stopping = Mutex<Signal?>(nil)
+    private let stopping = Mutex<OneShotEvent?>(nil)
 
-    /// - Parameter board: what the open paths answer from; without one, the server makes its own and refreshes it when
+    /// - Parameter versionCache: what the open paths answer from; without one, the server makes its own and refreshes it when
     ///   a version changes through the API, and now and then.
     package init(
-        store: any RelayStore, control: any RelayControl, settings: APISettings, board: VersionBoard? = nil
+        store: any RelayStore, control: any RelayControl, settings: APISettings, versionCache: VersionCache? = nil
     ) {
-        let board =
-            board
-            ?? VersionBoard(store: store, clock: settings.clock) {
+        let versionCache =
+            versionCache
+            ?? VersionCache(store: store, clock: settings.clock) {
                 var profiles: [AppKey: AppProfile] = [:]
                 for app in control.apps() { profiles[app] = control.profile(of: app) }
                 return profiles
             }
-        self.board = board
+        self.versionCache = versionCache
         access = AccessLog(settings.log)
         sightings = SightingQueue(store: store, limit: settings.limits.sightings, clock: settings.clock) {
-            board.tick()
+            versionCache.tick()
         }
         http = HTTPService(settings.server)
         self.store = store
@@ -60,13 +60,13 @@ package final class APIServer: Sendable {
         do {
             try stopping.withLock { stopping in
                 guard stopping == nil else { return }
-                let stop = try Signal()
+                let stop = try OneShotEvent()
                 stopping = stop
-                board.refresh()
+                versionCache.refresh()
                 sightings.start()
                 try http.start(
                     API(
-                        store: store, control: control, settings: settings, stop: stop, board: board,
+                        store: store, control: control, settings: settings, stop: stop, versionCache: versionCache,
                         sightings: sightings, access: access))
             }
         } catch {

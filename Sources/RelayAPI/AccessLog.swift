@@ -12,7 +12,7 @@ final class AccessLog: Sendable {
 
     private struct State {
         var waiting = 0
-        var untold = 0
+        var suppressed = 0
     }
 
     private let log: Log
@@ -24,21 +24,21 @@ final class AccessLog: Sendable {
     }
 
     /// - Parameter id: the request's mark.
-    func tell(_ level: LogLevel, id: String, _ fields: @escaping @Sendable () -> Log.Fields) {
+    func report(_ level: LogLevel, id: String, _ fields: @escaping @Sendable () -> Log.Fields) {
         guard level >= log.minimum else { return }
-        let untold: Int? = state.withLock { state in
+        let suppressed: Int? = state.withLock { state in
             guard state.waiting < Self.limit else {
-                state.untold += 1
+                state.suppressed += 1
                 return nil
             }
             state.waiting += 1
-            defer { state.untold = 0 }
-            return state.untold
+            defer { state.suppressed = 0 }
+            return state.suppressed
         }
-        guard let untold else { return }
+        guard let suppressed else { return }
         queue.async { [self] in
             RequestMark.with(id) {
-                log(level, "request answered", fields() + (untold == 0 ? [] : [("untold", String(untold))]))
+                log(level, "request answered", fields() + (suppressed == 0 ? [] : [("untold", String(suppressed))]))
             }
             state.withLock { $0.waiting -= 1 }
         }

@@ -47,9 +47,9 @@ extension API {
             app: app, message: message ?? "", isBlocking: isBlocking, endsAt: endsAt, createdAt: now,
             createdBy: caller.actor)
         try store.setAlert(alert)
-        board.refresh()
+        versionCache.refresh()
         let record = try store.version(of: app) ?? VersionRecord(app: app, updatedAt: now)
-        let advice = board.advice(for: record, seen: try store.seenVersions(of: app))
+        let advice = versionCache.advice(for: record, seen: try store.seenVersions(of: app))
         return .json { writer in
             writer.object { writer in
                 writer.alertMembers(alert)
@@ -61,7 +61,7 @@ extension API {
     func clearAlert(_ app: AppKey) throws -> Response {
         try require(app)
         let isCleared = try store.clearAlert(of: app, at: now())
-        board.refresh()
+        versionCache.refresh()
         guard isCleared else { throw Self.noAlert }
         return .noContent
     }

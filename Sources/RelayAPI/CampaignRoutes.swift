@@ -22,17 +22,6 @@ extension API {
         return .json { $0.campaign(status) }
     }
 
-    func moveCampaign(_ id: String, _ move: CampaignMove) throws -> Response {
-        let status =
-            switch move {
-            case .pause: try control.pause(campaign: id)
-            case .resume: try control.resume(campaign: id)
-            case .cancel: try control.cancel(campaign: id)
-            case .release: try control.release(campaign: id)
-            }
-        return .json { $0.campaign(status) }
-    }
-
     func campaignEvents(_ id: String) throws -> Response {
         let record = try record(id)
         guard let slot = streams.take() else {

@@ -8,8 +8,7 @@ import WireFormat
 extension API {
     /// A token that is named has its version refreshed, later and by another thread. Nothing else of a device changes:
     /// anybody may call this.
-    func check(_ head: RequestHead, _ items: [RequestTarget.QueryItem]) throws -> Response {
-        var query = Query(items)
+    func check(_ head: RequestHead, _ query: inout Query) throws -> Response {
         let app = query.needed("app", example: "com.example.app")
         let platformName = query.needed("platform", example: "ios")
         let versionText = query.needed("version", example: "1.9.0")
@@ -31,7 +30,7 @@ extension API {
         try query.finish()
         guard let app, let platform, let version else { throw Problem(500, "a parameter was lost") }
         let key = AppKey(app: app, platform: platform)
-        guard let answer = board.check(key, version: version, telephone: telephone) else {
+        guard let answer = versionCache.check(key, version: version, telephone: telephone) else {
             try require(key)
             // Configured a moment ago: nothing is known yet.
             throw Problem(503, "this app was just configured; ask again", headers: [("Retry-After", "1")])
@@ -55,7 +54,7 @@ extension API {
     private func isCredible(_ version: Version, of app: AppKey, _ head: RequestHead) -> Bool {
         if head.door == .control || isVouched(head) { return true }
         guard settings.checkTrust == .device else { return false }
-        return board.newest(app).map { version <= $0 } ?? true
+        return versionCache.newest(app).map { version <= $0 } ?? true
     }
 
     /// Whether the caller may write devices anyhow.
@@ -67,7 +66,7 @@ extension API {
     }
 
     func launchGate(_ app: String, _ head: RequestHead) throws -> Response {
-        guard let document = board.document(app) else {
+        guard let document = versionCache.document(app) else {
             throw Problem(404, "\"\(JSONValue.shortened(app))\" is not configured on this server")
         }
         return document.response(to: head, isShared: true)

@@ -9,11 +9,11 @@ final class DeviceExport: ByteSource {
 
     private let store: any RelayStore
     private let app: AppKey
-    private let stop: Signal
+    private let stop: OneShotEvent
     private var last: Int64 = 0
     private var isDone = false
 
-    init(store: any RelayStore, app: AppKey, stop: Signal) {
+    init(store: any RelayStore, app: AppKey, stop: OneShotEvent) {
         self.store = store
         self.app = app
         self.stop = stop

@@ -12,14 +12,17 @@ final class DeviceImport: BodyConsumer {
 
     private let api: API
     private let app: AppKey
+    /// Its route's, for the log.
+    private let pattern: String
     private var lines: LineSplitter
     private let storage: DeviceStorage
     private var refused: [(line: Int, reason: String)] = []
     private var refusedCount: Int64 = 0
 
-    init(api: API, app: AppKey) {
+    init(api: API, app: AppKey, pattern: String) {
         self.api = api
         self.app = app
+        self.pattern = pattern
         lines = LineSplitter(limit: api.settings.limits.line)
         storage = DeviceStorage(of: app, into: api.store, api.imports, now: api.now)
     }
@@ -37,7 +40,7 @@ final class DeviceImport: BodyConsumer {
         storage.settle()
         let stored = storage.stored
         if let error = storage.failure {
-            var failure = api.problem(error, at: .importDevices(app))
+            var failure = api.problem(error, at: pattern)
             failure.detail += "; \(stored) devices had been stored before, and sending all again does no harm"
             return failure.response
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
+import RelayEngine
 import RelayStore
+import WireFormat
 
 extension API {
     func device(_ app: AppKey, token: String) throws -> Response {
@@ -12,16 +14,28 @@ extension API {
     func registerDevice(_ app: AppKey, token: String, body: [UInt8]) throws -> Response {
         try require(app)
         let registration = try DeviceFields.read(body, app: app, token: Self.checked(token, app))
-        let counts = try store.register([registration], at: now())
-        guard let record = try store.device(app, token: registration.token) else { throw Self.noDevice(app) }
+        let now = now()
+        let counts = try store.register([registration], at: now)
         // RFC 9110 section 9.3.4: a PUT that creates answers 201.
-        return .json(counts.inserted > 0 ? 201 : 200) { $0.device(record) }
+        return .json(counts.inserted > 0 ? 201 : 200) { writer in
+            // As the store has it now: registering replaces all of it, and revives who was retired.
+            writer.object { writer in
+                writer.registrationMembers(registration)
+                writer.member("registeredAt", now)
+                writer.member("retiredAt", nil as Timestamp?)
+            }
+        }
     }
 
     func removeDevice(_ app: AppKey, token: String) throws -> Response {
         try require(app)
         guard try store.removeDevice(app, token: Self.checked(token, app)) else { throw Self.noDevice(app) }
         return .noContent
+    }
+
+    func importDevices(_ call: Call) throws -> any BodyConsumer {
+        try require(call.app)
+        return DeviceImport(api: self, app: call.app, pattern: call.route.pattern)
     }
 
     func exportDevices(_ app: AppKey) throws -> Response {

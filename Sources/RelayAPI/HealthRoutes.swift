@@ -46,7 +46,7 @@ extension API {
             try store.checkWritable()
             return nil
         } catch {
-            return ReadinessFault(part: "store", reason: problem(error, at: .readiness).detail)
+            return ReadinessFault(part: "store", reason: problem(error, at: "GET /readyz").detail)
         }
     }
 }

@@ -21,7 +21,7 @@ final class LongWork<Result: Sendable>: Sendable {
         private let state = Mutex(State())
         private let news = DispatchSemaphore(value: 0)
         private let room = DispatchSemaphore(value: 0)
-        private let stop: Signal
+        private let stop: OneShotEvent
 
         private struct State {
             var lines: [[UInt8]] = []
@@ -30,7 +30,7 @@ final class LongWork<Result: Sendable>: Sendable {
             var isTold = false
         }
 
-        fileprivate init(stop: Signal, ahead: Int = 4) {
+        fileprivate init(stop: OneShotEvent, ahead: Int = 4) {
             self.stop = stop
             // A semaphore must not end below the value that it began with (dispatch_semaphore_create(3)).
             for _ in 0..<ahead { room.signal() }
@@ -93,7 +93,7 @@ final class LongWork<Result: Sendable>: Sendable {
 
     private let outlet: Outlet
 
-    init(_ name: String, stop: Signal, _ body: @escaping @Sendable (Outlet) throws -> Result) {
+    init(_ name: String, stop: OneShotEvent, _ body: @escaping @Sendable (Outlet) throws -> Result) {
         let outlet = Outlet(stop: stop)
         self.outlet = outlet
         DispatchQueue(label: name).async {

@@ -25,24 +25,24 @@ final class RefusalLog: Sendable {
     }
 
     func webhook(_ head: RequestHead, _ refusal: WebhookRefusal) {
-        guard let untold = state.withLock({ $0.webhooks.next(at: clock()) }) else { return }
+        guard let suppressed = state.withLock({ $0.webhooks.next(at: clock()) }) else { return }
         let hook = head.target.prefix { $0 != "?" }.dropFirst("/v1/webhooks/".count).prefix(80)
         log(
             .warning, "a webhook was refused",
             [
                 ("hook", String(hook)), ("from", head.peer.description), ("reason", refusal.description),
-                ("untold", String(untold)),
+                ("untold", String(suppressed)),
             ])
     }
 
     func peer(_ refusal: PeerRefusal) {
-        guard let untold = state.withLock({ $0.peers.next(at: clock()) }) else { return }
+        guard let suppressed = state.withLock({ $0.peers.next(at: clock()) }) else { return }
         log(
             .warning, "a connection to the control socket was refused",
             [
                 ("user", refusal.user.map(String.init) ?? "unknown"),
                 ("process", refusal.process.map(String.init) ?? "unknown"),
-                ("group", refusal.group.map(String.init) ?? "none"), ("untold", String(untold)),
+                ("group", refusal.group.map(String.init) ?? "none"), ("untold", String(suppressed)),
             ])
     }
 }

@@ -50,7 +50,7 @@ extension API {
     /// - Throws: a 401.
     func verified(_ head: RequestHead, _ body: [UInt8], takesToken: Bool = false) throws -> String {
         let verifier = WebhookVerifier(secrets: settings.webhookSecrets())
-        switch verifier.verify(WebhookHeaders(head.headers), body: body, at: now(), takesToken: takesToken) {
+        switch verifier.verify(WebhookHeaders(head.headers.byName), body: body, at: now(), takesToken: takesToken) {
         case .verified(let receiptID): return receiptID
         case .refused(let refusal):
             refusals.webhook(head, refusal)

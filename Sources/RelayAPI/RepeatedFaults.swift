@@ -15,8 +15,8 @@ final class RepeatedFaults: Sendable {
     private let last = Mutex<[Kind: (time: Timestamp, silent: Int)]>([:])
 
     /// How many were like it since the last one that was told; nil: this one is not told.
-    func note(_ route: Route, _ status: Int, at now: Timestamp) -> Int? {
-        let kind = Kind(route: route.pattern.description, status: status)
+    func note(_ pattern: String, _ status: Int, at now: Timestamp) -> Int? {
+        let kind = Kind(route: pattern, status: status)
         return last.withLock { last in
             guard let before = last[kind] else {
                 last[kind] = (now, 0)

@@ -31,7 +31,7 @@ final class RequestFigures: Sendable {
 
     func count(_ route: Route?, method: String, _ response: Response, _ duration: Duration) {
         let door = Self.door(route, method)
-        let webhook = route?.webhookKind.map { Webhook(kind: $0, result: Self.result(response)) }
+        let webhook = route?.webhook.map { Webhook(kind: $0, result: Self.result(response)) }
         state.withLock { state in
             state.answers[door, default: Answers()].add(response.status, duration)
             if let webhook { state.webhooks[webhook, default: 0] += 1 }
@@ -40,7 +40,7 @@ final class RequestFigures: Sendable {
 
     /// As `Route.pattern` has them: nothing that a client made up. A HEAD counts as its GET.
     private static func door(_ route: Route?, _ method: String) -> String {
-        route?.pattern.description ?? "\(known(method)) none"
+        route?.pattern ?? "\(known(method)) none"
     }
 
     static func known(_ method: String) -> String {
@@ -75,17 +75,5 @@ final class RequestFigures: Sendable {
             answers.map { method, route, answers in ([method, route], answers.durations) })
         let webhooks = state.webhooks.sorted { ($0.key.kind, $0.key.result) < ($1.key.kind, $1.key.result) }
         text.write(MetricCatalogue.webhooks, webhooks.map { ([$0.key.kind, $0.key.result], Double($0.value)) })
-    }
-}
-
-extension Route {
-    fileprivate var webhookKind: String? {
-        switch self {
-        case .versionWebhook: "version"
-        case .gitHubWebhook: "gitHub"
-        case .gitLabWebhook: "gitLab"
-        case .appStoreConnectWebhook: "appStoreConnect"
-        default: nil
-        }
     }
 }

@@ -13,24 +13,6 @@ enum Right: Hashable, Sendable {
     case operatorOnly
 }
 
-extension Route {
-    var right: Right {
-        switch self {
-        case .health, .readiness, .openAPI, .metrics, .check, .launchGate: .nothing
-        case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook: .signature
-        case .apps, .version, .alert, .campaigns, .campaign, .campaignDeliveries, .campaignEvents, .deliveries,
-            .notifications:
-            .scope(.status)
-        case .bump, .plan, .setAlert, .clearAlert: .scope(.versions)
-        case .device, .registerDevice, .removeDevice, .exportDevices, .importDevices: .scope(.devices)
-        case .moveCampaign: .scope(.campaigns)
-        case .tokens, .createToken, .revokeToken, .store, .backUpStore, .checkStore, .pruneStore, .logLevel,
-            .setLogLevel:
-            .operatorOnly
-        }
-    }
-}
-
 /// Who asks, as the history names them.
 struct Caller: Hashable, Sendable {
     var actor: String

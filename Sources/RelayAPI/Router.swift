@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayStore
 import UpgradeRules
 
 /// Method and path to route. Pure.
 enum Router {
-    enum Result: Hashable {
-        case route(Route)
+    enum Result {
+        case route(Route, PathValues)
         case notFound
         case unknownPlatform(String)
         /// The path is there, but not for this method: for the `Allow` header (RFC 9110, section 15.5.6).
@@ -13,107 +12,83 @@ enum Router {
     }
 
     static func route(method: String, segments: [String]) -> Result {
-        switch resource(segments) {
-        case .failure(.nothing): return .notFound
-        case .failure(.platform(let name)): return .unknownPlatform(name)
-        case .success(let methods):
-            // RFC 9110 section 9.3.2: HEAD is GET without the content.
-            if let route = methods[method == "HEAD" ? "GET" : method] { return .route(route) }
-            return .wrongMethod(allowed: (methods.keys + (methods["GET"] == nil ? [] : ["HEAD"])).sorted())
+        guard paths.indices.contains(segments.count) else { return .notFound }
+        var unknownPlatform: String?
+        for path in paths[segments.count] {
+            switch path.match(segments) {
+            case .no: continue
+            case .butForPlatform(let name): unknownPlatform = name
+            case .yes(let values):
+                // RFC 9110 section 9.3.2: HEAD is GET without the content.
+                let method = method == "HEAD" ? "GET" : method
+                if let route = path.routes.first(where: { $0.method == method }) { return .route(route, values) }
+                let methods = path.routes.map(\.method)
+                return .wrongMethod(allowed: (methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted())
+            }
+        }
+        return unknownPlatform.map(Result.unknownPlatform) ?? .notFound
+    }
+
+    /// All paths, by the number of their segments: few are left to be compared.
+    private static let paths: [[Path]] = {
+        var paths: [[Path]] = []
+        for route in Route.all {
+            let segments = route.path.dropFirst().split(separator: "/").map { Segment(String($0)) }
+            while paths.count <= segments.count { paths.append([]) }
+            if let place = paths[segments.count].firstIndex(where: { $0.segments == segments }) {
+                paths[segments.count][place].routes.append(route)
+            } else {
+                paths[segments.count].append(Path(segments: segments, routes: [route]))
+            }
+        }
+        return paths
+    }()
+
+    private enum Segment: Hashable, Sendable {
+        case literal(String)
+        case app
+        case platform
+        case name
+
+        init(_ text: String) {
+            switch text {
+            case "{app}": self = .app
+            case "{platform}": self = .platform
+            case "{id}", "{name}", "{token}": self = .name
+            default: self = .literal(text)
+            }
         }
     }
 
-    private enum Miss: Error {
-        case nothing
-        case platform(String)
+    private enum Match {
+        case no
+        /// All of it is right, but there is no such platform.
+        case butForPlatform(String)
+        case yes(PathValues)
     }
 
-    /// What the path offers, by method.
-    private static func resource(_ segments: [String]) -> Swift.Result<[String: Route], Miss> {
-        if segments == ["healthz"] { return .success(["GET": .health]) }
-        if segments == ["readyz"] { return .success(["GET": .readiness]) }
-        if segments == ["openapi.json"] { return .success(["GET": .openAPI]) }
-        if segments == ["metrics"] { return .success(["GET": .metrics]) }
-        guard segments.count >= 2, segments[0] == "v1", !segments.contains("") else { return .failure(.nothing) }
-        let rest = segments.dropFirst(2)
-        let methods: [String: Route]
-        switch segments[1] {
-        case "apps": return apps(Array(rest))
-        case "webhooks": return webhooks(Array(rest))
-        case "campaigns": methods = campaigns(Array(rest))
-        case "check": methods = rest.isEmpty ? ["GET": .check] : [:]
-        case "deliveries": methods = rest.isEmpty ? ["GET": .deliveries] : [:]
-        case "notifications": methods = rest.isEmpty ? ["GET": .notifications] : [:]
-        case "log": methods = rest.isEmpty ? ["GET": .logLevel, "PUT": .setLogLevel] : [:]
-        case "store": methods = store(Array(rest))
-        case "tokens": methods = tokens(Array(rest))
-        default: methods = [:]
-        }
-        return methods.isEmpty ? .failure(.nothing) : .success(methods)
-    }
+    private struct Path: Sendable {
+        let segments: [Segment]
+        var routes: [Route]
 
-    private static func webhooks(_ path: [String]) -> Swift.Result<[String: Route], Miss> {
-        switch (path.first, path.count) {
-        case ("version", 1): return .success(["POST": .versionWebhook])
-        case ("app-store-connect", 2): return .success(["POST": .appStoreConnectWebhook(app: path[1])])
-        case ("github", 3), ("gitlab", 3):
-            guard let platform = Platform(rawValue: path[2]) else { return .failure(.platform(path[2])) }
-            let app = AppKey(app: path[1], platform: platform)
-            return .success(["POST": path[0] == "github" ? .gitHubWebhook(app) : .gitLabWebhook(app)])
-        default: return .failure(.nothing)
-        }
-    }
-
-    private static func apps(_ path: [String]) -> Swift.Result<[String: Route], Miss> {
-        if path.isEmpty { return .success(["GET": .apps]) }
-        if path.count == 2, path[1] == "launchgate.json" { return .success(["GET": .launchGate(app: path[0])]) }
-        guard path.count >= 3, ["version", "plan", "alert", "devices"].contains(path[2]) else {
-            return .failure(.nothing)
-        }
-        guard let platform = Platform(rawValue: path[1]) else { return .failure(.platform(path[1])) }
-        let app = AppKey(app: path[0], platform: platform)
-        switch (path[2], path.count) {
-        case ("version", 3): return .success(["GET": .version(app), "PUT": .bump(app)])
-        case ("plan", 3): return .success(["POST": .plan(app)])
-        case ("alert", 3): return .success(["GET": .alert(app), "PUT": .setAlert(app), "DELETE": .clearAlert(app)])
-        case ("devices", 3): return .success(["GET": .exportDevices(app), "POST": .importDevices(app)])
-        case ("devices", 4):
-            return .success([
-                "GET": .device(app, token: path[3]),
-                "PUT": .registerDevice(app, token: path[3]),
-                "DELETE": .removeDevice(app, token: path[3]),
-            ])
-        default: return .failure(.nothing)
-        }
-    }
-
-    private static func campaigns(_ path: [String]) -> [String: Route] {
-        switch path.count {
-        case 0: return ["GET": .campaigns]
-        case 1: return ["GET": .campaign(id: path[0])]
-        case 2:
-            if path[1] == "deliveries" { return ["GET": .campaignDeliveries(id: path[0])] }
-            if path[1] == "events" { return ["GET": .campaignEvents(id: path[0])] }
-            return CampaignMove(rawValue: path[1]).map { ["POST": .moveCampaign(id: path[0], $0)] } ?? [:]
-        default: return [:]
-        }
-    }
-
-    private static func store(_ path: [String]) -> [String: Route] {
-        switch path {
-        case []: ["GET": .store]
-        case ["backup"]: ["GET": .backUpStore]
-        case ["check"]: ["GET": .checkStore]
-        case ["prune"]: ["POST": .pruneStore]
-        default: [:]
-        }
-    }
-
-    private static func tokens(_ path: [String]) -> [String: Route] {
-        switch path.count {
-        case 0: ["GET": .tokens, "POST": .createToken]
-        case 1: ["DELETE": .revokeToken(name: path[0])]
-        default: [:]
+        func match(_ texts: [String]) -> Match {
+            var values = PathValues()
+            var unknownPlatform: String?
+            for (segment, text) in zip(segments, texts) {
+                switch segment {
+                case .literal(let word): if text != word { return .no }
+                case .app where !text.isEmpty: values.app = text
+                case .name where !text.isEmpty: values.name = text
+                case .platform where !text.isEmpty:
+                    if let platform = Platform(rawValue: text) {
+                        values.platform = platform
+                    } else {
+                        unknownPlatform = text
+                    }
+                case .app, .name, .platform: return .no
+                }
+            }
+            return unknownPlatform.map(Match.butForPlatform) ?? .yes(values)
         }
     }
 }

@@ -45,7 +45,7 @@ extension API {
         try require(app)
         let bump = try BumpBody.read(body, app: app)
         let report = try control.plan(bump)
-        let warnings = try board.warnings(for: bump)
+        let warnings = try versionCache.warnings(for: bump)
         return .json { writer in
             writer.object { writer in
                 writer.app(app)
@@ -67,9 +67,9 @@ extension API {
         let applied = try control.bump(
             bump, actor: caller.actor, source: caller.source, receipt: receipt
         ) { outcome in
-            Self.answer(to: outcome, warnings: board.advice(for: outcome.record, seen: seen).warnings)
+            Self.answer(to: outcome, warnings: versionCache.advice(for: outcome.record, seen: seen).warnings)
         }
-        board.refresh()
+        versionCache.refresh()
         switch applied {
         case .applied(_, let answer): return .json(answer.status, answer.body)
         case .replayed(let answer): return .replay(answer)

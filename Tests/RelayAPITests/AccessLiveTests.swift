@@ -28,7 +28,7 @@ struct AccessLiveTests {
         let segments = entry.path.split(separator: "/").map { segment in
             guard segment.hasPrefix("{") else { return String(segment) }
             let name = segment.dropFirst().dropLast()
-            return OpenAPIDocument.pathParameters.first { $0.name == name }?.example ?? "x"
+            return DocumentCheck.example(name, of: entry) ?? "x"
         }
         let query = entry.path == "/v1/check" ? "?app=com.example.app&platform=ios&version=1.0" : ""
         return "/" + segments.joined(separator: "/") + query

@@ -116,14 +116,14 @@ struct LaunchGateLiveTests {
     func ends() throws {
         let bench = try Bench()
         let time = Mutex(Bench.now)
-        let board = VersionBoard(
+        let versionCache = VersionCache(
             store: bench.store, clock: { time.withLock { $0 } },
             profiles: { [Bench.app: AppProfile(downloadURL: nil, alert: "Upgrade")] })
         let server = APIServer(
             store: bench.store, control: bench.control,
             settings: APISettings(
                 listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: nil, webhookSecrets: { [] },
-                clock: { time.withLock { $0 } }), board: board)
+                clock: { time.withLock { $0 } }), versionCache: versionCache)
         try bench.store.setAlert(
             AlertRecord(
                 app: Bench.app, message: "m", isBlocking: true, endsAt: Bench.now + .seconds(60), createdAt: Bench.now,

@@ -67,7 +67,7 @@ struct Daemon {
             try DaemonBook(
                 configuration, store: store, environment: environment, tokenSources: tokenSources, signings: signings,
                 log: log))
-        let board = VersionBoard(store: store, clock: clock) { book.current.profiles }
+        let board = VersionCache(store: store, clock: clock) { book.current.profiles }
         let fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
             log: log, clock: clock, onVersions: { _ in board.refresh() })
@@ -79,7 +79,7 @@ struct Daemon {
             signings: signings, log: log, clock: clock)
         var settings = apiSettings(configuration, limits, identity, book)
         settings.server.handed = sockets.handed
-        let api = APIServer(store: store, control: desk, settings: settings, board: board)
+        let api = APIServer(store: store, control: desk, settings: settings, versionCache: board)
         do {
             try api.start()
             try sources.start(
@@ -174,7 +174,7 @@ struct Daemon {
         let book: DaemonBook.Shared
         let fanOut: FanOut
         let sources: SourceRunner
-        let board: VersionBoard
+        let board: VersionCache
         let notifier: Notifier
         let housekeeping: Housekeeping
         let api: APIServer

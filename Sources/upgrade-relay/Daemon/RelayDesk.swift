@@ -19,7 +19,7 @@ final class RelayDesk: RelayControl {
     let fanOut: FanOut
     let sources: SourceRunner
     let notifier: Notifier
-    private let board: VersionBoard
+    private let board: VersionCache
     let signings: SigningCount
     let log: Log
     let clock: @Sendable () -> Timestamp
@@ -29,7 +29,7 @@ final class RelayDesk: RelayControl {
 
     init(
         store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, sources: SourceRunner, notifier: Notifier,
-        board: VersionBoard, signings: SigningCount, log: Log,
+        board: VersionCache, signings: SigningCount, log: Log,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store

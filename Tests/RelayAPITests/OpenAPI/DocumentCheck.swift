@@ -16,7 +16,7 @@ enum DocumentCheck {
         var operation: JSONValue
     }
 
-    static let document = (try? JSONReader.read(OpenAPIDocument.rendered())) ?? .null
+    static let document = (try? JSONReader.read(OpenAPIDocument.bytes)) ?? .null
     static let check = SchemaCheck(root: document)
 
     static let entries: [Entry] = (document["paths"]?.members ?? []).flatMap { path in
@@ -40,9 +40,9 @@ enum DocumentCheck {
         switch Router.route(method: method, segments: target.segments) {
         case .notFound, .unknownPlatform: return problem(response, [404])
         case .wrongMethod: return bare ? [] : problem(response, [405])
-        case .route(let route):
+        case .route(let route, _):
             guard let entry = entry(bare ? "GET" : method, target.segments) else {
-                return ["\(route) has no operation in the document: add one in Sources/RelayAPI/OpenAPI"]
+                return ["\(route.pattern) has no operation in the document: add one to Sources/COpenAPI/openapi.json"]
             }
             guard let answer = answer(of: entry, response.status) else {
                 return ["the status is not documented"]
@@ -51,6 +51,12 @@ enum DocumentCheck {
             if let sent, (200..<300).contains(response.status) { faults += request(sent, entry) }
             return faults
         }
+    }
+
+    /// What the document gives as an example for a path's name in braces.
+    static func example(_ name: some StringProtocol, of entry: Entry) -> String? {
+        entry.operation["parameters"]?.elements.first { $0["in"]?.text == "path" && $0["name"]?.text == String(name) }?[
+            "example"]?.text
     }
 
     // MARK: Parts

@@ -2,10 +2,10 @@
 import Synchronization
 import Threading
 
-/// One open connection: who is there, and until when something must happen on it.
+/// One open connection of a client: who is there, and until when something must happen on it.
 ///
-/// Its own thread moves the deadline; the sweeper reads it. A deadline read a moment too late is no harm.
-final class Connection: Sendable {
+/// Its own thread moves the deadline; the reaper reads it. A deadline read a moment too late is no harm.
+final class ClientConnection: Sendable {
     let socket: Int32
     let peer: PeerAddress
     /// Why nobody on this connection is let in; nil: ask on.

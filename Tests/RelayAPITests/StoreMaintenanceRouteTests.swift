@@ -7,8 +7,8 @@ import RelayStore
 import RelayStoreSQLite
 import Testing
 
-@Suite("The store's upkeep over the API", .ownThread)
-struct StoreUpkeepRouteTests {
+@Suite("The store's maintenance over the API", .ownThread)
+struct StoreMaintenanceRouteTests {
     @Test("a backup is lines of progress, a size, and a database of that size")
     func backup() throws {
         let bench = try Bench()

@@ -7,7 +7,7 @@ import Telemetry
 /// One request from its head to its answer: the log and the metrics are told of it.
 ///
 /// `@unchecked Sendable`: the server hands it from thread to thread, and never to two at a time (`HandledRequest`).
-final class APIRequest: HandledRequest, @unchecked Sendable {
+final class RequestContext: HandledRequest, @unchecked Sendable {
     /// What every log line and every problem of the request carries, and the answer's `X-Request-Id`.
     let id: String
     private let head: RequestHead
@@ -56,26 +56,14 @@ final class APIRequest: HandledRequest, @unchecked Sendable {
         let (route, method) = (route, head.method)
         api.figures.count(route, method: method, response, duration)
         let status = response.status
-        api.access.tell(route?.isNoteworthy == true ? .info : .debug, id: id) {
+        api.access.report(route?.isNoteworthy == true ? .info : .debug, id: id) {
             [
-                ("route", route?.pattern.description ?? "\(RequestFigures.known(method)) none"),
+                ("route", route?.pattern ?? "\(RequestFigures.known(method)) none"),
                 ("status", String(status)), ("milliseconds", String(duration.milliseconds)),
             ]
         }
         var response = response
         response.headers.append(("X-Request-Id", id))
         return response
-    }
-}
-
-extension Route {
-    /// Whether it is told at the level info: what changes a version, a campaign or a right. Logins ask by the thousand.
-    fileprivate var isNoteworthy: Bool {
-        switch self {
-        case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook, .bump, .setAlert, .clearAlert,
-            .moveCampaign, .createToken, .revokeToken, .importDevices, .setLogLevel:
-            true
-        default: false
-        }
     }
 }

@@ -13,7 +13,7 @@ extension API {
     private static let youngest = Duration.seconds(3600)
 
     func backUpStore() throws -> Response {
-        let slot = try upkeepSlot()
+        let slot = try maintenanceSlot()
         return Self.lines(StoreBackup(work: backup(), slot: slot), type: StoreBackup.contentType)
     }
 
@@ -33,7 +33,7 @@ extension API {
     }
 
     func checkStore() throws -> Response {
-        let slot = try upkeepSlot()
+        let slot = try maintenanceSlot()
         let work = LongWork<Void>("check", stop: stop) { [store] outlet in
             let faults = try store.check { name in outlet.write { $0.member("begins", name) } }
             _ = outlet.write { StoreDocument.faults(faults, &$0) }
@@ -55,7 +55,7 @@ extension API {
             fields.refuse("before", "is missing; \(need)")
         }
         try fields.finish()
-        let slot = try upkeepSlot()
+        let slot = try maintenanceSlot()
         let work = LongWork<Void>("prune", stop: stop) { [store, cutoff, log = settings.log] outlet in
             var last = MonotonicClock.milliseconds()
             let report = try store.prune(before: cutoff ?? now, at: now) { report in
@@ -70,8 +70,8 @@ extension API {
         return Self.lines(LongAnswer(work, slot: slot))
     }
 
-    private func upkeepSlot() throws -> StreamSlots.Slot {
-        guard let slot = upkeep.take() else {
+    private func maintenanceSlot() throws -> StreamSlots.Slot {
+        guard let slot = maintenance.take() else {
             throw Problem(409, "a backup, a check or a pruning is going on already; one at a time")
         }
         return slot

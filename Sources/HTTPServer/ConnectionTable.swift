@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// A descriptor is in here only while its owner keeps it open: `closed` comes before the close, and the lock is held while
 /// a descriptor is used. So none is ever mistaken for another that the system gave the same number.
-final class Connections: Sendable {
+final class ConnectionTable: Sendable {
     struct Limits: Sendable {
         var total: Int
         /// Of one subscriber (`PeerAddress.subscriber`).
@@ -18,7 +18,7 @@ final class Connections: Sendable {
     }
 
     private struct Entry {
-        var connection: Connection
+        var connection: ClientConnection
         /// Counts up: who came first, of those that came in one millisecond.
         var number: Int
     }
@@ -51,7 +51,7 @@ final class Connections: Sendable {
     private let limits: Limits
     private let state = Mutex(State())
     /// Closing, and nothing is left.
-    private let drained: Signal
+    private let drained: OneShotEvent
     private let arrival = DispatchSemaphore(value: 0)
 
     /// So many go to the serving threads before the first of them must have come: in a flood, those that are told to make
@@ -60,7 +60,7 @@ final class Connections: Sendable {
 
     init(_ limits: Limits) throws(ServerStartError) {
         self.limits = limits
-        drained = try Signal()
+        drained = try OneShotEvent()
     }
 
     /// Connections that are open and not told to end.
@@ -94,7 +94,7 @@ final class Connections: Sendable {
     ///
     /// - Returns: whether it may stay.
     @discardableResult
-    func opened(_ connection: Connection) -> Bool {
+    func opened(_ connection: ClientConnection) -> Bool {
         state.withLock { state in
             let isAdmitted = Self.admits(connection.peer, &state, limits)
             state.open[connection.socket] = Entry(connection: connection, number: state.nextNumber)
@@ -108,7 +108,7 @@ final class Connections: Sendable {
         }
     }
 
-    func closed(_ connection: Connection) {
+    func closed(_ connection: ClientConnection) {
         state.withLock { state in
             guard state.open.removeValue(forKey: connection.socket) != nil else { return }
             if state.leaving.remove(connection.socket) == nil { Self.uncount(connection, &state) }
@@ -169,8 +169,8 @@ final class Connections: Sendable {
     }
 
     /// Ends a sixteenth of the idle connections that qualify, so that the search is not made for each new one.
-    private static func evict(_ state: inout State, among qualifies: (Connection) -> Bool) -> Bool {
-        var idle: [(entry: Entry, state: Connection.State)] = []
+    private static func evict(_ state: inout State, among qualifies: (ClientConnection) -> Bool) -> Bool {
+        var idle: [(entry: Entry, state: ClientConnection.State)] = []
         for entry in state.open.values {
             let connection = entry.connection
             // Once: a request that begins meanwhile changes both what it does and its deadline.
@@ -187,14 +187,14 @@ final class Connections: Sendable {
 
     /// The thread that reads or writes there wakes with an end of stream, and closes it.
     @discardableResult
-    private static func cut(_ connection: Connection, _ state: inout State) -> Bool {
+    private static func cut(_ connection: ClientConnection, _ state: inout State) -> Bool {
         guard state.leaving.insert(connection.socket).inserted else { return false }
         uncount(connection, &state)
         shutdown(connection.socket, Int32(SHUT_RDWR))
         return true
     }
 
-    private static func uncount(_ connection: Connection, _ state: inout State) {
+    private static func uncount(_ connection: ClientConnection, _ state: inout State) {
         let subscriber = connection.peer.subscriber
         let left = state.byAddress[subscriber, default: 1] - 1
         state.byAddress[subscriber] = left > 0 ? left : nil

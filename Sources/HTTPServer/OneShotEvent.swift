@@ -4,7 +4,7 @@ import Glibc
 import Threading
 
 /// Something that happens once, and that threads can wait for: the server's stop, say.
-package final class Signal: Sendable {
+package final class OneShotEvent: Sendable {
     /// Readable from the moment of `set` on: nobody ever reads it.
     private let event: Int32
 

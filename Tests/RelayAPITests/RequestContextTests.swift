@@ -10,7 +10,7 @@ import Testing
 @testable import RelayAPI
 
 @Suite("Requests in the log and in the metrics", .ownThread)
-struct APIRequestTests {
+struct RequestContextTests {
     @Test("every answer has an id, and every line and problem of the request has it too")
     func ids() throws {
         let bench = try Bench()
@@ -44,7 +44,7 @@ struct APIRequestTests {
             let answer = try bench.askNetwork("GET", "/healthz", headers: [("X-Request-Id", bad)])
             #expect(answer[header: "x-request-id"]?.count == 16, "\(bad)")
         }
-        #expect(APIRequest.taken("") == nil)
+        #expect(RequestContext.taken("") == nil)
     }
 
     @Test("requests are counted by route and class of status, never by what a client made up")
@@ -90,12 +90,12 @@ struct APIRequestTests {
     func repeated() {
         let faults = RepeatedFaults()
         let start = Timestamp(seconds: 100)
-        #expect(faults.note(.check, 503, at: start) == 0)
-        for second in 1..<60 { #expect(faults.note(.check, 503, at: start + .seconds(Int64(second))) == nil) }
-        #expect(faults.note(.check, 500, at: start + .seconds(5)) == 0)
-        #expect(faults.note(.check, 503, at: start + .seconds(60)) == 59)
-        #expect(faults.note(.check, 503, at: start + .seconds(61)) == nil)
-        #expect(faults.note(.check, 503, at: start) == 1, "the clock was set back")
+        #expect(faults.note("GET /v1/check", 503, at: start) == 0)
+        for second in 1..<60 { #expect(faults.note("GET /v1/check", 503, at: start + .seconds(Int64(second))) == nil) }
+        #expect(faults.note("GET /v1/check", 500, at: start + .seconds(5)) == 0)
+        #expect(faults.note("GET /v1/check", 503, at: start + .seconds(60)) == 59)
+        #expect(faults.note("GET /v1/check", 503, at: start + .seconds(61)) == nil)
+        #expect(faults.note("GET /v1/check", 503, at: start) == 1, "the clock was set back")
     }
 
     @Test("no answer waits for a log that is stuck, and what was left out is told")
@@ -111,11 +111,11 @@ struct APIRequestTests {
                 kept.lines.withLock { $0.append(fields.map { "\($0.name)=\($0.value)" }.joined(separator: " ")) }
             })
         // Returns, although nothing is written.
-        for number in 0..<AccessLog.limit + 7 { access.tell(.info, id: "r\(number)") { [("n", "1")] } }
-        access.tell(.debug, id: "silent") { [("n", "2")] }
+        for number in 0..<AccessLog.limit + 7 { access.report(.info, id: "r\(number)") { [("n", "1")] } }
+        access.report(.debug, id: "silent") { [("n", "2")] }
         goOn.signal()
         access.finish()
-        access.tell(.info, id: "last") { [("n", "3")] }
+        access.report(.info, id: "last") { [("n", "3")] }
         access.finish()
         #expect(kept.lines.withLock { $0.count } == AccessLog.limit + 1)
         #expect(kept.lines.withLock { $0.first } == "n=1 request=r0")

@@ -5,26 +5,26 @@ import Telemetry
 import Threading
 
 /// Looks at the connections of one door four times a second, and says what it had to do, at most every ten seconds.
-final class Sweeper: Sendable {
+final class ConnectionReaper: Sendable {
     private static let interval: Int64 = 250
     private static let reportInterval: Int64 = 10_000
 
-    private let connections: Connections
+    private let connections: ConnectionTable
     private let log: Log
     private let door: Door
-    private let over: Signal
+    private let over: OneShotEvent
     private let ended = DispatchSemaphore(value: 0)
 
-    init(_ connections: Connections, log: Log, door: Door) throws(ServerStartError) {
+    init(_ connections: ConnectionTable, log: Log, door: Door) throws(ServerStartError) {
         self.connections = connections
         self.log = log
         self.door = door
-        over = try Signal()
+        over = try OneShotEvent()
     }
 
     func start() {
-        DispatchQueue(label: "sweeper").async { [self] in
-            var sum = Connections.Figures()
+        DispatchQueue(label: "reaper").async { [self] in
+            var sum = ConnectionTable.Figures()
             var reported = MonotonicClock.milliseconds() - Self.reportInterval
             while !over.wait(milliseconds: Self.interval) {
                 let now = MonotonicClock.milliseconds()
@@ -32,7 +32,7 @@ final class Sweeper: Sendable {
                 sum.refused += figures.refused
                 sum.overdue += figures.overdue
                 sum.evicted += figures.evicted
-                guard sum != Connections.Figures(), now - reported >= Self.reportInterval else { continue }
+                guard sum != ConnectionTable.Figures(), now - reported >= Self.reportInterval else { continue }
                 log(
                     .warning, "connections were cut off",
                     [
@@ -40,7 +40,7 @@ final class Sweeper: Sendable {
                         ("idleToMakeRoom", String(sum.evicted)), ("noRoom", String(sum.refused)),
                         ("open", String(connections.count)),
                     ])
-                (sum, reported) = (Connections.Figures(), now)
+                (sum, reported) = (ConnectionTable.Figures(), now)
             }
             ended.signal()
         }

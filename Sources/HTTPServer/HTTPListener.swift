@@ -6,16 +6,16 @@ import Telemetry
 /// One listening socket: a thread that accepts, and a few that serve, with libmicrohttpd 0.9.75 and an epoll set each.
 ///
 /// What may wait is done by the `WorkQueues` while its connection is suspended; what is answered from memory is answered on
-/// the spot. A sweeper holds every connection to its deadlines.
+/// the spot. A reaper ends connections that miss their deadlines.
 @safe
-final class HTTPDaemon {
+final class HTTPListener {
     /// What the callbacks know. Every thread may use it.
     final class Context: Sendable {
         let handler: any RequestHandler
         let headerNames: [String]
         let log: Log
         let door: Door
-        let connections: Connections
+        let connections: ConnectionTable
         let work: WorkQueues
         /// The control socket's file; nil for the network, and where the socket has none.
         let controlFile: String?
@@ -35,13 +35,13 @@ final class HTTPDaemon {
             self.certificates = certificates
             let limits = settings.limits
             times = ConnectionTimes(idle: limits.idleTime, request: limits.requestTime)
-            connections = try Connections(
-                Connections.Limits(total: limits.connections, perAddress: limits.connectionsPerAddress))
+            connections = try ConnectionTable(
+                ConnectionTable.Limits(total: limits.connections, perAddress: limits.connectionsPerAddress))
         }
     }
 
     private let context: Context
-    private let sweeper: Sweeper
+    private let reaper: ConnectionReaper
     private let socket: Int32
     private let isHanded: Bool
     private let acceptor: Acceptor
@@ -65,14 +65,14 @@ final class HTTPDaemon {
         context = try Context(
             handler, settings, door: door, work: work,
             controlFile: door == .control ? ListenSocket.path(of: socket) : nil, certificates: certificates)
-        sweeper = try Sweeper(context.connections, log: settings.log, door: door)
+        reaper = try ConnectionReaper(context.connections, log: settings.log, door: door)
         acceptor = try Acceptor(socket, door: door, log: settings.log)
         let limits = settings.limits
         // The library's own limit leaves room for those that were told to end and have not closed yet.
         threads = try ServingThreads(
             door == .control ? 1 : max(1, limits.threads),
             limit: UInt32(clamping: limits.connections + limits.connections / 8 + 64), context: context)
-        sweeper.start()
+        reaper.start()
         unsafe acceptor.start { [threads, connections = context.connections] descriptor, address, length in
             connections.expect()
             unsafe threads.take(descriptor, address, length)
@@ -99,7 +99,7 @@ final class HTTPDaemon {
         } else {
             context.log(.warning, "connections are left open: the store does not answer")
         }
-        sweeper.stop()
+        reaper.stop()
         close(socket)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite("Connections: deadlines, room, and who gives way")
-struct ConnectionsTests {
+struct ConnectionTableTests {
     static let times = ConnectionTimes(idle: 30, request: 10)
 
     static func address(_ text: String) -> PeerAddress {
@@ -28,7 +28,7 @@ struct ConnectionsTests {
         }
     }
 
-    /// The pairs of one test: they live as long as it, for `Connections` uses a descriptor until `closed`. One that is closed
+    /// The pairs of one test: they live as long as it, for `ConnectionTable` uses a descriptor until `closed`. One that is closed
     /// before that is another test's socket by then, and what would have been cut off is that one.
     private final class Pairs {
         private var all: [Pair] = []
@@ -44,14 +44,15 @@ struct ConnectionsTests {
 
     /// A connection with a real socket, so that being cut off can be seen: its peer reads the end.
     final class Pair {
-        let connection: Connection
+        let connection: ClientConnection
         private let peer: Int32
 
         init(_ address: String = "192.0.2.1", opened: Int64 = 0) {
             var ends: [Int32] = [0, 0]
             socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
-            connection = Connection(
-                socket: ends[0], peer: ConnectionsTests.address(address), times: ConnectionsTests.times, now: opened)
+            connection = ClientConnection(
+                socket: ends[0], peer: ConnectionTableTests.address(address), times: ConnectionTableTests.times,
+                now: opened)
             peer = ends[1]
         }
 
@@ -79,7 +80,7 @@ struct ConnectionsTests {
 
     @Test("a request has its time in all, whatever drips in; work and progress count anew; idling has its own")
     func deadlines() throws {
-        let connections = try Connections(.init(total: 8, perAddress: 8))
+        let connections = try ConnectionTable(.init(total: 8, perAddress: 8))
         let pair = pairs.add()
         connections.opened(pair.connection)
         _ = connections.sweep(now: 29)
@@ -104,7 +105,7 @@ struct ConnectionsTests {
 
     @Test("the longest idle of an address give way to a new one of it, and those who are at work never do")
     func perAddress() throws {
-        let connections = try Connections(.init(total: 100, perAddress: 2))
+        let connections = try ConnectionTable(.init(total: 100, perAddress: 2))
         let (busy, old, other) = (pairs.add(), pairs.add(opened: 5), pairs.add("192.0.2.2", opened: 1))
         for pair in [busy, old, other] { #expect(connections.opened(pair.connection)) }
         busy.connection.requestBegan(now: 6)
@@ -126,7 +127,7 @@ struct ConnectionsTests {
 
     @Test("a full house makes room among the idle, the longest first and a sixteenth at once")
     func total() throws {
-        let connections = try Connections(.init(total: 32, perAddress: 32))
+        let connections = try ConnectionTable(.init(total: 32, perAddress: 32))
         let house = (0..<32).map { pairs.add("198.51.100.\($0)", opened: Int64($0)) }
         for pair in house { connections.opened(pair.connection) }
         let new = pairs.add("192.0.2.1", opened: 32)
@@ -144,7 +145,7 @@ struct ConnectionsTests {
 
     @Test("of those that came in one millisecond the first gives way, not any, and the newest is the last of all")
     func oneMillisecond() throws {
-        let connections = try Connections(.init(total: 32, perAddress: 32))
+        let connections = try ConnectionTable(.init(total: 32, perAddress: 32))
         let house = (0..<32).map { _ in pairs.add(opened: 5) }
         for pair in house { connections.opened(pair.connection) }
         let late = (0..<16).map { _ in pairs.add(opened: 5) }
@@ -156,7 +157,7 @@ struct ConnectionsTests {
 
     @Test("the end waits for who is on its way, and cuts it off when it comes")
     func arriving() throws {
-        let connections = try Connections(.init(total: 8, perAddress: 8))
+        let connections = try ConnectionTable(.init(total: 8, perAddress: 8))
         let late = pairs.add()
         connections.expect()
         connections.expect()
@@ -173,7 +174,7 @@ struct ConnectionsTests {
 
     @Test("too many on their way hold up the next one until one has come", .ownThread)
     func backPressure() throws {
-        let connections = try Connections(.init(total: 64, perAddress: 64))
+        let connections = try ConnectionTable(.init(total: 64, perAddress: 64))
         for _ in 0..<16 { connections.expect() }
         let (begun, passed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         DispatchQueue.global().async {

@@ -4,11 +4,11 @@ import Dispatch
 import Synchronization
 
 /// Answers on their way into libmicrohttpd.
-enum HTTPAnswer {
+enum ResponseSender {
     /// - Returns: NO where there is no memory for it: the connection is closed.
     @unsafe
     static func queue(
-        _ response: Response, on handle: OpaquePointer, _ connection: Connection, _ thread: ServingThread
+        _ response: Response, on handle: OpaquePointer, _ connection: ClientConnection, _ thread: ServingThread
     ) -> MHD_Result {
         if case .ready(let ready) = response.body { return unsafe ready.queue(on: handle) }
         guard let made = unsafe make(response, handle, connection, thread) else { return .NO }
@@ -19,7 +19,7 @@ enum HTTPAnswer {
 
     @unsafe
     private static func make(
-        _ response: Response, _ handle: OpaquePointer, _ connection: Connection, _ thread: ServingThread
+        _ response: Response, _ handle: OpaquePointer, _ connection: ClientConnection, _ thread: ServingThread
     ) -> OpaquePointer? {
         let made: OpaquePointer?
         switch response.body {
@@ -64,14 +64,14 @@ enum HTTPAnswer {
 /// `@unchecked Sendable`: a response is counted under its own lock, and is not changed after it was first queued
 /// (microhttpd.h, `struct MHD_Response`: "can be queued for several connections").
 @safe
-package final class ReadyResponse: @unchecked Sendable {
+package final class PreparedResponse: @unchecked Sendable {
     private let status: UInt32
     private let made: OpaquePointer
 
     /// nil where there is no memory.
     package init?(_ status: Int, _ headers: [(name: String, value: String)], _ bytes: [UInt8]) {
-        guard let made = unsafe HTTPAnswer.copy(bytes) else { return nil }
-        unsafe HTTPAnswer.add(headers, to: made)
+        guard let made = unsafe ResponseSender.copy(bytes) else { return nil }
+        unsafe ResponseSender.add(headers, to: made)
         self.status = UInt32(status)
         unsafe self.made = made
     }
@@ -99,12 +99,12 @@ private final class StreamBody: Sendable {
     /// `nonisolated(unsafe)`: used by one piece's making at a time; the next begins after the last was taken.
     nonisolated(unsafe) private let source: any ByteSource
     private let resumption: Resumption
-    private let connection: Connection
+    private let connection: ClientConnection
     private let make: @Sendable (@escaping @Sendable () -> Void) -> Void
     private let state = Mutex(State.piece([], sent: 0))
 
     @unsafe
-    init(_ source: any ByteSource, _ resumption: Resumption, _ connection: Connection, _ work: WorkQueues) {
+    init(_ source: any ByteSource, _ resumption: Resumption, _ connection: ClientConnection, _ work: WorkQueues) {
         unsafe self.source = source
         self.resumption = resumption
         self.connection = connection

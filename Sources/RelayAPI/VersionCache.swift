@@ -10,7 +10,7 @@ package import UpgradeRules
 ///
 /// Refreshed at each change of a version that this process makes or sees, and each second while the documents are asked
 /// for. May be used from any thread.
-package final class VersionBoard: Sendable {
+package final class VersionCache: Sendable {
     private let store: any RelayStore
     private let clock: @Sendable () -> Timestamp
     private let profiles: @Sendable () -> [AppKey: AppProfile]
@@ -22,7 +22,7 @@ package final class VersionBoard: Sendable {
 
     private struct Contents {
         var checks: [AppKey: CheckAnswers] = [:]
-        var documents: [String: Document] = [:]
+        var documents: [String: LaunchDocument] = [:]
         var newest: [AppKey: Version] = [:]
         var alerts: [AppKey: AlertRecord] = [:]
         var profiles: [AppKey: AppProfile] = [:]
@@ -38,7 +38,7 @@ package final class VersionBoard: Sendable {
         self.profiles = profiles
     }
 
-    /// Reads the store. Where it cannot be read the board stays as it is; the watcher reports that.
+    /// Reads the store. Where it cannot be read it stays as it is; the watcher reports that.
     package func refresh() {
         refreshing.withLock { _ in
             guard let records = try? store.versions(), let alerts = try? store.alerts(at: clock()),
@@ -56,7 +56,7 @@ package final class VersionBoard: Sendable {
             for (app, profile) in profiles {
                 new.checks[app] = CheckAnswers(byApp[app], profile)
                 let facts = Self.facts(byApp[app], profile, seen[app] ?? SeenVersions())
-                new.documents[app.app, default: Document()].facts[app.platform] = (facts, alertByApp[app])
+                new.documents[app.app, default: LaunchDocument()].facts[app.platform] = (facts, alertByApp[app])
             }
             let now = clock()
             for name in new.documents.keys { new.documents[name]?.render(at: now) }
@@ -128,7 +128,7 @@ package final class VersionBoard: Sendable {
 }
 
 /// The document of one app, rendered for as long as no alert in it ends.
-private struct Document {
+private struct LaunchDocument {
     var facts: [Platform: (facts: LaunchGateAdvice.Facts, alert: AlertRecord?)] = [:]
     private(set) var content: PreparedContent?
     /// When an alert ends that the content names.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenAPI
+import HTTPServer
+
+/// The OpenAPI 3.1 document: `Sources/COpenAPI/openapi.json`, which is part of the program. Tests hold it against every
+/// route, every problem and every answer that they get.
+enum OpenAPIDocument {
+    static let bytes = [UInt8](UnsafeRawBufferPointer(start: relay_openapi(), count: relay_openapi_size()))
+    static let shared = SharedBytes(bytes)
+}
+
+extension API {
+    func openAPI() -> Response {
+        Response(status: 200, headers: [("Content-Type", "application/json")], body: .shared(OpenAPIDocument.shared))
+    }
+}

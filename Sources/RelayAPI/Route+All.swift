@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayStore
+
+extension Route {
+    /// Everything that the API can be asked. Each has its operation in `Sources/COpenAPI/openapi.json`.
+    static let all: [Route] = open + webhooks + versions + devices + campaigns + administration
+
+    private static let open: [Route] = [
+        Route("GET", "/healthz", .nothing, .nothing, .head { api, _ in api.health() }),
+        Route("GET", "/readyz", .nothing, .work(.reads), .head { api, _ in api.readiness() }),
+        Route("GET", "/metrics", .nothing, .work(.reads), .head { api, _ in api.metrics() }),
+        Route("GET", "/openapi.json", .nothing, .nothing, .head { api, _ in api.openAPI() }),
+        // The login-time check (SEEDS S1).
+        Route(
+            "GET", "/v1/check", .nothing, .nothing, query: ["app", "platform", "version", "telephone", "token"],
+            .head { api, call in try api.check(call.head, &call.query) }),
+        // The document of LaunchGate and Gandalf (SEEDS S5).
+        Route(
+            "GET", "/v1/apps/{app}/launchgate.json", .nothing, .nothing,
+            .head { api, call in try api.launchGate(call.path.app, call.head) }),
+    ]
+
+    private static let webhooks: [Route] = [
+        Route(
+            "POST", "/v1/webhooks/version", .signature, .work(.writes), isNoteworthy: true, webhook: "version",
+            .body { api, call, body in try api.versionWebhook(call.head, body: body) }),
+        Route(
+            "POST", "/v1/webhooks/github/{app}/{platform}", .signature, .work(.writes), isNoteworthy: true,
+            webhook: "gitHub", .body { api, call, body in try api.gitHubWebhook(call.app, call.head, body: body) }),
+        Route(
+            "POST", "/v1/webhooks/gitlab/{app}/{platform}", .signature, .work(.writes), isNoteworthy: true,
+            webhook: "gitLab", .body { api, call, body in try api.gitLabWebhook(call.app, call.head, body: body) }),
+        Route(
+            "POST", "/v1/webhooks/app-store-connect/{app}", .signature, .work(.writes), isNoteworthy: true,
+            webhook: "appStoreConnect",
+            .body { api, call, body in try api.appStoreConnectWebhook(call.path.app, call.head, body: body) }),
+    ]
+
+    private static let versions: [Route] = [
+        Route("GET", "/v1/apps", .scope(.status), .work(.reads), .head { api, _ in try api.apps() }),
+        Route(
+            "GET", "/v1/apps/{app}/{platform}/version", .scope(.status), .work(.reads), query: ["limit"],
+            .head { api, call in try api.version(call.app, &call.query) }),
+        Route(
+            "PUT", "/v1/apps/{app}/{platform}/version", .scope(.versions), .work(.writes), isNoteworthy: true,
+            .body { api, call, body in try api.bump(call.app, body: body, by: call.caller) }),
+        // It only reads, however long.
+        Route(
+            "POST", "/v1/apps/{app}/{platform}/plan", .scope(.versions), .work(.reads),
+            .body { api, call, body in try api.plan(call.app, body: body) }),
+        Route(
+            "GET", "/v1/apps/{app}/{platform}/alert", .scope(.status), .work(.reads),
+            .head { api, call in try api.alert(call.app) }),
+        Route(
+            "PUT", "/v1/apps/{app}/{platform}/alert", .scope(.versions), .work(.writes), isNoteworthy: true,
+            .body { api, call, body in try api.setAlert(call.app, body: body, by: call.caller) }),
+        Route(
+            "DELETE", "/v1/apps/{app}/{platform}/alert", .scope(.versions), .work(.writes), isNoteworthy: true,
+            .head { api, call in try api.clearAlert(call.app) }),
+    ]
+
+    private static let devices: [Route] = [
+        Route(
+            "GET", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.reads),
+            .head { api, call in try api.exportDevices(call.app) }),
+        Route(
+            "POST", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.streams), isNoteworthy: true,
+            .stream { api, call in try api.importDevices(call) }),
+        Route(
+            "GET", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.reads),
+            .head { api, call in try api.device(call.app, token: call.path.name) }),
+        Route(
+            "PUT", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
+            .body { api, call, body in try api.registerDevice(call.app, token: call.path.name, body: body) }),
+        Route(
+            "DELETE", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
+            .head { api, call in try api.removeDevice(call.app, token: call.path.name) }),
+    ]
+
+    private static let campaigns: [Route] =
+        [
+            Route(
+                "GET", "/v1/campaigns", .scope(.status), .work(.reads), query: ["limit", "cursor"],
+                .head { api, call in try api.campaigns(&call.query) }),
+            Route(
+                "GET", "/v1/campaigns/{id}", .scope(.status), .work(.reads),
+                .head { api, call in try api.campaign(call.path.name) }),
+            Route(
+                "GET", "/v1/campaigns/{id}/deliveries", .scope(.status), .work(.reads),
+                query: ["limit", "cursor", "state", "telephone"],
+                .head { api, call in try api.campaignDeliveries(call.path.name, &call.query) }),
+            Route(
+                "GET", "/v1/campaigns/{id}/events", .scope(.status), .work(.reads),
+                .head { api, call in try api.campaignEvents(call.path.name) }),
+            Route(
+                "GET", "/v1/deliveries", .scope(.status), .work(.reads),
+                query: ["limit", "cursor", "telephone", "token"],
+                .head { api, call in try api.deliveries(&call.query) }),
+            Route(
+                "GET", "/v1/notifications", .scope(.status), .work(.reads),
+                query: ["limit", "cursor", "campaign", "state"],
+                .head { api, call in try api.notifications(&call.query, call.head.door) }),
+        ] + [
+            moving("pause") { try $0.pause(campaign: $1) },
+            moving("resume") { try $0.resume(campaign: $1) },
+            moving("cancel") { try $0.cancel(campaign: $1) },
+            moving("release") { try $0.release(campaign: $1) },
+        ]
+
+    private static func moving(
+        _ verb: String, _ move: @escaping @Sendable (any RelayControl, String) throws -> CampaignStatus
+    ) -> Route {
+        Route(
+            "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true,
+            .head { api, call in
+                let status = try move(api.control, call.path.name)
+                return .json { $0.campaign(status) }
+            })
+    }
+
+    private static let administration: [Route] = [
+        Route("GET", "/v1/store", .operatorOnly, .work(.reads), .head { api, _ in try api.storeStatus() }),
+        Route("GET", "/v1/store/backup", .operatorOnly, .work(.reads), .head { api, _ in try api.backUpStore() }),
+        Route("GET", "/v1/store/check", .operatorOnly, .work(.reads), .head { api, _ in try api.checkStore() }),
+        Route(
+            "POST", "/v1/store/prune", .operatorOnly, .work(.reads),
+            .body { api, _, body in try api.pruneStore(body: body) }),
+        Route("GET", "/v1/log", .operatorOnly, .work(.reads), .head { api, _ in api.logLevel() }),
+        Route(
+            "PUT", "/v1/log", .operatorOnly, .work(.reads), isNoteworthy: true,
+            .body { api, _, body in try api.setLogLevel(body: body) }),
+        Route("GET", "/v1/tokens", .operatorOnly, .work(.reads), .head { api, _ in try api.tokens() }),
+        Route(
+            "POST", "/v1/tokens", .operatorOnly, .work(.writes), isNoteworthy: true,
+            .body { api, _, body in try api.createToken(body: body) }),
+        Route(
+            "DELETE", "/v1/tokens/{name}", .operatorOnly, .work(.writes), isNoteworthy: true,
+            .head { api, call in try api.revokeToken(call.path.name) }),
+    ]
+}
