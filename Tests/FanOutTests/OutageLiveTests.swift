@@ -301,4 +301,32 @@ import Testing
         let end = try finish(bench, 1_000, inVain: 100)
         #expect(end.counts.accepted == 1_000)
     }
+
+    /// Production goes on as if the sandbox did not exist, whoever registered first.
+    @Test(arguments: [1_000, 3_000])
+    func anOutageOfTheSandboxDoesNotHoldProduction(sandbox: Int) throws {
+        let production = 10_000
+        let bench = try bench(FaultScript(), sandbox: Self.outage())
+        try bench.register(1...sandbox, environment: .sandbox)
+        try bench.register(sandbox + 1...sandbox + production)
+        try bench.raise()
+        let began = ContinuousClock.now
+        let isSent = try bench.until(deadline: .seconds(20)) { try recorded(bench)?.accepted == Int64(production) }
+        print("sandbox \(sandbox), production \(production): \(counts(of: bench)) after \(ContinuousClock.now - began)")
+        #expect(isSent, counts(of: bench))
+        #expect(bench.production.figures.requests == production)
+        let fewest = try #require(bench.sandbox).figures.requests
+        #expect(fewest <= Self.first + Self.probe, "\(fewest) to a service that is down")
+    }
+
+    /// The other way round.
+    @Test func anOutageOfProductionDoesNotHoldTheSandbox() throws {
+        let bench = try bench(Self.outage(), sandbox: FaultScript())
+        try bench.register(1...2_000)
+        try bench.register(2_001...2_500, environment: .sandbox)
+        try bench.raise()
+        let isSent = try bench.until(deadline: .seconds(20)) { try recorded(bench)?.accepted == 500 }
+        #expect(isSent, counts(of: bench))
+        #expect(bench.production.figures.requests <= Self.first + Self.probe)
+    }
 }
