@@ -138,12 +138,14 @@ enum CampaignTable {
         _ connection: Connection
     ) throws {
         let row = SQLValue.integer(campaign.row)
-        // A campaign that was never cut into shards gets one over everyone, so that it has an audience to account for.
+        // A campaign that was never cut into shards gets one over everyone, so that it has an audience to account for: one
+        // for each environment, with the count of both in the first.
         try connection.run(
             """
-            INSERT INTO shard (campaign_id, number, cursor, last, remaining)
-            SELECT c.id, 0, 0, (SELECT coalesce(max(id), 0) FROM device), a.devices
-            FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ? AND c.planned_at IS NULL
+            INSERT INTO shard (campaign_id, number, environment, cursor, last, remaining)
+            SELECT c.id, e.value, e.value, 0, (SELECT coalesce(max(id), 0) FROM device), iif(e.value = 0, a.devices, 0)
+            FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN json_each('[0, 1]') AS e
+            WHERE c.id = ? AND c.planned_at IS NULL
             """, row)
         let column: SQL = rest == .expired ? "expired" : "cancelled"
         try connection.run(
@@ -168,7 +170,8 @@ enum CampaignTable {
         _ = try connection.run(
             """
             UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1
-            WHERE campaign_id = ?2 AND state = 3 AND next_attempt_at > ?1 AND next_attempt_at <= updated_at
+            WHERE campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
+                AND next_attempt_at <= updated_at
             """, .time(now), .integer(campaign.row))
     }
 }

@@ -19,6 +19,7 @@ struct Migration {
         Migration(name: "a compact ledger", toVersion: 4, sql: FourthSchema.sql),
         Migration(name: "campaigns in waves", toVersion: 5, sql: WaveSchema.sql),
         Migration(name: "pauses of provider tokens", toVersion: 6, sql: TokenPauseSchema.sql),
+        Migration(name: "shards and retries by push environment", toVersion: 7, sql: EnvironmentSchema.sql),
     ]
 
     static let newest = newest(of: chain)

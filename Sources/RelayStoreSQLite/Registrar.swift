@@ -25,7 +25,7 @@ struct Registrar {
         self.connection = connection
         self.now = now
         find = try connection.prepared(
-            "SELECT id, telephone, version, removed_at FROM device \(DeviceTable.isToken)")
+            "SELECT id, telephone, version, removed_at, environment FROM device \(DeviceTable.isToken)")
         insert = try connection.prepared(
             """
             INSERT INTO device (app_id, token, telephone, version, environment, registered_at, token_hash)
@@ -33,11 +33,11 @@ struct Registrar {
             """)
         // Does not name an indexed column: SQLite would delete and insert the index's entry even for an equal value.
         refresh = try connection.prepared(
-            "UPDATE device SET version = ?, environment = ?, registered_at = ?, retired_at = NULL WHERE id = ?")
+            "UPDATE device SET version = ?, registered_at = ?, retired_at = NULL WHERE id = ?")
         replace = try connection.prepared(
             """
-            UPDATE device SET version = ?, environment = ?, registered_at = ?, retired_at = NULL, telephone = ?5,
-                removed_at = NULL WHERE id = ?4
+            UPDATE device SET version = ?, registered_at = ?, retired_at = NULL, telephone = ?4, removed_at = NULL
+            WHERE id = ?3
             """)
     }
 
@@ -98,6 +98,7 @@ struct Registrar {
         let wasRemoved = !find.isNull(3)
         let keepsUser = unsafe find.equals(1, row.telephone, of: bytes)
         let keepsVersion = unsafe find.equals(2, row.version, of: bytes)
+        let keepsEnvironment = find.integer(4) == Int64(row.environment.rawValue)
         if !keepsUser, let former = find.optionalText(1) {
             try DeviceTable.remember(former, of: id, app, connection)
         }
@@ -112,11 +113,13 @@ struct Registrar {
         }
         let update = keepsUser && !wasRemoved ? refresh : replace
         unsafe update.bind(1, row.version, of: bytes)
-        update.bind(2, Int64(row.environment.rawValue))
-        update.bind(3, now.milliseconds)
-        update.bind(4, id)
-        if update === replace { unsafe update.bind(5, row.telephone, of: bytes) }
+        update.bind(2, now.milliseconds)
+        update.bind(3, id)
+        if update === replace { unsafe update.bind(4, row.telephone, of: bytes) }
         try update.run()
+        if !keepsEnvironment {
+            try connection.run(DeviceTable.changeEnvironment, .environment(row.environment), .integer(id))
+        }
         counts.updated += 1
         if wasRemoved { gained[app, default: 0] += 1 }
     }

@@ -103,15 +103,18 @@ extension SQLiteStore {
     {
         var survey = AudienceSurvey()
         var rows = DeviceRows()
-        var after: Int64 = 0
-        repeat {
-            try readDevices(app, after: after, through: .max, limit: 4096, into: &rows)
-            for row in rows.rows {
-                survey.audience += 1
-                if let reason = judge(row, rows) { survey.filteredBy[reason, default: 0] += 1 }
-                after = row.id
-            }
-        } while !rows.isEmpty
+        for environment in PushEnvironment.allCases {
+            var after: Int64 = 0
+            repeat {
+                try readDevices(
+                    app, environment: environment, after: after, through: .max, limit: 4096, into: &rows)
+                for row in rows.rows {
+                    survey.audience += 1
+                    if let reason = judge(row, rows) { survey.filteredBy[reason, default: 0] += 1 }
+                    after = row.id
+                }
+            } while !rows.isEmpty
+        }
         return survey
     }
 }
@@ -146,13 +149,31 @@ package enum DeviceTable {
         WHERE d.app_id = ? AND d.removed_at IS NULL AND d.id > ? AND a.id = d.app_id ORDER BY d.id LIMIT ?
         """
 
+    /// The environment under which the shards of the app's campaign have a device.
+    static let plannedEnvironment: SQL = "coalesce(planned_environment, environment)"
+
+    /// Devices of an app (?) that are not removed, in id order and from an index alone; and those of them that are of the
+    /// sandbox.
+    static let live: SQL = "FROM device INDEXED BY device_live WHERE app_id = ? AND removed_at IS NULL"
+    static let sandbox: SQL = """
+        FROM device INDEXED BY device_sandbox WHERE app_id = ? AND removed_at IS NULL AND \(plannedEnvironment) = 1
+        """
+
+    /// Devices of an app (?) whose environment has changed since its last campaign was cut into shards.
+    static let moved: SQL = "FROM device INDEXED BY device_moved WHERE app_id = ? AND planned_environment IS NOT NULL"
+
+    /// Gives a device (?2) another environment (?1). The shards of its app's campaign go on having it where they had it.
+    static let changeEnvironment: SQL = """
+        UPDATE device SET environment = ?1, planned_environment = \(plannedEnvironment) WHERE id = ?2 AND environment <> ?1
+        """
+
     static func record(_ row: Statement) -> DeviceRecord {
         DeviceRecord(
             id: row.integer(0),
             registration: DeviceRegistration(
                 app: AppKey(app: row.text(1), platform: row.platform(2)), token: row.text(3),
                 telephone: row.optionalText(4), version: row.version(5),
-                environment: PushEnvironment(rawValue: UInt8(truncatingIfNeeded: row.integer(6))) ?? .production),
+                environment: row.environment(6)),
             registeredAt: row.time(7), retiredAt: row.optionalTime(8))
     }
 

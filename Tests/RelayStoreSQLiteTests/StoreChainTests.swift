@@ -121,7 +121,7 @@ struct StoreChainTests {
         token.pausedUntil = Self.tuesday
         try store.saveProviderToken(token)
         #expect(try store.providerToken(key: "k") == token)
-        #expect(try answers("PRAGMA user_version") == [["6"]])
+        #expect(try answers("PRAGMA user_version") == [["\(Migration.newest)"]])
     }
 
     // MARK: Status
