@@ -95,7 +95,7 @@ package struct LedgerCommit: Sendable {
     }
 }
 
-/// What became of one push, as it is told.
+/// What became of one push, as it is listed.
 package struct Delivery: Hashable, Sendable {
     package var campaign: String
     package var app: AppKey

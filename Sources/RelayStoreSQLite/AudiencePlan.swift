@@ -21,7 +21,7 @@ struct AudiencePlan: Sendable {
 
     /// Cuts an audience as a whole. Walks over the app's devices in steps of `size`, inside SQLite and on indexes alone: some
     /// 30 ns a device.
-    init(of app: Int64, size: Int, _ connection: Connection) throws {
+    init(of app: Int64, size: Int, _ connection: SQLiteConnection) throws {
         let sandbox = try Self.walk(DeviceTable.sandbox, of: app, size: size, connection).map { shard in
             var shard = shard
             shard.environment = .sandbox
@@ -45,7 +45,7 @@ struct AudiencePlan: Sendable {
     /// Cuts an audience into waves: one walk over the app's devices, for each of which the wave is drawn, some 150 ns a device.
     ///
     /// - Parameter size: devices in a shard of the whole audience; a wave's shards have its share of that, but at least 20.
-    init(of app: Int64, size: Int, in waves: WavePlan, draw: WaveDraw, _ connection: Connection) throws {
+    init(of app: Int64, size: Int, in waves: WavePlan, draw: WaveDraw, _ connection: SQLiteConnection) throws {
         let sizes = (0..<waves.count).map { Int64(max(Int(Double(size) * waves.share(of: $0)), min(size, 20))) }
         // Two places for each wave.
         var open = (0..<2 * waves.count).map {
@@ -78,7 +78,7 @@ struct AudiencePlan: Sendable {
     private static func devices(_ shards: [PlannedShard]) -> Int64 { shards.reduce(0) { $0 + $1.devices } }
 
     private static func walk(
-        _ devices: SQL, of app: Int64, size: Int, _ connection: Connection
+        _ devices: SQL, of app: Int64, size: Int, _ connection: SQLiteConnection
     ) throws -> [PlannedShard] {
         var shards: [PlannedShard] = []
         var after: Int64 = 0
@@ -97,7 +97,7 @@ struct AudiencePlan: Sendable {
     }
 
     private static func sandboxDevices(
-        in shard: PlannedShard, of app: Int64, _ connection: Connection
+        in shard: PlannedShard, of app: Int64, _ connection: SQLiteConnection
     ) throws -> Int64 {
         try connection.first(
             "SELECT count(*) \(DeviceTable.sandbox) AND id > ? AND id <= ?", .integer(app), .integer(shard.after),

@@ -16,7 +16,7 @@ struct DeliveryList {
     private let isPlanned: Bool
     /// nil where the campaign has no waves.
     private let draw: WaveDraw?
-    private let connection: Connection
+    private let connection: SQLiteConnection
 
     /// A device that a question is about.
     struct Device {
@@ -30,7 +30,7 @@ struct DeliveryList {
     }
 
     /// nil where there is no such campaign, or where its deliveries were pruned.
-    init?(of campaign: CampaignKey, _ connection: Connection) throws {
+    init?(of campaign: CampaignKey, _ connection: SQLiteConnection) throws {
         let row = try connection.first(
             """
             SELECT c.app_id, c.public_id, a.name, a.platform, c.state, c.created_at, c.finished_at, c.planned_at
@@ -228,7 +228,7 @@ struct DeliveryList {
     }
 
     /// Those that are or were this user's, ascending by id.
-    static func devices(ofUser telephone: String, _ connection: Connection) throws -> [Device] {
+    static func devices(ofUser telephone: String, _ connection: SQLiteConnection) throws -> [Device] {
         try connection.all(
             """
             SELECT \(deviceColumns) FROM device WHERE telephone = ?1
@@ -240,7 +240,7 @@ struct DeliveryList {
     }
 
     /// The device of this token in each app that has it, ascending by id.
-    static func devices(token: String, _ connection: Connection) throws -> [Device] {
+    static func devices(token: String, _ connection: SQLiteConnection) throws -> [Device] {
         let apps = try connection.all("SELECT id, platform FROM app") { ($0.integer(0), $0.platform(1)) }
         return try apps.compactMap { app, platform in
             let token = DeviceTable.token(token, platform)

@@ -6,7 +6,7 @@ import RelayStore
 /// Writes batches of outcomes within one transaction: what was uneventful as a batch, other new rows many at a time, counts
 /// once for each campaign at the end.
 struct OutcomeRecorder {
-    private let connection: Connection
+    private let connection: SQLiteConnection
     private let now: Timestamp
     private let insert: Statement
     private let insertMany: Statement
@@ -41,7 +41,7 @@ struct OutcomeRecorder {
         var reason: String?
     }
 
-    init(_ connection: Connection, at now: Timestamp) throws {
+    init(_ connection: SQLiteConnection, at now: Timestamp) throws {
         self.connection = connection
         self.now = now
         insert = try connection.prepared(Self.insertOne)

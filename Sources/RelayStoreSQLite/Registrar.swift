@@ -5,7 +5,7 @@ import UpgradeRules
 
 /// Registers devices one after another within one transaction: two statements a device, no allocation for its texts.
 struct Registrar {
-    private let connection: Connection
+    private let connection: SQLiteConnection
     private let now: Timestamp
     private let find: Statement
     private let insert: Statement
@@ -21,7 +21,7 @@ struct Registrar {
     /// The texts of the device at hand, one after another.
     private var scratch: [UInt8] = []
 
-    init(_ connection: Connection, at now: Timestamp) throws {
+    init(_ connection: SQLiteConnection, at now: Timestamp) throws {
         self.connection = connection
         self.now = now
         find = try connection.prepared(
@@ -168,7 +168,7 @@ struct UpgradeTally {
 
     /// Takes note of a version that a device was seen with; each device counts once in each campaign.
     mutating func saw(
-        _ version: Version, after old: Version?, device: Int64, app: Int64, _ connection: Connection
+        _ version: Version, after old: Version?, device: Int64, app: Int64, _ connection: SQLiteConnection
     ) throws {
         if requirements[app] == nil {
             requirements[app] = try connection.all(
@@ -182,7 +182,7 @@ struct UpgradeTally {
     }
 
     /// False where the device counts already, or had nothing to come up to.
-    private static func mark(_ device: Int64, in campaign: Int64, _ connection: Connection) throws -> Bool {
+    private static func mark(_ device: Int64, in campaign: Int64, _ connection: SQLiteConnection) throws -> Bool {
         // Nobody has both a place in a batch and a row.
         switch try DeliveryBatchTable.outcome(of: device, in: campaign, connection) {
         case .alreadyCurrent: return false
@@ -200,7 +200,7 @@ struct UpgradeTally {
         }
     }
 
-    func store(_ connection: Connection) throws {
+    func store(_ connection: SQLiteConnection) throws {
         for (campaign, devices) in upgraded where devices > 0 {
             try connection.run(
                 "UPDATE campaign SET upgraded = upgraded + ? WHERE id = ?", .integer(devices), .integer(campaign))

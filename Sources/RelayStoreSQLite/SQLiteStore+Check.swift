@@ -17,7 +17,7 @@ extension SQLiteStore {
         try withFile(path) { connection in try check(connection, begins) }
     }
 
-    private static func check(_ connection: Connection, _ begins: (String) -> Bool) throws -> [StoreFault] {
+    private static func check(_ connection: SQLiteConnection, _ begins: (String) -> Bool) throws -> [StoreFault] {
         try connection.run("BEGIN")
         // Nothing was written; and where pages are damaged, SQLite refuses even an empty COMMIT.
         defer { _ = try? connection.run("ROLLBACK") }
@@ -61,7 +61,7 @@ private struct StoreExamination {
         ]
     }
 
-    let connection: Connection
+    let connection: SQLiteConnection
     private(set) var faults: [StoreFault] = []
     private var name = ""
     private static let most = 100
@@ -69,7 +69,7 @@ private struct StoreExamination {
     /// Whether pages are damaged.
     private(set) var isDamaged = false
 
-    init(connection: Connection) {
+    init(connection: SQLiteConnection) {
         self.connection = connection
     }
 
@@ -90,7 +90,7 @@ private struct StoreExamination {
     // MARK: SQLite's rules
 
     private mutating func pages() throws {
-        // Line by line: on some damage SQLite gives up after telling of it.
+        // Line by line: on some damage SQLite gives up after reporting it.
         let statement = try connection.prepared("PRAGMA integrity_check(\(Self.most))")
         defer { statement.clear() }
         while try statement.step() {

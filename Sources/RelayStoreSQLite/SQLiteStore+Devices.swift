@@ -231,7 +231,7 @@ package enum DeviceTable {
 
     /// Keeps a telephone that a device is losing, so that the user's pushes are found later. Where the app has no
     /// campaign whose deliveries can be asked for there is nothing to find, and the telephone is gone.
-    static func remember(_ telephone: String, of device: Int64, _ app: Int64, _ connection: Connection) throws {
+    static func remember(_ telephone: String, of device: Int64, _ app: Int64, _ connection: SQLiteConnection) throws {
         try connection.run(
             """
             INSERT OR IGNORE INTO former_telephone (telephone, device_id)

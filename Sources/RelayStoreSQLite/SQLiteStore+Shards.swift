@@ -39,7 +39,7 @@ extension SQLiteStore {
 
     /// The campaign's app and public id, where its audience has not been cut yet.
     private static func unplanned(
-        _ campaign: CampaignKey, _ connection: Connection
+        _ campaign: CampaignKey, _ connection: SQLiteConnection
     ) throws -> (app: Int64, id: String)? {
         try connection.first(
             "SELECT app_id, public_id FROM campaign WHERE id = ? AND planned_at IS NULL", .integer(campaign.row)

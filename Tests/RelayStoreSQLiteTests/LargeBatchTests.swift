@@ -26,9 +26,9 @@ struct LargeBatchTests {
         done.wait(timeout: .now() + .seconds(60 * Patience.factor)) == .success
     }
 
-    private func waits(_ count: Int, in line: WaitingLine) throws {
+    private func waits(_ count: Int, in queue: WriteQueue) throws {
         let end = ContinuousClock.now + .seconds(60 * Patience.factor)
-        while line.length < count {
+        while queue.length < count {
             try #require(ContinuousClock.now < end)
             sched_yield()
         }
@@ -44,24 +44,24 @@ struct LargeBatchTests {
 
     @Test("Everybody has their turn in the order in which they came")
     func order() throws {
-        let line = WaitingLine()
+        let queue = WriteQueue()
         let came = Arrivals()
-        line.enter()
+        queue.enter()
         let ends = try (1...4).map { number in
             let end = start {
-                line.enter()
+                queue.enter()
                 came.add(number)
-                line.leave()
+                queue.leave()
             }
-            try waits(number, in: line)
+            try waits(number, in: queue)
             return end
         }
-        line.leave()
+        queue.leave()
         for end in ends { #expect(self.ends(end)) }
         #expect(came.all == [1, 2, 3, 4])
-        #expect(line.length == 0)
-        line.enter()
-        line.leave()
+        #expect(queue.length == 0)
+        queue.enter()
+        queue.leave()
     }
 
     @Test("Who wants to write while a large batch is registered comes in between, and nobody makes it one transaction")
@@ -81,12 +81,12 @@ struct LargeBatchTests {
         let stored = Arrivals()
         let large = batch(5000, of: fixture.app)
         let registering = start { try fixture.store.register(large, at: fixture.now) { stored.add($0) } }
-        try waits(1, in: fixture.store.line)
+        try waits(1, in: fixture.store.writeQueue)
         let between = start {
             try fixture.store.checkWritable()
             stored.add(-1)
         }
-        try waits(2, in: fixture.store.line)
+        try waits(2, in: fixture.store.writeQueue)
         goOn.signal()
         for end in [holder, registering, between] { #expect(ends(end)) }
         #expect(stored.all.filter { $0 > 0 } == [1000, 4000], "what is told adds up, and is told in two parts")

@@ -197,7 +197,7 @@ struct StoreFaultTests {
     private func prepare(_ path: String, _ version: Int) throws {
         guard version > 0 else { return }
         try StoreFile.create(path)
-        let connection = try Connection(path: path)
+        let connection = try SQLiteConnection(path: path)
         try Migration.run(
             on: connection, path: path, release: "1.0", at: Self.now,
             chain: Migration.chain.filter { $0.toVersion <= version })

@@ -10,8 +10,8 @@ import UpgradeRules
 
 @testable import RelayStoreSQLite
 
-@Suite("The store's upkeep", .ownThread)
-struct StoreUpkeepTests {
+@Suite("The store's maintenance", .ownThread)
+struct StoreMaintenanceTests {
     // MARK: Backup
 
     @Test("A backup taken while a writer never rests is one moment of the store, and sound")
@@ -212,7 +212,7 @@ struct StoreUpkeepTests {
         try fixture.registerDevices(0..<100)
         try fixture.store.administer("PRAGMA auto_vacuum = NONE; VACUUM")
         fixture.store.close()
-        #expect(try !FreePages.areGivenBack(Connection(path: fixture.path)))
+        #expect(try !FreePages.areGivenBack(SQLiteConnection(path: fixture.path)))
         let again = try fixture.outsider()
         #expect(try again.inspect("PRAGMA auto_vacuum") == [["2"]])
         #expect(try again.check { _ in true } == [])

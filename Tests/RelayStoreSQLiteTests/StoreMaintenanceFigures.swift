@@ -10,10 +10,10 @@ import UpgradeRules
 @testable import RelayStoreSQLite
 
 /// How long a fan-out's commit takes beside a backup and a pruning of a large store.
-/// `make measure-upkeep`, or `UPKEEP_DEVICES=1000000 swift test --filter StoreUpkeepFigures`.
-@Suite("Figures of the store's upkeep", .ownThread)
-struct StoreUpkeepFigures {
-    private static let devices = ProcessInfo.processInfo.environment["UPKEEP_DEVICES"].flatMap { Int($0) }
+/// `make measure-maintenance`, or `MAINTENANCE_DEVICES=1000000 swift test --filter StoreMaintenanceFigures`.
+@Suite("Figures of the store's maintenance", .ownThread)
+struct StoreMaintenanceFigures {
+    private static let devices = ProcessInfo.processInfo.environment["MAINTENANCE_DEVICES"].flatMap { Int($0) }
 
     /// A fan-out's writer: a batch of 500 rows of a campaign after another, each commit timed.
     private final class Writer: Sendable {
