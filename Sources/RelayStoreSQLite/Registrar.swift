@@ -60,15 +60,24 @@ struct Registrar {
         }
     }
 
-    /// Registers some rows of a batch. Its bytes are borrowed once for all of them.
-    mutating func register(_ batch: RegistrationBatch, _ order: ArraySlice<DeviceTable.Keyed>) throws {
+    /// What was done so far: each device, and each look into a campaign's ledger for one, counts as one.
+    var work: Int { counts.inserted + counts.updated + upgrades.looks }
+
+    /// Registers rows of a batch until all are, or `work` has come to `limit`. Their bytes are borrowed once for all of them.
+    ///
+    /// - Returns: the place in `order` to go on from.
+    mutating func register(
+        _ batch: RegistrationBatch, _ order: ArraySlice<DeviceTable.Keyed>, untilWork limit: Int
+    ) throws -> Int {
         let app = try appID(batch.app)
         defer { clear() }
         let bytes = batch.bytes
-        try unsafe bytes.withUnsafeBytes { bytes in
-            for keyed in order {
+        return try unsafe bytes.withUnsafeBytes { bytes in
+            for (place, keyed) in zip(order.indices, order) {
+                guard work < limit else { return place }
                 try unsafe register(batch.rows[Int(keyed.row)], hash: keyed.hash, app: app, of: bytes)
             }
+            return order.endIndex
         }
     }
 
@@ -165,6 +174,8 @@ struct Registrar {
 struct UpgradeTally {
     private var requirements: [Int64: [(campaign: Int64, required: Version)]] = [:]
     private var upgraded: [Int64: Int64] = [:]
+    /// How often a campaign's ledger was looked into: some microseconds each.
+    private(set) var looks = 0
 
     /// Takes note of a version that a device was seen with; each device counts once in each campaign.
     mutating func saw(
@@ -177,6 +188,7 @@ struct UpgradeTally {
         }
         for (campaign, required) in requirements[app] ?? []
         where required <= version && (old.map { $0 < required } ?? true) {
+            looks += 1
             if try Self.mark(device, in: campaign, connection) { upgraded[campaign, default: 0] += 1 }
         }
     }

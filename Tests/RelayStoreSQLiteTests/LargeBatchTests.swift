@@ -34,10 +34,12 @@ struct LargeBatchTests {
         }
     }
 
-    private func batch(_ count: Int, of app: AppKey) -> RegistrationBatch {
+    private func batch(_ count: Int, of app: AppKey, version: String? = nil) throws -> RegistrationBatch {
         var batch = RegistrationBatch(app: app)
+        let version = try version.map { try Version($0) }
         for number in 0..<count {
-            batch.append(DeviceRegistration(app: app, token: "ab\(number)", telephone: "138\(number)", version: nil))
+            batch.append(
+                DeviceRegistration(app: app, token: "ab\(number)", telephone: "138\(number)", version: version))
         }
         return batch
     }
@@ -67,8 +69,29 @@ struct LargeBatchTests {
     @Test("Who wants to write while a large batch is registered comes in between, and nobody makes it one transaction")
     func turns() throws {
         let fixture = try StoreFixture()
+        let parts = try storedParts(of: batch(5000, of: fixture.app), fixture)
+        #expect(parts == [1000, 4000], "what is told adds up, and is told in two parts")
+        #expect(try fixture.store.inspect("SELECT count(*), max(devices) FROM device, app") == [["5000", "5000"]])
+    }
+
+    @Test("A batch of devices that come up to many campaigns lets others write sooner: each look into a ledger counts")
+    func upgrades() throws {
+        let fixture = try StoreFixture()
+        let campaigns = 30
+        try fixture.store.register(batch(200, of: fixture.app, version: "1.0"), at: fixture.now) { _ in }
+        for number in 2..<2 + campaigns { try fixture.campaign("\(number)", at: fixture.now) }
+        let parts = try storedParts(of: batch(200, of: fixture.app, version: "99.0"), fixture)
+        // The first device that brings the work to a thousand is the last of its transaction.
+        #expect(parts == [33, 167])
+        #expect(
+            try fixture.store.inspect("SELECT DISTINCT upgraded FROM campaign") == [["200"]], "in each campaign")
+    }
+
+    /// Registers a batch while somebody else wants to write, and returns how many devices each transaction had.
+    private func storedParts(of large: RegistrationBatch, _ fixture: StoreFixture) throws -> [Int] {
         let (inside, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let bump = VersionBump(app: fixture.app, latest: try Version("1.0"), required: nil)
+        let bump = VersionBump(
+            app: AppKey(app: "another", platform: .ios), latest: try Version("1.0"), required: nil)
         let holder = start {
             _ = try fixture.store.apply(bump, actor: "a", source: "b", at: fixture.now, draft: nil, receipt: nil) {
                 _ in
@@ -79,7 +102,6 @@ struct LargeBatchTests {
         }
         #expect(ends(inside))
         let stored = Arrivals()
-        let large = batch(5000, of: fixture.app)
         let registering = start { try fixture.store.register(large, at: fixture.now) { stored.add($0) } }
         try waits(1, in: fixture.store.writeQueue)
         let between = start {
@@ -89,8 +111,7 @@ struct LargeBatchTests {
         try waits(2, in: fixture.store.writeQueue)
         goOn.signal()
         for end in [holder, registering, between] { #expect(ends(end)) }
-        #expect(stored.all.filter { $0 > 0 } == [1000, 4000], "what is told adds up, and is told in two parts")
-        #expect(try fixture.store.inspect("SELECT count(*), max(devices) FROM device, app") == [["5000", "5000"]])
+        return stored.all.filter { $0 > 0 }
     }
 
     @Test("Alone, it is one transaction, in the order of the index over tokens")
