@@ -109,7 +109,7 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	install -m 0644 systemd/upgrade-relay.socket systemd/upgrade-relay-control.socket $(UNITDIR)
 	install -D -m 0644 -t $(SHARE)/doc/upgrade-relay/examples systemd/notify-reload.conf systemd/without-sockets.conf \
 	    etc/prometheus/upgrade-relay.rules.yml etc/prometheus/METRICS.md etc/grafana/upgrade-relay.json
-	install -m 0644 etc/GUIDE.md $(SHARE)/doc/upgrade-relay/GUIDE.md
+	install -m 0644 etc/*.md $(SHARE)/doc/upgrade-relay
 	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/vendor-completions \
 	    $(SHARE)/fish/vendor_completions.d $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/man/man8
 	$(BINARY) generate bash > $(SHARE)/bash-completion/completions/upgrade-relay

@@ -42,7 +42,8 @@ func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 /// The same sources twice: driven by libFuzzer with inputs of its own, and by the tests with those that are kept.
 let fuzzTargets: [Target] = {
     let fuzzed: [Target.Dependency] = [
-        "upgrade-relay", "RelayAPI", "VersionSources", "PushProviders", "HTTP2", "Signing", "RelayStore", "RelayEngine",
+        "upgrade-relay", "RelayAPI", "HTTPServer", "VersionSources", "PushProviders", "HTTP2", "Signing", "RelayStore",
+        "RelayEngine",
         "UpgradeRules", "APNsSimulator",
     ]
     guard isFuzzing else {
@@ -70,8 +71,9 @@ let package = Package(
         command(
             "upgrade-relay",
             [
-                "RelayAPI", "Notifications", "VersionSources", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
-                "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd",
+                "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut", "PushProviders", "HTTP2",
+                "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
+                "APNsSimulator", "Systemd",
                 "CLinux",
             ]),
         command(
@@ -82,8 +84,8 @@ let package = Package(
             ]),
         room(
             "RelayAPI",
-            ["CMicroHTTPD", "CLinux", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"],
-            touchesC: true),
+            ["HTTPServer", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"]),
+        room("HTTPServer", ["CMicroHTTPD", "CLinux", "Signing", "RelayEngine"], touchesC: true),
         room("Notifications", ["CurlTransport", "VersionSources", "RelayStore", "RelayEngine"]),
         room(
             "VersionSources", ["CurlTransport", "Signing", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"],
@@ -166,10 +168,10 @@ let package = Package(
         tests(
             "RelayAPITests",
             [
-                "RelayAPI", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
-                "UpgradeRules",
-                "CurlTransport", "SeedApps", "TestPeers",
+                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
+                "UpgradeRules", "CurlTransport", "SeedApps", "TestPeers",
             ]),
+        tests("HTTPServerTests", ["HTTPServer", "Signing", "RelayEngine", "TestPeers"]),
         tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "CurlTransport"]),
         tests(
             "CommandTests",

@@ -82,8 +82,9 @@ extension Connection {
         let goAway = unsafe GoAway(errorCode: frame.error_code, lastStreamID: frame.last_stream_id, debugData: text)
         lastWords = goAway.description
         pool.book.figures.count(goAway)
-        pool.book.goAways.append((pool.id, goAway))
-        machine.retire(.goAway(isCalm: goAway.errorCode == NGHTTP2_ENHANCE_YOUR_CALM.rawValue))
+        machine.goAwayReceived(
+            isOrderly: goAway.errorCode == NGHTTP2_NO_ERROR.rawValue,
+            isCalm: goAway.errorCode == NGHTTP2_ENHANCE_YOUR_CALM.rawValue)
     }
 
     fileprivate func settings(maximumStreams: UInt32) {

@@ -27,7 +27,7 @@ final class Connection {
     /// The peer's words, or nghttp2's, on what went wrong.
     var lastWords: String?
     /// The pool's machine knows that nothing new goes here.
-    var isRetirementTold = false
+    var isRetirementReported = false
     /// Reading stopped early; OpenSSL may hold more than epoll knows of.
     private(set) var hasMoreToRead = false
     /// The socket takes no more at present.
@@ -66,6 +66,7 @@ final class Connection {
         settings.pingTimeout = configuration.pingTimeout
         settings.idlePing = configuration.idlePing
         settings.zeroStreamsTimeout = configuration.zeroStreamsTimeout
+        settings.expectedRequests = pool.machine.expectedRequests
         machine = ConnectionMachine(settings: settings, at: now)
         slots = RequestSlots(capacity: settings.maximumStreams)
         unsafe out = .allocate(capacity: Self.outCapacity)

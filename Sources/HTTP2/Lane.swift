@@ -19,7 +19,7 @@ package final class Lane: Sendable {
     package let pulse: Pulse
     private let inbox: LaneInbox
     private let board: LaneBoard
-    private let pools = Mutex<[any BatchReceiver]>([])
+    private let lastNumber = Atomic(0)
     private let thread: Mutex<NativeThread?>
 
     /// Starts the thread.
@@ -45,19 +45,14 @@ package final class Lane: Sendable {
     package func addPool(
         _ configuration: PoolConfiguration, judge: any AnswerJudge, receiver: any BatchReceiver
     ) -> PoolID {
-        let id = pools.withLock { pools in
-            pools.append(receiver)
-            return PoolID(number: pools.count - 1)
-        }
-        _ = inbox.post(.addPool(id, configuration, judge, receiver))
+        let id = PoolID(number: lastNumber.add(1, ordering: .relaxed).newValue, receiver: receiver)
+        _ = inbox.post(.addPool(id, configuration, judge))
         return id
     }
 
     /// Hands a batch over. The batch is the lane's until it comes back. Queues are not bounded here: the submitter counts.
     package func submit(_ batch: RequestBatch, to pool: PoolID) {
-        if inbox.post(.submit(batch, pool)) { return }
-        let receiver = pools.withLock { $0[pool.number] }
-        Self.handBack(batch, to: receiver)
+        if !inbox.post(.submit(batch, pool)) { pool.handBack(batch) }
     }
 
     /// Hands back everything of the pool that has not been sent, as `.unsent` (as `.lost` where it went out once and its
@@ -74,9 +69,6 @@ package final class Lane: Sendable {
 
     package var figures: LaneFigures { board.figures }
 
-    /// The last GOAWAY on the pool's connections; nil while there was none.
-    package func lastGoAway(of pool: PoolID) -> GoAway? { board.goAway(of: pool) }
-
     /// Sends nothing new, hands back what is queued as `.unsent`, waits for what is in flight until `deadline` has passed
     /// and then calls it `.lost`, says GOAWAY(NO_ERROR) on every connection, and joins the thread. A second call returns at
     /// once.
@@ -88,8 +80,11 @@ package final class Lane: Sendable {
         _ = inbox.post(.stop(within: deadline))
         thread?.join()
     }
+}
 
-    static func handBack(_ batch: RequestBatch, to receiver: any BatchReceiver) {
+extension PoolID {
+    /// A batch that no pool takes.
+    func handBack(_ batch: RequestBatch) {
         var answer = Answer()
         answer.kind = .unsent
         batch.answers = Array(repeating: answer, count: batch.count)
@@ -99,21 +94,9 @@ package final class Lane: Sendable {
 
 /// What a lane shows to other threads.
 final class LaneBoard: Sendable {
-    private struct State {
-        var figures = LaneFigures()
-        var goAways: [PoolID: GoAway] = [:]
-    }
+    private let state = Mutex(LaneFigures())
 
-    private let state = Mutex(State())
+    var figures: LaneFigures { state.withLock { $0 } }
 
-    var figures: LaneFigures { state.withLock { $0.figures } }
-
-    func goAway(of pool: PoolID) -> GoAway? { state.withLock { $0.goAways[pool] } }
-
-    func show(_ figures: LaneFigures, _ goAways: [(pool: PoolID, goAway: GoAway)]) {
-        state.withLock { state in
-            state.figures = figures
-            for (pool, goAway) in goAways { state.goAways[pool] = goAway }
-        }
-    }
+    func show(_ figures: LaneFigures) { state.withLock { $0 = figures } }
 }

@@ -23,7 +23,6 @@ final class LaneBook {
     var conditions: [(pool: PoolID, condition: PoolCondition, receiver: any BatchReceiver)] = []
     /// How many requests pools carry at once, where that has changed.
     var widths: [(pool: PoolID, streams: Int, receiver: any BatchReceiver)] = []
-    var goAways: [(pool: PoolID, goAway: GoAway)] = []
 
     deinit { unsafe wholeFrame.deallocate() }
 }

@@ -9,7 +9,7 @@ import Synchronization
 /// Outlives the lane where a thread is still dialling for it.
 final class LaneInbox: Sendable {
     enum Command: Sendable {
-        case addPool(PoolID, PoolConfiguration, any AnswerJudge, any BatchReceiver)
+        case addPool(PoolID, PoolConfiguration, any AnswerJudge)
         case submit(RequestBatch, PoolID)
         case withdraw(PoolID)
         case removePool(PoolID)

@@ -13,7 +13,7 @@ final class LaneLoop {
     private let book = LaneBook()
     private let poller: Poller
     private let buffer: UnsafeMutableRawBufferPointer
-    /// In the order of their numbers; a removed pool stays as an empty husk that hands everything back.
+    /// In the order of their numbers, without those that were removed and are over.
     private var pools: [Pool] = []
     private var poolsByID: [PoolID: Pool] = [:]
     private var connections: [UInt64: Connection] = [:]
@@ -62,6 +62,7 @@ final class LaneLoop {
             }
             book.sentAt = LaneClock.now()
             for pool in pools { serve(pool, at: now) }
+            forgetPools()
             tell()
             if let stopAt, connections.isEmpty || now >= stopAt {
                 end()
@@ -92,14 +93,14 @@ final class LaneLoop {
 
     private func obey(_ command: LaneInbox.Command, at now: MonotonicTime) {
         switch command {
-        case .addPool(let id, let configuration, let judge, let receiver):
-            let pool = Pool(id: id, configuration: configuration, judge: judge, receiver: receiver, book: book)
+        case .addPool(let id, let configuration, let judge):
+            let pool = Pool(id: id, configuration: configuration, judge: judge, book: book)
             pools.append(pool)
             poolsByID[id] = pool
             if stopAt != nil { pool.close() }
         case .submit(let batch, let id):
-            // The pool was added by a command before this one: PoolIDs come from addPool alone.
-            poolsByID[id]?.enqueue(batch)
+            // The pool was added by a command before this one: PoolIDs come from addPool alone. Or it is over.
+            if let pool = poolsByID[id] { pool.enqueue(batch) } else { id.handBack(batch) }
         case .withdraw(let id):
             poolsByID[id]?.withdraw()
         case .removePool(let id):
@@ -195,17 +196,24 @@ final class LaneLoop {
         }
     }
 
-    /// Tells the pool's machine of a retirement, and closes what is over.
+    /// Leaves nothing of the pools that were removed, once their last connection has gone. A dial that is still on its way for
+    /// one of them closes what it brings.
+    private func forgetPools() {
+        for pool in pools where pool.isOver { poolsByID[pool.id] = nil }
+        pools.removeAll(where: \.isOver)
+    }
+
+    /// Reports a retirement to the pool's machine, and closes what is over.
     /// - Returns: whether the connection is gone.
     private func settle(_ connection: Connection, at now: MonotonicTime) -> Bool {
         let pool = connection.pool
-        if case .retired(let reason) = connection.machine.phase, !connection.isRetirementTold {
-            connection.isRetirementTold = true
+        if case .retired(let reason) = connection.machine.phase, !connection.isRetirementReported {
+            connection.isRetirementReported = true
             book.figures.count(reason)
             let usable = pool.census(at: now).usable
             pool.machine.retired(
-                reason, wasProven: connection.machine.isProven, livedFor: now - connection.machine.openedAt,
-                usable: usable, at: now, random: .random(in: 0..<1))
+                reason, connection.machine.record, livedFor: now - connection.machine.openedAt, usable: usable,
+                at: now, random: .random(in: 0..<1))
             // One that is idle takes nothing with it, and one that was judged has answered.
             if pool.machine.holdsBack(at: now) != nil, usable == 0, !pool.isClosing, reason != .judged,
                 pool.queued + connection.machine.inFlight > 0
@@ -236,10 +244,9 @@ final class LaneLoop {
         book.figures.latency = book.latency
         book.figures.connectionsOpen = connections.count
         book.figures.requestsInFlight = connections.values.reduce(0) { $0 + $1.machine.inFlight }
-        if book.figures != shownFigures || !book.goAways.isEmpty {
+        if book.figures != shownFigures {
             shownFigures = book.figures
-            board.show(book.figures, book.goAways)
-            book.goAways.removeAll(keepingCapacity: true)
+            board.show(book.figures)
         }
         for (pool, condition, receiver) in book.conditions { receiver.pool(pool, is: condition) }
         book.conditions.removeAll(keepingCapacity: true)

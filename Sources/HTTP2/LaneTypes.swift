@@ -3,12 +3,16 @@ package import RelayEngine
 
 /// A pool of connections to one origin with one credential, within one lane. Connections are never shared between
 /// pools: APNs binds a connection to the first team that pushes on it (PROTOCOLS 1.4).
+///
+/// Who holds one keeps the pool's receiver: the lane itself keeps nothing of a pool that has been removed.
 package struct PoolID: Hashable, Sendable {
+    /// Never used again within its lane.
     package let number: Int
+    let receiver: any BatchReceiver
 
-    package init(number: Int) {
-        self.number = number
-    }
+    package static func == (left: PoolID, right: PoolID) -> Bool { left.number == right.number }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
 package struct PoolConfiguration: Sendable {
@@ -85,7 +89,7 @@ package struct LaneFigures: Sendable, Equatable {
     package var dials = 0
     package var dialFailures = 0
     package var connectionsRetired = 0
-    /// By `ConnectionMachine.Retirement.label`.
+    /// By `ConnectionMachine.Retirement.number`.
     package var retirements = InlineArray<9, Int>(repeating: 0)
     /// By error code; the last is every code that RFC 9113 does not know.
     package var goAwayCodes = InlineArray<15, Int>(repeating: 0)

@@ -6,12 +6,13 @@ final class Pool {
     let id: PoolID
     let configuration: PoolConfiguration
     let judge: any AnswerJudge
-    let receiver: any BatchReceiver
     let book: LaneBook
     var machine: PoolMachine
     var connections: [Connection] = []
     /// Nothing new is taken; the pool goes when its last connection has.
     private(set) var isClosing = false
+    /// Nothing is left to be done for it.
+    var isOver: Bool { isClosing && connections.isEmpty }
     /// An answer said that the credential is bad: what is queued goes back before anything more is sent.
     var isHalted = false
     private var condition: PoolCondition?
@@ -33,13 +34,11 @@ final class Pool {
     private var lastTemplate: PreparedTemplate?
 
     init(
-        id: PoolID, configuration: PoolConfiguration, judge: any AnswerJudge, receiver: any BatchReceiver,
-        book: LaneBook
+        id: PoolID, configuration: PoolConfiguration, judge: any AnswerJudge, book: LaneBook
     ) {
         self.id = id
         self.configuration = configuration
         self.judge = judge
-        self.receiver = receiver
         self.book = book
         machine = PoolMachine(maximumConnections: configuration.maximumConnections)
     }
@@ -48,7 +47,7 @@ final class Pool {
 
     func enqueue(_ batch: RequestBatch) {
         guard batch.count > 0 else {
-            book.finished.append((batch, receiver))
+            book.finished.append((batch, id.receiver))
             return
         }
         let template: PreparedTemplate
@@ -175,7 +174,7 @@ final class Pool {
         prepared.unanswered -= 1
         guard prepared.unanswered == 0 else { return }
         prepared.finish()
-        book.finished.append((prepared.batch, receiver))
+        book.finished.append((prepared.batch, id.receiver))
         discardIfIdle(reference.batch, prepared)
     }
 
@@ -235,7 +234,7 @@ final class Pool {
         let streams = census(at: now).streams
         if streams != toldStreams {
             toldStreams = streams
-            book.widths.append((id, streams, receiver))
+            book.widths.append((id, streams, id.receiver))
         }
         guard max(streams, 1) != meter.streams else { return }
         if meter.streams == 1, let reading = meter.reading(at: now) { machine.tookFirst(reading) }
@@ -300,6 +299,6 @@ final class Pool {
     func report(_ new: PoolCondition) {
         guard condition != new else { return }
         condition = new
-        book.conditions.append((id, new, receiver))
+        book.conditions.append((id, new, id.receiver))
     }
 }

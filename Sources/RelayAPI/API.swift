@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPServer
 import RelayEngine
 import RelayStore
 import UpgradeRules
 import VersionSources
 
 /// The API without its sockets: a request in, an answer out. Called on the connections' threads.
-struct API: Sendable {
+final class API: RequestHandler {
     let store: any RelayStore
     let control: any RelayControl
     let settings: APISettings
@@ -14,7 +15,7 @@ struct API: Sendable {
     let streams: StreamSlots
     /// Backup, check and pruning.
     let upkeep = StreamSlots(limit: 1)
-    let readinessCheck: MomentaryAnswer<[ReadinessFault]>
+    let readinessCheck = ReadinessCheck()
     let metricsPage = MomentaryAnswer<SharedBytes>()
     /// What the open paths answer from.
     let board: VersionBoard
@@ -25,28 +26,40 @@ struct API: Sendable {
     let access: AccessLog
     let figures = RequestFigures()
     let repeats = RepeatedFaults()
+    let headerNames = ["authorization", "if-none-match", "x-request-id"] + WebhookHeaders.all
 
-    /// What is done about a request as soon as its head is there.
-    enum Opening {
-        case answer(Response)
-        /// To be decided on a thread that may wait: the store has a say in it.
-        case work(@Sendable () -> Admission)
+    init(
+        store: any RelayStore, control: any RelayControl, settings: APISettings, stop: Signal, board: VersionBoard,
+        sightings: SightingQueue, access: AccessLog
+    ) {
+        self.store = store
+        self.control = control
+        self.settings = settings
+        self.stop = stop
+        self.board = board
+        self.sightings = sightings
+        self.access = access
+        streams = StreamSlots(limit: settings.limits.eventStreams)
+        refusals = RefusalLog(settings.log)
     }
+
+    func handle(_ head: RequestHead) -> any HandledRequest { APIRequest(head, self) }
+
+    func refused(_ refusal: PeerRefusal) { refusals.peer(refusal) }
 
     /// Decides by the head alone; whoever may not ask is turned away before the body is read. Never waits.
     ///
-    /// - Parameter refusal: why nobody on this connection is let in.
     /// - Returns: the route, where there is one, and what to do.
-    func open(_ head: RequestHead, refusal: PeerRefusal? = nil) -> (route: Route?, opening: Opening) {
+    func open(_ head: RequestHead) -> (route: Route?, opening: Opening) {
         let (route, query): (Route, [RequestTarget.QueryItem])
         do {
-            if let refusal { throw refusal.problem }
+            if let refusal = head.refusal { throw refusal.problem }
             try refuseTooLong(head)
             (route, query) = try Self.find(head)
         } catch {
             return (nil, .answer(Problem.of(error).response))
         }
-        let decide: @Sendable () -> Admission = {
+        let decide: @Sendable () -> Admission = { [self] in
             do {
                 return try admit(head, route, query)
             } catch {
@@ -55,7 +68,7 @@ struct API: Sendable {
         }
         // Who shows a token has it looked up.
         guard route.isAnsweredFromMemory, head.headers["authorization"] == nil, case .answer(let response) = decide()
-        else { return (route, .work(decide)) }
+        else { return (route, .work(route.work, decide)) }
         return (route, .answer(response))
     }
 
@@ -76,34 +89,36 @@ struct API: Sendable {
         switch route {
         case .versionWebhook:
             try Self.refuseParameters(query)
-            return collect(route, limit: settings.limits.webhookBody) { try versionWebhook(head, body: $0) }
+            return collect(route, limit: settings.limits.webhookBody) { [self] in try versionWebhook(head, body: $0) }
         case .gitHubWebhook(let app):
             try Self.refuseParameters(query)
-            return collect(route, limit: settings.limits.webhookBody) { try gitHubWebhook(app, head, body: $0) }
+            return collect(route, limit: settings.limits.webhookBody) { [self] in try gitHubWebhook(app, head, body: $0)
+            }
         case .gitLabWebhook(let app):
             try Self.refuseParameters(query)
-            return collect(route, limit: settings.limits.webhookBody) { try gitLabWebhook(app, head, body: $0) }
+            return collect(route, limit: settings.limits.webhookBody) { [self] in try gitLabWebhook(app, head, body: $0)
+            }
         case .appStoreConnectWebhook(let app):
             try Self.refuseParameters(query)
-            return collect(route, limit: settings.limits.webhookBody) {
+            return collect(route, limit: settings.limits.webhookBody) { [self] in
                 try appStoreConnectWebhook(app, head, body: $0)
             }
         case .bump(let app):
             try Self.refuseParameters(query)
-            return collect(route) { try bump(app, body: $0, by: caller) }
+            return collect(route) { [self] in try bump(app, body: $0, by: caller) }
         case .plan(let app):
             try Self.refuseParameters(query)
-            return collect(route) { try plan(app, body: $0) }
+            return collect(route) { [self] in try plan(app, body: $0) }
         case .registerDevice(let app, let token):
             try Self.refuseParameters(query)
-            return collect(route) { try registerDevice(app, token: token, body: $0) }
+            return collect(route) { [self] in try registerDevice(app, token: token, body: $0) }
         case .importDevices(let app):
             try Self.refuseParameters(query)
             try require(app)
             return .stream(DeviceImport(api: self, app: app))
         case .setAlert(let app):
             try Self.refuseParameters(query)
-            return collect(route) { try setAlert(app, body: $0, by: caller) }
+            return collect(route) { [self] in try setAlert(app, body: $0, by: caller) }
         case .check:
             return .answer(try check(head, query))
         case .launchGate(let app):
@@ -111,20 +126,20 @@ struct API: Sendable {
             return .answer(try launchGate(app, head))
         case .pruneStore:
             try Self.refuseParameters(query)
-            return collect(route) { try pruneStore(body: $0) }
+            return collect(route) { [self] in try pruneStore(body: $0) }
         case .createToken:
             try Self.refuseParameters(query)
-            return collect(route) { try createToken(body: $0) }
+            return collect(route) { [self] in try createToken(body: $0) }
         case .setLogLevel:
             try Self.refuseParameters(query)
-            return collect(route) { try setLogLevel(body: $0) }
+            return collect(route) { [self] in try setLogLevel(body: $0) }
         default:
             var response = try answer(route, query, head.door)
             if case .stream(let source) = response.body {
                 // The body is made when the head is out: the mark is gone by then.
                 let id = RequestMark.current
                 response.body = .stream(
-                    WatchedSource(source) { error in RequestMark.with(id) { _ = problem(error, at: route) } })
+                    WatchedSource(source) { [self] error in RequestMark.with(id) { _ = problem(error, at: route) } })
             }
             return .answer(response)
         }
@@ -199,7 +214,7 @@ struct API: Sendable {
     private func collect(
         _ route: Route, limit: Int? = nil, _ finish: @escaping @Sendable ([UInt8]) throws -> Response
     ) -> Admission {
-        .collect(limit: limit ?? settings.limits.body) { body in
+        .collect(limit: limit ?? settings.limits.body) { [self] body in
             do {
                 return try finish(body)
             } catch {
@@ -218,10 +233,6 @@ struct API: Sendable {
                     + (silent == 0 ? [] : [("alike", String(silent))]))
         }
         return problem
-    }
-
-    static func tooLarge(limit: Int) -> Response {
-        Problem(413, "the body has more than the \(limit) bytes that are taken here").response
     }
 
     /// - Throws: a 404 when the app is not configured.

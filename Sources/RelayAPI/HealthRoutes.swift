@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPServer
 import RelayEngine
 import RelayStore
 
@@ -10,7 +11,7 @@ extension API {
 
     /// Whether the daemon can do its work: 503 with everything that keeps it from it. Up to a second old.
     func readiness() -> Response {
-        let faults = readinessCheck.answer(at: MonotonicClock.milliseconds, look: lookForFaults)
+        let faults = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
         return .json(faults.isEmpty ? 200 : 503) { writer in
             writer.object { writer in
                 writer.member("status", faults.isEmpty ? "ready" : "notReady")
@@ -36,15 +37,13 @@ extension API {
         return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: .shared(page))
     }
 
-    private func lookForFaults() -> [ReadinessFault] {
-        var faults = control.faults()
-        if !faults.contains(where: { $0.part == "store" }) {
-            do {
-                try store.checkWritable()
-            } catch {
-                faults.append(ReadinessFault(part: "store", reason: problem(error, at: .readiness).detail))
-            }
+    /// Whether the store takes writes. Waits for its lock.
+    func storeFault() -> ReadinessFault? {
+        do {
+            try store.checkWritable()
+            return nil
+        } catch {
+            return ReadinessFault(part: "store", reason: problem(error, at: .readiness).detail)
         }
-        return faults
     }
 }

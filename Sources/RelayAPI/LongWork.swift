@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
 import Dispatch
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
 import RelayEngine
 import RelayStore
 import Synchronization

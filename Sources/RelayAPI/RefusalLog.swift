@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPServer
 import RelayEngine
 import Synchronization
 import VersionSources
@@ -44,29 +45,15 @@ final class RefusalLog: Sendable {
     }
 }
 
-/// How often one kind of line may be logged: ten at once, then one each ten seconds. Pure.
-struct LogPace {
-    static let burst: Int64 = 10
-    /// Milliseconds.
-    static let interval: Int64 = 10_000
-
-    /// The time up to which lines are paid for.
-    private var paid = Int64.min / 2
-    private var untold = 0
-
-    /// How many lines were left out since the last one that was told; nil where this one is to be left out too.
-    mutating func next(at now: Int64) -> Int? {
-        let start = max(paid, now - Self.burst * Self.interval)
-        guard start + Self.interval <= now else {
-            untold += 1
-            return nil
-        }
-        paid = start + Self.interval
-        defer { untold = 0 }
-        return untold
+extension PeerRefusal {
+    var problem: Problem {
+        let who = user.map { "user id \($0)" } ?? "a user that the system does not name"
+        let others =
+            switch group {
+            case nil: ""
+            case _? where isOpenToAll: ", and for its group once its mode is not for everybody any more"
+            case let group?: ", and members of group \(group)"
+            }
+        return Problem(403, "the control socket is not for \(who); it is for root and the daemon's own user\(others)")
     }
-}
-
-extension API {
-    func refused(_ refusal: PeerRefusal) { refusals.peer(refusal) }
 }

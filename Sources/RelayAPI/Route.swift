@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPServer
 import RelayStore
 
 /// Everything that the API can be asked.
@@ -106,6 +107,18 @@ extension Route {
         switch self {
         case .health, .openAPI, .check, .launchGate: true
         default: false
+        }
+    }
+}
+
+extension Route {
+    /// What its work waits for. The plan only reads, however long.
+    var work: WorkKind {
+        switch self {
+        case .versionWebhook, .gitHubWebhook, .gitLabWebhook, .appStoreConnectWebhook, .bump, .setAlert, .clearAlert,
+            .registerDevice, .removeDevice, .moveCampaign, .createToken, .revokeToken:
+            .writes
+        default: .reads
         }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPServer
 import Synchronization
 
 /// How many event streams may be open at a time.

@@ -16,6 +16,8 @@ package struct ConnectionMachine: Sendable {
         /// How long the server may allow no stream at all. RFC 9113, 6.5.2: "Servers SHOULD only set a zero value for short
         /// durations; if a server does not wish to accept requests, closing the connection is more appropriate."
         package var zeroStreamsTimeout: Duration = .seconds(30)
+        /// How many requests the connection before took until the server ended it; nil: nobody knows.
+        package var expectedRequests: Int?
 
         package init() {}
     }
@@ -42,6 +44,25 @@ package struct ConnectionMachine: Sendable {
         case surplus
         /// The socket or the session failed.
         case died
+    }
+
+    /// What a connection has done in its life.
+    package struct Record: Sendable, Hashable {
+        /// Requests that were answered with 2xx.
+        package var delivered = 0
+        /// Requests that it took and did not answer as it should have, or took along at its end.
+        package var lost = 0
+        /// Requests that went onto it, without those that came back as not looked at.
+        package var taken = 0
+        /// Requests that a GOAWAY gave back: they "can be safely retried on a new connection" (RFC 9113, 6.8).
+        package var givenBack = 0
+
+        package init(delivered: Int = 0, lost: Int = 0, taken: Int = 0, givenBack: Int = 0) {
+            self.delivered = delivered
+            self.lost = lost
+            self.taken = taken
+            self.givenBack = givenBack
+        }
     }
 
     package enum Phase: Sendable, Hashable {
@@ -91,6 +112,11 @@ package struct ConnectionMachine: Sendable {
     package private(set) var inFlight = 0
     private var provenAt: MonotonicTime?
     private var peerLimit = Int.max
+    private var counted = Record()
+    /// What is in flight will not be answered.
+    private var losesWhatIsInFlight = false
+    /// How many requests it may take for now; nil: as many as there are.
+    private var allowance: Int?
     private var refusals = 0
     /// Streams that were on their way when the server lowered its limit: it must refuse those that exceed it.
     private var mayBeRefused = 0
@@ -104,12 +130,15 @@ package struct ConnectionMachine: Sendable {
         self.settings = settings
         openedAt = now
         silentSince = now
+        allowance = settings.expectedRequests.map { max(1, $0) }
     }
 
     // MARK: What may be asked
 
     /// How many more streams may be opened at this moment.
-    package var room: Int {
+    package var room: Int { min(freeStreams, allowance.map { $0 - counted.taken } ?? .max) }
+
+    private var freeStreams: Int {
         switch phase {
         case .unproven: max(0, min(1, limit) - inFlight)
         case .open: max(0, limit - inFlight)
@@ -120,7 +149,7 @@ package struct ConnectionMachine: Sendable {
     /// The same, but none where only few are free: requests wait until there is a handful, since each record, each system call
     /// and each turn of the loop on either side costs the same for one request as for many, and over many connections
     /// answers come a few at a time. Only a connection that is nearly full waits, and its answers are on their way.
-    package var worthwhileRoom: Int { room >= handful ? room : 0 }
+    package var worthwhileRoom: Int { freeStreams >= handful ? room : 0 }
 
     /// A twentieth of what it carries: of a thousand streams, about what fills a record.
     private var handful: Int { phase == .open ? max(1, limit / 20) : 1 }
@@ -149,6 +178,13 @@ package struct ConnectionMachine: Sendable {
     /// Whether a request was ever answered with 2xx.
     package var isProven: Bool { provenAt != nil }
 
+    /// What it has done so far.
+    package var record: Record {
+        var record = counted
+        if losesWhatIsInFlight { record.lost += inFlight }
+        return record
+    }
+
     /// Retired and empty: to be closed.
     package var isDone: Bool { !isUsable && inFlight == 0 }
 
@@ -172,6 +208,7 @@ package struct ConnectionMachine: Sendable {
         // Silence before the first request was not the peer's fault.
         if inFlight == 0, count > 0 { silentSince = now }
         inFlight += count
+        counted.taken += count
     }
 
     package mutating func requestEnded(_ end: StreamEnd) {
@@ -181,27 +218,56 @@ package struct ConnectionMachine: Sendable {
         case .answered(let isSuccess):
             refusals = 0
             bytesSinceAnswer = 0
+            // As much as was expected of it is done, and it goes on: twice as much then, so that a server that has changed is
+            // found out soon, and one that has not gives little back.
+            if let limit = allowance, counted.taken >= limit, inFlight == 0 { allowance = limit * 2 }
             guard isSuccess else { return }
+            counted.delivered += 1
             // The bytes of the answer were the last that were heard.
             if provenAt == nil { provenAt = silentSince }
             if phase == .unproven { phase = .open }
-        case .refused where mayBeRefused > 0:
-            mayBeRefused -= 1
         case .refused:
-            refusals += 1
-            if refusals >= Self.refusalLimit { retire(.refuses) }
+            counted.taken -= 1
+            refused()
         case .unsent:
-            break
+            counted.taken -= 1
         case .reset:
+            counted.lost += 1
             retire(.streamReset)
         case .timedOut:
+            counted.lost += 1
             retire(.timedOut)
         }
     }
 
+    private mutating func refused() {
+        guard isUsable else {
+            counted.givenBack += 1
+            return
+        }
+        guard mayBeRefused == 0 else {
+            mayBeRefused -= 1
+            return
+        }
+        counted.lost += 1
+        refusals += 1
+        if refusals >= Self.refusalLimit { retire(.refuses) }
+    }
+
+    /// The server takes nothing new.
+    /// - Parameter isOrderly: it has nothing to complain of (NO_ERROR), and answers what it took.
+    package mutating func goAwayReceived(isOrderly: Bool, isCalm: Bool) {
+        if !isOrderly { losesWhatIsInFlight = true }
+        retire(.goAway(isCalm: isCalm))
+    }
+
     /// The first reason holds.
     package mutating func retire(_ reason: Retirement) {
-        if isUsable { phase = .retired(reason) }
+        guard isUsable else { return }
+        phase = .retired(reason)
+        // The answer that said so was not the one that the request needed.
+        if reason == .judged { counted.lost += 1 }
+        if reason == .died { losesWhatIsInFlight = true }
     }
 
     /// Bytes came: the peer lives.

@@ -9,8 +9,11 @@
 /// |---|---|
 /// | dialling failed, or a connection ended that never had a 2xx, for the n-th time in a row | 1 s doubling to 60 s |
 /// | GOAWAY with ENHANCE_YOUR_CALM, for the n-th time | 1 s doubling to 60 s; forgotten when a connection lived 10 min |
-/// | a good connection ended within 10 s | at once three times in a row, then 1 s doubling to 60 s |
-/// | a good connection ended later | at once |
+/// | one ended within 10 s that lost as many as it delivered | at once three times in a row, then 1 s doubling to 60 s |
+/// | a good connection ended later, or had delivered more than it lost | at once |
+///
+/// The last is an orderly end, after however few requests: nginx ends a connection after a thousand (`keepalive_requests`),
+/// others after ten. One dial after another is all that this costs, and Apple asks for no less than that.
 ///
 /// Jitter adds up to a quarter.
 ///
@@ -65,9 +68,9 @@ package struct PoolMachine: Sendable {
 
     /// How often a request is put on a connection at most, however often it is refused.
     package static let sendLimit = 64
-    /// A good connection should live at least so long.
+    /// A good connection should live at least so long, unless it delivers more than it loses.
     package static let shortLife: Duration = .seconds(10)
-    /// Good connections in a row that may be short-lived before redialling slows down.
+    /// Of those that do neither, so many in a row are forgiven before redialling slows down.
     package static let shortLivesForgiven = 3
     /// A good connection that lived so long has made up for every ENHANCE_YOUR_CALM before it.
     package static let calmForgotten: Duration = .seconds(600)
@@ -82,6 +85,8 @@ package struct PoolMachine: Sendable {
     /// for ever.
     private var calms = 0
     private var notBefore: MonotonicTime?
+    /// How many requests a connection takes until the server ends it, where the last one was given more than that.
+    package private(set) var expectedRequests: Int?
     /// Failures in a row, of dials and of connections that came to nothing.
     package private(set) var failures = 0
 
@@ -159,14 +164,16 @@ package struct PoolMachine: Sendable {
         failures = 0
     }
 
-    /// A connection takes nothing new any more. To be told once for each connection that was dialled.
+    /// A connection takes nothing new any more. To be reported once for each connection that was dialled.
     ///
     /// - Parameter usable: connections that there are without it.
     package mutating func retired(
-        _ reason: ConnectionMachine.Retirement, wasProven: Bool, livedFor life: Duration, usable: Int = 0,
-        at now: MonotonicTime, random: Double
+        _ reason: ConnectionMachine.Retirement, _ record: ConnectionMachine.Record, livedFor life: Duration,
+        usable: Int = 0, at now: MonotonicTime, random: Double
     ) {
         if reason == .stopped || reason == .surplus { return }
+        let wasProven = record.delivered > 0
+        expect(record)
         if wasProven, life >= Self.calmForgotten { calms = 0 }
         if reason == .goAway(isCalm: true) {
             calms += 1
@@ -176,12 +183,21 @@ package struct PoolMachine: Sendable {
         } else if !wasProven {
             if usable > 0 { search.refused(beyond: usable, at: now) }
             fail(at: now, random: random)
-        } else if life < Self.shortLife {
+        } else if life < Self.shortLife, record.delivered <= record.lost {
             shortLives += 1
             guard shortLives > Self.shortLivesForgiven else { return }
             notBefore = now + Self.backOff(after: shortLives - Self.shortLivesForgiven, random: random)
         } else {
             shortLives = 0
+        }
+    }
+
+    /// What the server gave back it would give back again: the next connection begins with what this one took.
+    private mutating func expect(_ record: ConnectionMachine.Record) {
+        if record.givenBack > 0 {
+            expectedRequests = max(1, record.taken)
+        } else if let expected = expectedRequests, record.taken > expected {
+            expectedRequests = nil
         }
     }
 

@@ -29,9 +29,22 @@ struct LaneFaultTests {
         #expect(bench.lane.figures.goAwaysByCode.filter { $0.count > 0 }.map(\.code) == ["NO_ERROR"])
         #expect(bench.lane.figures.retirementsByReason.first { $0.reason == "goAway" }?.count == 1)
         #expect(bench.lane.figures.resends >= 1)
-        let goAway = try #require(bench.lane.lastGoAway(of: bench.pool))
-        #expect(goAway.debugData == "{\"reason\":\"Shutdown\"}")
-        #expect(goAway.description == "GOAWAY NO_ERROR {\"reason\":\"Shutdown\"}")
+    }
+
+    @Test func theReasonOfAGoAwayIsToldWhereItIsInTheWay() throws {
+        // The first connection comes to nothing, and says why.
+        let bench = try Workbench { request in
+            guard request.connection == 0 else { return [.answer(200)] }
+            return [.goAway(lastStreamID: 0, debug: "{\"reason\":\"Shutdown\"}")]
+        }
+        defer { bench.finish() }
+        bench.send(1)
+        #expect(try bench.collector.batches()[0].count(of: 200) == 1)
+        guard case .failing(let error, 1)? = bench.collector.state.now.conditions.dropFirst().first else {
+            Issue.record("\(bench.collector.state.now.conditions)")
+            return
+        }
+        #expect(error.hasSuffix("GOAWAY NO_ERROR {\"reason\":\"Shutdown\"}"))
     }
 
     @Test func afterGoAwayTheOthersAreStillAnsweredWhileTheReplacementWorks() throws {

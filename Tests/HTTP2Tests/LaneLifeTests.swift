@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import HTTP2
 import OwnThread
 import TestPeers
@@ -94,6 +95,30 @@ struct LaneLifeTests {
         #expect(bench.peer.state.wait { $0.goodbyes == [0] && $0.open == 0 })
         bench.send(3)
         #expect(try bench.collector.batches(2)[1].count(of: .unsent) == 3)
+    }
+
+    @Test func aRemovedPoolLeavesNothingBehind() throws {
+        let bench = try Workbench { _ in [.answer(200)] }
+        defer { bench.finish() }
+        var numbers: Set<Int> = [bench.pool.number]
+        for _ in 0..<3 {
+            // The last one that knows the receiver, and with it whatever else a pool keeps, is the lane.
+            weak var receiver: Collector?
+            do {
+                let collector = Collector()
+                receiver = collector
+                var configuration = PoolConfiguration(origin: Origin(host: "localhost", port: bench.peer.port))
+                configuration.trustedCertificates = bench.identity.authorityPath
+                let pool = bench.lane.addPool(configuration, judge: FixedJudge(), receiver: collector)
+                bench.lane.submit(Workbench.batch(1), to: pool)
+                #expect(try collector.batches()[0].count(of: 200) == 1)
+                bench.lane.removePool(pool)
+                #expect(numbers.insert(pool.number).inserted, "a number is not used again")
+            }
+            let end = ContinuousClock.now + .seconds(60)
+            while receiver != nil, ContinuousClock.now < end { sched_yield() }
+            #expect(receiver == nil)
+        }
     }
 
     @Test func whileNobodyListensRequestsWaitAndTheReasonIsTold() throws {

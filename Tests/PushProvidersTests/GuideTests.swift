@@ -5,8 +5,10 @@ import RelayEngine
 import Testing
 import UpgradeRules
 
-/// The operator's guide explains every reason that the relay can record or show, and none that there is not.
+/// etc/TROUBLESHOOTING.md explains every reason that the relay can record or show, and no other.
 @Suite struct GuideTests {
+    private static let page = "etc/TROUBLESHOOTING.md"
+
     private static func file(_ path: String) throws -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -14,8 +16,8 @@ import UpgradeRules
     }
 
     private static func section(_ title: String) throws -> [Substring] {
-        let lines = try file("etc/GUIDE.md").split(separator: "\n", omittingEmptySubsequences: false)
-        let start = try #require(lines.firstIndex { $0 == "### \(title)" }, "etc/GUIDE.md has no part \(title)")
+        let lines = try file(page).split(separator: "\n", omittingEmptySubsequences: false)
+        let start = try #require(lines.firstIndex { $0 == "## \(title)" }, "\(page) has no part \(title)")
         return Array(lines[(start + 1)...].prefix { !$0.hasPrefix("#") })
     }
 
@@ -27,7 +29,7 @@ import UpgradeRules
     }
 
     @Test func everyReasonOfAPushIsExplained() throws {
-        let told = try Self.names("Of a push", column: 0)
+        let told = try Self.names("Push reasons", column: 0)
         let known = APNsProvider.reasons.union(FilterReason.allCases.map(\.rawValue))
         // "HTTP 418" and its like: an answer without a known reason.
         #expect(Set(told).subtracting(["HTTP"]) == known)
@@ -38,19 +40,19 @@ import UpgradeRules
     @Test func everyAlertHasAFirstLook() throws {
         let rules = try Self.file("etc/prometheus/upgrade-relay.rules.yml")
         let alerts = Set(rules.matches(of: /- alert: (\w+)/).map { String($0.output.1) })
-        let told = try Self.file("etc/GUIDE.md").matches(of: /\| `(UpgradeRelay\w+)` \|/).map { String($0.output.1) }
+        let told = try Self.file(Self.page).matches(of: /\| `(UpgradeRelay\w+)` \|/).map { String($0.output.1) }
         #expect(alerts.count > 10)
         #expect(Set(told) == alerts)
         #expect(told.count == alerts.count)
     }
 
     @Test func everyStateOfACampaignIsExplained() throws {
-        let told = try Self.names("Of a campaign", column: 0)
+        let told = try Self.names("Campaign reasons", column: 0)
         #expect(Set(told) == Set(CampaignState.allCases.map(\.rawValue)))
     }
 
     @Test func whatAWaitingCampaignSaysIsExplained() throws {
-        let told = try Self.names("Of a campaign", column: 1)
+        let told = try Self.names("Campaign reasons", column: 1)
         let required = try Version("2.0.0")
         let gate = AvailabilityGate(required: required, hold: .seconds(3600))
         let now = Timestamp(seconds: 1_800_000_000)

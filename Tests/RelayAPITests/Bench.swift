@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
+import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore

@@ -6,6 +6,7 @@ import RelayStoreSQLite
 import Synchronization
 import Testing
 
+@testable import HTTPServer
 @testable import RelayAPI
 
 @Suite("The relay's own failures", .ownThread)

@@ -6,6 +6,7 @@ import RelayEngine
 import RelayStore
 import Testing
 
+@testable import HTTPServer
 @testable import RelayAPI
 
 /// Clients that are slow on purpose, against the real server on loopback.
@@ -16,8 +17,8 @@ struct HostileClientTests {
     static func limits(_ change: (inout APILimits) -> Void = { _ in }) -> APILimits {
         var limits = APILimits()
         // A good client's thread may have to wait for a processor in the middle of its request.
-        limits.idleTime = 2500
-        limits.requestTime = 2500
+        limits.server.idleTime = 2500
+        limits.server.requestTime = 2500
         change(&limits)
         return limits
     }
@@ -99,7 +100,7 @@ struct HostileClientTests {
         // Both ends are in this process.
         let count = min(wanted, (Int(clamping: files.rlim_cur) - 500) / 2)
         if count < wanted { print("idle connections: \(count) instead of \(wanted), for the limit on open files") }
-        let bench = try Bench(limits: Self.limits { $0.idleTime = 60_000 })
+        let bench = try Bench(limits: Self.limits { $0.server.idleTime = 60_000 })
         let port = bench.server.port ?? 0
         var idle: [RawClient] = []
         for number in 0..<count {
@@ -128,7 +129,9 @@ struct HostileClientTests {
     @Test("beyond the limit the idle give way, so that one address alone locks nobody out, not even itself")
     func beyondLimit() throws {
         let bench = try Bench(
-            limits: Self.limits { ($0.connections, $0.connectionsPerAddress, $0.idleTime) = (64, 32, 60_000) })
+            limits: Self.limits {
+                ($0.server.connections, $0.server.connectionsPerAddress, $0.server.idleTime) = (64, 32, 60_000)
+            })
         var idle: [RawClient] = []
         for _ in 0..<500 { idle.append(try RawClient(port: bench.server.port ?? 0)) }
         for _ in 0..<20 { #expect(try bench.askNetwork("GET", Self.check).status == 200) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
+import HTTPServer
 import OwnThread
 import RelayAPI
 import RelayEngine

@@ -4,6 +4,7 @@ import RelayStore
 import Signing
 import Testing
 
+@testable import HTTPServer
 @testable import RelayAPI
 
 @Suite("Rights")
@@ -47,5 +48,27 @@ struct RightsTests {
     @Test("the scheme is case-insensitive")
     func scheme() {
         #expect(Self.status(.scope(.status), authorization: "bearer urt_good", scopes: [.status]) == 200)
+    }
+
+    @Test("the control socket is for root, the daemon's user, and the socket's group")
+    func credentials() {
+        func peer(_ user: UInt32, _ groups: Set<UInt32> = []) -> PeerCredentials {
+            PeerCredentials(user: user, groups: groups, process: 7)
+        }
+        let alone = ControlAccess(user: 500, group: nil)
+        let shared = ControlAccess(user: 500, group: 60)
+        for access in [alone, shared] {
+            #expect(access.refusal(of: peer(0)) == nil)
+            #expect(access.refusal(of: peer(500)) == nil)
+            #expect(access.refusal(of: peer(501, [501]))?.user == 501)
+            #expect(access.refusal(of: nil)?.problem.status == 403)
+        }
+        #expect(alone.refusal(of: peer(501, [60])) != nil)
+        #expect(shared.refusal(of: peer(501, [501, 60])) == nil)
+        // Where everybody is let in, a namespace in which all groups have one number must not make members of them.
+        let open = ControlAccess(user: 500, group: 65534, isOpenToAll: true)
+        #expect(open.refusal(of: peer(65534, [65534]))?.problem.detail.hasSuffix("not for everybody any more") == true)
+        #expect(open.refusal(of: peer(0)) == nil && open.refusal(of: peer(500)) == nil)
+        #expect(ControlAccess(user: 500, group: 65534).refusal(of: peer(65534, [65534])) == nil)
     }
 }

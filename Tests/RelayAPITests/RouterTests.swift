@@ -4,6 +4,7 @@ import RelayStore
 import Testing
 import UpgradeRules
 
+@testable import HTTPServer
 @testable import RelayAPI
 
 @Suite("Routes")

@@ -7,6 +7,7 @@ import RelayStore
 import Synchronization
 import Testing
 
+@testable import HTTPServer
 @testable import RelayAPI
 
 @Suite("The server itself, live", .ownThread)
@@ -222,12 +223,12 @@ struct ServerLiveTests {
     @Test("each reason for not starting is told")
     func startErrors() throws {
         let bench = try Bench()
-        func fault(_ settings: APISettings) -> APIStartError.Code? {
+        func fault(_ settings: APISettings) -> ServerStartError.Code? {
             do {
                 try APIServer(store: bench.store, control: bench.control, settings: settings).start()
                 return nil
             } catch {
-                return (error as? APIStartError)?.code
+                return (error as? ServerStartError)?.code
             }
         }
         let port = bench.server.port ?? 0
@@ -252,7 +253,7 @@ struct ServerLiveTests {
         close(left.descriptor)
         #expect(FileManager.default.fileExists(atPath: path))
         var settings = Self.settings(socket: path)
-        settings.controlSocketMode = 0o660
+        settings.server.controlSocketMode = 0o660
         let server = APIServer(store: bench.store, control: bench.control, settings: settings)
         try server.start()
         let attributes = try FileManager.default.attributesOfItem(atPath: path)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import HTTPServer
 import OwnThread
 import RelayAPI
 import RelayStore
@@ -48,7 +49,7 @@ struct ServingThreadTests {
     func allAtOnce(count: Int) throws {
         var limits = APILimits()
         // No deadline may be what wakes the thread.
-        (limits.idleTime, limits.requestTime) = (3_600_000, 3_600_000)
+        (limits.server.idleTime, limits.server.requestTime) = (3_600_000, 3_600_000)
         let bench = try Bench(limits: limits)
         let request = "GET /healthz HTTP/1.1\r\nHost: relay\r\n\r\n"
         let clients = try (0..<count).map { _ in try RawClient(unixSocket: bench.socketPath) }

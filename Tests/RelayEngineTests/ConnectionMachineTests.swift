@@ -58,6 +58,76 @@ struct ConnectionMachineTests {
         #expect(connection.worthwhileRoom == 1, "of few streams each counts")
     }
 
+    @Test func aConnectionBeginsWithWhatTheOneBeforeTook() {
+        var connection = proven { $0.expectedRequests = 10 }
+        #expect(connection.room == 9 && connection.worthwhileRoom == 9, "one has been answered")
+        connection.requestsOpened(9, at: at(3))
+        #expect(connection.room == 0 && connection.worthwhileRoom == 0)
+        #expect(!connection.isFull(at: at(600)), "another connection is not what is missing")
+        for _ in 0..<8 { connection.requestEnded(.answered(isSuccess: true)) }
+        #expect(connection.room == 0, "the last may bring the end")
+        connection.requestEnded(.answered(isSuccess: false))
+        #expect(connection.room == 10, "it goes on: twice as much")
+        connection.requestsOpened(10, at: at(4))
+        for _ in 0..<10 { connection.requestEnded(.answered(isSuccess: true)) }
+        #expect(connection.room == 20)
+        // What comes back is not taken: nothing waits for it for ever.
+        connection.requestsOpened(20, at: at(5))
+        for _ in 0..<19 { connection.requestEnded(.answered(isSuccess: true)) }
+        connection.requestEnded(.refused)
+        #expect(connection.room == 1)
+        connection.requestsOpened(1, at: at(6))
+        connection.requestEnded(.unsent)
+        #expect(connection.room == 1)
+    }
+
+    // MARK: What it has done
+
+    @Test func anOrderlyGoAwayLosesNothing() {
+        var connection = proven()
+        connection.requestsOpened(20, at: at(3))
+        connection.goAwayReceived(isOrderly: true, isCalm: false)
+        for _ in 0..<15 { connection.requestEnded(.refused) }
+        #expect(connection.record == .init(delivered: 1, lost: 0, taken: 6, givenBack: 15))
+        for _ in 0..<5 { connection.requestEnded(.answered(isSuccess: true)) }
+        #expect(connection.record == .init(delivered: 6, lost: 0, taken: 6, givenBack: 15) && connection.isDone)
+    }
+
+    @Test(arguments: [true, false])
+    func whatADeadConnectionTakesAlongIsLost(saysGoodbye: Bool) {
+        var connection = proven()
+        connection.requestsOpened(20, at: at(3))
+        if saysGoodbye { connection.goAwayReceived(isOrderly: false, isCalm: false) } else { connection.retire(.died) }
+        #expect(connection.record == .init(delivered: 1, lost: 20, taken: 21))
+    }
+
+    @Test(arguments: [
+        (ConnectionMachine.StreamEnd.reset, 1), (.timedOut, 1), (.refused, 1), (.answered(isSuccess: false), 0),
+        (.answered(isSuccess: true), 0), (.unsent, 0),
+    ])
+    func whatIsNotAnsweredIsLost(end: ConnectionMachine.StreamEnd, lost: Int) {
+        var connection = proven()
+        connection.requestsOpened(at: at(3))
+        connection.requestEnded(end)
+        #expect(connection.record.lost == lost)
+    }
+
+    @Test func anAnswerThatWantsAnotherConnectionIsNoDelivery() {
+        var connection = proven()
+        connection.requestsOpened(at: at(3))
+        connection.requestEnded(.answered(isSuccess: false))
+        connection.retire(.judged)
+        #expect(connection.record == .init(delivered: 1, lost: 1, taken: 2))
+    }
+
+    @Test func refusalsBelowALoweredLimitAreNoLoss() {
+        var connection = proven()
+        connection.requestsOpened(2, at: at(3))
+        connection.settingsReceived(maximumStreams: 1, at: at(4))
+        connection.requestEnded(.refused)
+        #expect(connection.record == .init(delivered: 1, lost: 0, taken: 2))
+    }
+
     @Test func theServersLimitIsObeyedUpAndDown() {
         var connection = proven()
         connection.settingsReceived(maximumStreams: 10, at: at(0))

@@ -74,7 +74,7 @@ struct PoolMachineTests {
         pool.took(reading(1000, 90), full(1), at: at(100))
         #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
         for _ in 0..<3 { pool.dialled() }
-        pool.retired(.died, wasProven: false, livedFor: .milliseconds(5), usable: 3, at: at(110), random: 0)
+        pool.retired(.died, .init(lost: 1), livedFor: .milliseconds(5), usable: 3, at: at(110), random: 0)
         #expect(pool.decide(queued: 1, full(3), at: at(5000)) == .nothing)
     }
 
@@ -84,7 +84,7 @@ struct PoolMachineTests {
         #expect(pool.decide(queued: 1, full(1), at: at(100)) == .dial(3))
         for _ in 0..<3 { pool.dialled() }
         pool.retired(
-            .goAway(isCalm: true), wasProven: true, livedFor: .seconds(60), usable: 3, at: at(60_000), random: 0)
+            .goAway(isCalm: true), .init(delivered: 1), livedFor: .seconds(60), usable: 3, at: at(60_000), random: 0)
         #expect(pool.decide(queued: 1, full(3), at: at(90_000)) == .nothing, "two of four are enough")
     }
 
@@ -93,7 +93,7 @@ struct PoolMachineTests {
         let idle = Connections(usable: 4, streams: 4000)
         #expect(pool.surplus(idle, at: at(0)) == 0)
         #expect(pool.surplus(idle, at: at(600_000)) == 3)
-        pool.retired(.surplus, wasProven: true, livedFor: .seconds(1), at: at(600_000), random: 0)
+        pool.retired(.surplus, .init(delivered: 1), livedFor: .seconds(1), at: at(600_000), random: 0)
         #expect(pool.setbacks == 0)
         #expect(pool.decide(queued: 1, Connections(), at: at(600_000)) == .dial(1))
     }
@@ -115,7 +115,7 @@ struct PoolMachineTests {
         }
         #expect(pool.surplus(full(16), at: at(1000)) == 13, "20,000 x 54 ms fit twice into three")
         for _ in 0..<13 {
-            pool.retired(.surplus, wasProven: true, livedFor: .seconds(1), usable: 15, at: at(1000), random: 0)
+            pool.retired(.surplus, .init(delivered: 1), livedFor: .seconds(1), usable: 15, at: at(1000), random: 0)
         }
         #expect(pool.surplus(full(3), at: at(1000)) == 0)
         #expect(pool.decide(queued: 1, full(3), at: at(1000)) == .nothing)
@@ -123,7 +123,7 @@ struct PoolMachineTests {
 
     @Test func aReplacementIsDialledWhileTheLastStreamsEnd() {
         var pool = PoolMachine(maximumConnections: 1)
-        pool.retired(.goAway(isCalm: false), wasProven: true, livedFor: .seconds(60), at: at(0), random: 0)
+        pool.retired(.goAway(isCalm: false), .init(delivered: 1), livedFor: .seconds(60), at: at(0), random: 0)
         #expect(pool.decide(queued: 0, Connections(inFlightOnRetired: 3), at: at(0)) == .dial(1))
         pool.dialled()
         #expect(pool.decide(queued: 0, Connections(usable: 1, inFlightOnRetired: 3), at: at(0)) == .nothing)
@@ -164,14 +164,14 @@ struct PoolMachineTests {
 
     @Test func aConnectionThatCameToNothingIsAFailure() {
         var pool = PoolMachine(maximumConnections: 1)
-        pool.retired(.died, wasProven: false, livedFor: .milliseconds(5), at: at(0), random: 0)
+        pool.retired(.died, .init(lost: 1), livedFor: .milliseconds(5), at: at(0), random: 0)
         #expect(pool.failures == 1)
         #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .wait(until: at(1000)))
     }
 
     @Test func beCalmMeansWait() {
         var pool = PoolMachine(maximumConnections: 1)
-        pool.retired(.goAway(isCalm: true), wasProven: true, livedFor: .seconds(3600), at: at(0), random: 0)
+        pool.retired(.goAway(isCalm: true), .init(delivered: 1), livedFor: .seconds(3600), at: at(0), random: 0)
         #expect(pool.decide(queued: 1, Connections(), at: at(999)) == .wait(until: at(1000)))
         #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .dial(1))
     }
@@ -182,7 +182,7 @@ struct PoolMachineTests {
         for seconds in [1, 2, 4, 8, 16, 32, 60, 60] as [UInt64] {
             pool.dialled()
             pool.proved()  // each connection takes a push or two before it asks for calm
-            pool.retired(.goAway(isCalm: true), wasProven: true, livedFor: .seconds(20), at: at(now), random: 0)
+            pool.retired(.goAway(isCalm: true), .init(delivered: 1), livedFor: .seconds(20), at: at(now), random: 0)
             #expect(pool.holdsBack(at: at(now)) != nil && pool.setbacks > 0)
             now += seconds * 1000
             #expect(pool.decide(queued: 1, Connections(), at: at(now - 1)) == .wait(until: at(now)))
@@ -190,7 +190,7 @@ struct PoolMachineTests {
         }
         pool.dialled()
         pool.proved()
-        pool.retired(.goAway(isCalm: true), wasProven: true, livedFor: .seconds(600), at: at(now), random: 0)
+        pool.retired(.goAway(isCalm: true), .init(delivered: 1), livedFor: .seconds(600), at: at(now), random: 0)
         #expect(pool.decide(queued: 1, Connections(), at: at(now)) == .wait(until: at(now + 1000)), "ten good minutes")
     }
 
@@ -224,22 +224,74 @@ struct PoolMachineTests {
     @Test func goodConnectionsThatLiveShortlyAreForgivenThreeTimes() {
         var pool = PoolMachine(maximumConnections: 1)
         for _ in 0..<3 {
-            pool.retired(.streamReset, wasProven: true, livedFor: .seconds(1), at: at(0), random: 0)
+            pool.retired(.streamReset, .init(delivered: 1, lost: 1), livedFor: .seconds(1), at: at(0), random: 0)
             #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial(1))
             pool.dialled()
         }
-        pool.retired(.streamReset, wasProven: true, livedFor: .seconds(1), at: at(0), random: 0)
+        pool.retired(.streamReset, .init(delivered: 1, lost: 1), livedFor: .seconds(1), at: at(0), random: 0)
         #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .wait(until: at(1000)))
-        pool.retired(.streamReset, wasProven: true, livedFor: .seconds(1), at: at(1000), random: 0)
+        pool.retired(.streamReset, .init(delivered: 1, lost: 1), livedFor: .seconds(1), at: at(1000), random: 0)
         #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .wait(until: at(3000)))
         // One that lives makes up for it.
-        pool.retired(.goAway(isCalm: false), wasProven: true, livedFor: .seconds(10), at: at(3000), random: 0)
+        pool.retired(.goAway(isCalm: false), .init(delivered: 1), livedFor: .seconds(10), at: at(3000), random: 0)
         #expect(pool.decide(queued: 1, Connections(), at: at(3000)) == .dial(1))
+    }
+
+    @Test(arguments: [1, 10, 1000])
+    func anOrderlyEndIsNoSetbackHoweverSoonItComes(pushes: Int) {
+        var pool = PoolMachine(maximumConnections: 1)
+        for end in 1...100 as ClosedRange<UInt64> {
+            pool.retired(
+                .goAway(isCalm: false), .init(delivered: pushes, taken: pushes), livedFor: .milliseconds(20),
+                at: at(end * 20), random: 0)
+            #expect(pool.decide(queued: 1, Connections(), at: at(end * 20)) == .dial(1))
+            pool.dialled()
+            pool.proved()
+        }
+        #expect(pool.setbacks == 0)
+    }
+
+    @Test func aConnectionThatDeliversMoreThanItLosesIsWorthAnother() {
+        var pool = PoolMachine(maximumConnections: 1)
+        for end in 1...10 as ClosedRange<UInt64> {
+            pool.retired(
+                .died, .init(delivered: 501, lost: 500, taken: 1001), livedFor: .milliseconds(20), at: at(end * 20),
+                random: 0)
+            #expect(pool.decide(queued: 1, Connections(), at: at(end * 20)) == .dial(1))
+            pool.dialled()
+        }
+        for _ in 0..<4 {
+            pool.retired(
+                .died, .init(delivered: 500, lost: 500, taken: 1000), livedFor: .milliseconds(20), at: at(1000),
+                random: 0)
+        }
+        #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .wait(until: at(2000)))
+    }
+
+    @Test func whatTheServerGaveBackIsNotOfferedAgain() {
+        var pool = PoolMachine(maximumConnections: 1)
+        func end(taken: Int, givenBack: Int) {
+            pool.retired(
+                .goAway(isCalm: false), .init(delivered: taken, taken: taken, givenBack: givenBack),
+                livedFor: .seconds(1), at: at(0), random: 0)
+        }
+        end(taken: 5000, givenBack: 0)
+        #expect(pool.expectedRequests == nil, "it may have been given no more")
+        end(taken: 10, givenBack: 990)
+        #expect(pool.expectedRequests == 10)
+        end(taken: 10, givenBack: 0)
+        #expect(pool.expectedRequests == 10, "as expected")
+        end(taken: 4, givenBack: 6)
+        #expect(pool.expectedRequests == 4)
+        end(taken: 0, givenBack: 4)
+        #expect(pool.expectedRequests == 1)
+        end(taken: 70, givenBack: 0)
+        #expect(pool.expectedRequests == nil, "it took more than that")
     }
 
     @Test func ourOwnStopIsNobodysFailure() {
         var pool = PoolMachine(maximumConnections: 1)
-        pool.retired(.stopped, wasProven: false, livedFor: .zero, at: at(0), random: 0)
+        pool.retired(.stopped, .init(lost: 1), livedFor: .zero, at: at(0), random: 0)
         #expect(pool.failures == 0)
     }
 

@@ -3,9 +3,9 @@ import Foundation
 import Testing
 import UpgradeRules
 
-/// The app delegate of README.md, word for word, on stand-ins for what UIKit and the app itself bring.
+/// The app delegate of etc/APPS.md, word for word, on stand-ins for what UIKit and the app itself bring.
 @MainActor @Suite(.serialized) struct AppDelegateExampleTests {
-    // README: begin
+    // APPS.md: begin
     final class AppDelegate: UIResponder, UIApplicationDelegate {
         let version =
             (try? Version(Bundle.main.infoDictionary?["CFBundleShortVersionString"] as? String ?? "")) ?? .zero
@@ -34,17 +34,17 @@ import UpgradeRules
             if case .force(let url) = push { tell(.pushReceived(downloadURL: url)) }
         }
     }
-    // README: end
+    // APPS.md: end
 
-    @Test func itStandsInTheReadmeWordForWord() throws {
+    @Test func itIsInTheDocumentWordForWord() throws {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let document = try String(contentsOf: root.appending(path: "etc/APPS.md"), encoding: .utf8)
         let lines = try String(contentsOf: here, encoding: .utf8).components(separatedBy: "\n")
-        let begin = try #require(lines.firstIndex(of: "    // README: begin"))
-        let end = try #require(lines.firstIndex(of: "    // README: end"))
+        let begin = try #require(lines.firstIndex(of: "    // APPS.md: begin"))
+        let end = try #require(lines.firstIndex(of: "    // APPS.md: end"))
         let code = lines[(begin + 1)..<end].map { $0.isEmpty ? $0 : String($0.dropFirst(4)) }
-        #expect(readme.contains("```swift\n" + code.joined(separator: "\n") + "\n```"))
+        #expect(document.contains("```swift\n" + code.joined(separator: "\n") + "\n```"))
     }
 
     @Test func aPushMeetsTheUserAtTheNextCoreActionAndAtEachReturn() throws {

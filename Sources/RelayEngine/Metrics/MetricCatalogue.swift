@@ -15,10 +15,10 @@ package enum MetricCatalogue {
         .gauge, "upgrade_relay_devices", ["app", "platform"], "Registered devices.")
     package static let pending = Metric(
         .gauge, "upgrade_relay_pushes_pending", ["app", "platform"],
-        "Devices of running campaigns that wait for their first try, but for those in flight and of later waves.")
+        "Devices of running campaigns that were not tried yet, without those in flight and those of later waves.")
     package static let retriesWaiting = Metric(
         .gauge, "upgrade_relay_retries_waiting", ["app", "platform"],
-        "Pushes of running campaigns that wait to be tried again.")
+        "Pushes of running campaigns that wait for a retry.")
     package static let oldestCampaign = Metric(
         .gauge, "upgrade_relay_oldest_running_campaign_start_timestamp_seconds", ["app", "platform"],
         "When the oldest running campaign began; absent while none runs.")
@@ -27,10 +27,10 @@ package enum MetricCatalogue {
         "1 while a campaign is suspended because the push service refuses the credential or its environment, else 0.")
     package static let pushesCancelled = Metric(
         .gauge, "upgrade_relay_pushes_cancelled", ["app", "platform", "state"],
-        "Devices that cancelled and superseded campaigns of the store did not send to any more.")
+        "Devices that got no push because their campaign was cancelled or superseded.")
     package static let watcherLook = Metric(
         .gauge, "upgrade_relay_watcher_last_look_timestamp_seconds",
-        "When the watcher last compared the store's requirements with the campaigns.")
+        "When the store's required versions were last compared with its campaigns.")
 
     static let campaigns = [
         campaignsByState, devices, pending, retriesWaiting, oldestCampaign, credentialSuspended, pushesCancelled,
@@ -47,7 +47,7 @@ package enum MetricCatalogue {
         "Pushes refused for good, by the push service's reason; unknown reasons are \"other\".")
     package static let retries = Metric(
         .counter, "upgrade_relay_push_retries_total", ["app", "platform", "cause"],
-        "Tries to repeat, by cause: the service's reason, ConnectionLost, StreamRefused, NoConnection or NotSent.")
+        "Retries scheduled, by cause: the service's reason, ConnectionLost, StreamRefused, NoConnection or NotSent.")
     package static let filtered = Metric(
         .counter, "upgrade_relay_devices_filtered_total", ["app", "platform", "reason"],
         "Devices that got no push, by reason.")
@@ -56,13 +56,13 @@ package enum MetricCatalogue {
         "Pushes handed to the lanes whose outcome is not recorded yet.")
     package static let reachable = Metric(
         .gauge, "upgrade_relay_push_service_reachable", ["app", "platform", "environment"],
-        "1 while the push service takes connections and answers, as far as it was tried, else 0.")
+        "1 while the push service accepts connections and answers, or was not tried, else 0.")
     package static let held = Metric(
         .gauge, "upgrade_relay_push_service_held", ["app", "platform", "environment"],
-        "1 while pushes are held because the push service answers 5xx to nearly all of them, else 0.")
+        "1 while sending is paused because the push service answers 5xx to nearly every push (an outage), else 0.")
     package static let rateLimit = Metric(
         .gauge, "upgrade_relay_push_rate_limit_per_second", ["app", "platform"],
-        "Pushes a second that the app's pace allows at this moment of its ramp; absent without a pace.")
+        "Pushes per second that the app's pace allows now, ramp included; absent without a pace.")
     package static let tokensSigned = Metric(
         .counter, "upgrade_relay_provider_tokens_signed_total", "Provider tokens that were signed.")
 
@@ -72,21 +72,21 @@ package enum MetricCatalogue {
 
     package static let requestsSent = Metric(
         .counter, "upgrade_relay_http2_requests_sent_total", ["lane"],
-        "Requests put on a connection to a push service, repeated ones included.")
+        "Requests put on a connection to a push service, requeued ones included.")
     package static let resends = Metric(
         .counter, "upgrade_relay_http2_resends_total", ["lane"],
-        "Requests that went back into the queue at once, for another connection.")
+        "Requests that were requeued at once for another connection.")
     package static let streams = Metric(
         .gauge, "upgrade_relay_http2_streams_open", ["lane"], "Requests on a connection without an answer yet.")
     package static let connectionsOpen = Metric(
         .gauge, "upgrade_relay_http2_connections_open", ["lane"], "Connections to push services.")
     package static let dials = Metric(
-        .counter, "upgrade_relay_http2_connections_dialed_total", ["lane"], "Connections that were tried to open.")
+        .counter, "upgrade_relay_http2_connections_dialed_total", ["lane"], "Attempts to open a connection.")
     package static let dialFailures = Metric(
-        .counter, "upgrade_relay_http2_dial_failures_total", ["lane"], "Connections that could not be opened.")
+        .counter, "upgrade_relay_http2_dial_failures_total", ["lane"], "Attempts to open a connection that failed.")
     package static let retirements = Metric(
         .counter, "upgrade_relay_http2_connections_retired_total", ["lane", "reason"],
-        "Connections that took nothing new any more, by reason.")
+        "Connections that were retired (nothing new is sent on them), by reason.")
     package static let goAways = Metric(
         .counter, "upgrade_relay_http2_goaways_total", ["lane", "code"],
         "GOAWAY frames of push services by error code (RFC 9113, 7).")
@@ -111,7 +111,7 @@ package enum MetricCatalogue {
     package static let logBytes = Metric(
         .gauge, "upgrade_relay_store_wal_bytes", "Size of the write-ahead log beside the database.")
     package static let freeBytes = Metric(
-        .gauge, "upgrade_relay_store_filesystem_free_bytes", "What the store's file system has free for the daemon.")
+        .gauge, "upgrade_relay_store_filesystem_free_bytes", "Free space for the daemon on the store's file system.")
     package static let storeTaking = Metric(
         .gauge, "upgrade_relay_store_taking_outcomes", "0 while the store refuses outcomes, else 1.")
 
@@ -127,7 +127,7 @@ package enum MetricCatalogue {
         "Looks at a source of versions that failed.")
     package static let sourceSuccess = Metric(
         .gauge, "upgrade_relay_source_last_success_timestamp_seconds", ["app", "platform", "source"],
-        "When a source of versions could last be read; absent before the first time.")
+        "When a source of versions was last read; absent before the first time.")
 
     static let sources = [sourceFailing, sourceFailures, sourceSuccess]
 
@@ -141,7 +141,7 @@ package enum MetricCatalogue {
         "From a request's head to its answer; of a streamed answer to its beginning.")
     package static let webhooks = Metric(
         .counter, "upgrade_relay_webhooks_received_total", ["kind", "result"],
-        "Webhooks by what became of them: accepted, replayed, unauthorized, invalid, conflict, tooLarge or failed.")
+        "Webhooks by result: accepted, replayed, unauthorized, invalid, conflict, tooLarge or failed.")
 
     static let requests = [requestsAnswered, requestDuration, webhooks]
 
@@ -149,35 +149,35 @@ package enum MetricCatalogue {
 
     package static let notificationAttempts = Metric(
         .counter, "upgrade_relay_notification_attempts_total", ["receiver", "result"],
-        "Attempts to notify, by the receiver's host and what came of it: delivered, retried, failed (for the last time) "
+        "Attempts to notify, by the receiver's host and the result: delivered, retried, failed (for the last time) "
             + "or gone (410).")
     package static let notificationsPending = Metric(
         .gauge, "upgrade_relay_notifications_pending", ["receiver"],
-        "Notifications that the receiver has not taken yet.")
+        "Notifications that the receiver has not accepted yet.")
     package static let oldestNotification = Metric(
         .gauge, "upgrade_relay_oldest_pending_notification_timestamp_seconds", ["receiver"],
         "When the oldest pending notification was made; absent while none is pending.")
     package static let receiverGone = Metric(
         .gauge, "upgrade_relay_notification_receiver_gone", ["receiver"],
-        "1 while a receiver that answered 410 is told nothing any more, else 0.")
+        "1 while a receiver is switched off because it answered 410, else 0.")
 
     static let notifications = [notificationAttempts, notificationsPending, oldestNotification, receiverGone]
 
     // MARK: The daemon
 
     package static let buildInfo = Metric(
-        .gauge, "upgrade_relay_build_info", ["version"], "1, with the release in the label.")
+        .gauge, "upgrade_relay_build_info", ["version"], "Always 1; the label has the release.")
     package static let logLines = Metric(
         .counter, "upgrade_relay_log_lines_total", ["level"], "Lines written to the log.")
     package static let cpu = Metric(
         .counter, "process_cpu_seconds_total", "User and system time of the process.")
     package static let residentMemory = Metric(
-        .gauge, "process_resident_memory_bytes", "Memory of the process that is resident.")
+        .gauge, "process_resident_memory_bytes", "Resident memory of the process.")
     package static let virtualMemory = Metric(
         .gauge, "process_virtual_memory_bytes", "Virtual memory of the process.")
     package static let openDescriptors = Metric(.gauge, "process_open_fds", "Open file descriptors.")
     package static let maximumDescriptors = Metric(
-        .gauge, "process_max_fds", "The most file descriptors that the process may open.")
+        .gauge, "process_max_fds", "File descriptors that the process may open at most.")
     package static let startTime = Metric(
         .gauge, "process_start_time_seconds", "When the process began, since 1970.")
 
@@ -195,9 +195,9 @@ package enum MetricCatalogue {
         }
         let head = [
             "# What /metrics shows", "",
-            "Made by `upgrade-relay generate metrics`. Counters begin at zero with the process; histograms have the buckets",
-            "0.0005 s, doubled up to 32.768 s. No label ever holds a token, a telephone or a campaign.", "",
-            "| metric | type | labels | what it says |", "|---|---|---|---|",
+            "Written by `upgrade-relay generate metrics`. Counters start at zero with the process; histograms have the buckets",
+            "0.0005 s, doubled up to 32.768 s. No label ever contains a token, a telephone or a campaign.", "",
+            "| metric | type | labels | meaning |", "|---|---|---|---|",
         ]
         return (head + rows).joined(separator: "\n") + "\n"
     }

@@ -1,4 +1,5 @@
 import APNsSimulator
+import HTTPServer
 import RelayAPI
 
 struct SimulateAPNsCommand: Command {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPServer
 import RelayAPI
 
 extension RelayConfiguration {
@@ -45,19 +46,20 @@ extension RelayConfiguration {
     }
 
     private static func readLimits(_ reader: ConfigurationReader, into limits: inout APILimits) {
-        limits.connections = reader.integer(
-            "connections", default: limits.connections, in: 16...1_000_000, "a number of connections")
-        limits.connectionsPerAddress = reader.integer(
-            "connectionsPerAddress", default: max(1, limits.connections / 2), in: 1...1_000_000,
+        limits.server.connections = reader.integer(
+            "connections", default: limits.server.connections, in: 16...1_000_000, "a number of connections")
+        limits.server.connectionsPerAddress = reader.integer(
+            "connectionsPerAddress", default: max(1, limits.server.connections / 2), in: 1...1_000_000,
             "a number of connections")
-        limits.idleTime = milliseconds(
+        limits.server.idleTime = milliseconds(
             reader.duration("idleTime", default: "30s", in: .seconds(1)...(.seconds(3600))))
-        limits.requestTime = milliseconds(
+        limits.server.requestTime = milliseconds(
             reader.duration("requestTime", default: "30s", in: .seconds(1)...(.seconds(3600))))
         limits.body = reader.integer("body", default: limits.body, in: 1024...(64 << 20), "a number of bytes")
         limits.head = reader.integer("head", default: limits.head, in: 1024...16_384, "a number of bytes")
         limits.target = reader.integer("target", default: limits.target, in: 512...16_384, "a number of bytes")
-        limits.threads = reader.integer("threads", default: limits.threads, in: 1...64, "a number of threads")
+        limits.server.threads = reader.integer(
+            "threads", default: limits.server.threads, in: 1...64, "a number of threads")
         reader.finish()
     }
 

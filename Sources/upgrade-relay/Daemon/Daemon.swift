@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FanOut
 import Foundation
+import HTTPServer
 import Notifications
 import RelayAPI
 import RelayEngine
@@ -76,7 +77,7 @@ struct Daemon {
             store: store, book: book, fanOut: fanOut, sources: sources, notifier: notifier, board: board,
             signings: signings, log: log, clock: clock)
         var settings = apiSettings(configuration, limits, identity, book)
-        settings.handed = sockets.handed
+        settings.server.handed = sockets.handed
         let api = APIServer(store: store, control: desk, settings: settings, board: board)
         do {
             try api.start()
@@ -144,8 +145,8 @@ struct Daemon {
         var settings = APISettings(
             listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
             webhookSecrets: { book.current.webhookSecrets }, limits: limits, clock: clock, log: log)
-        settings.controlSocketGroup = configuration.listen.controlSocketGroup?.id
-        settings.identity = identity
+        settings.server.controlSocketGroup = configuration.listen.controlSocketGroup?.id
+        settings.server.identity = identity
         settings.checkTrust = configuration.listen.checkTrust
         return settings
     }
@@ -154,12 +155,12 @@ struct Daemon {
     private func limits(of configuration: RelayConfiguration) -> APILimits {
         var limits = configuration.listen.limits
         let most = max(16, OpenFiles.raiseLimit() - OpenFiles.reserve)
-        if limits.connections > most {
+        if limits.server.connections > most {
             log(
                 .warning, "fewer connections than configured: the limit on open files is too low",
-                [("configured", String(limits.connections)), ("possible", String(most))])
-            limits.connections = most
-            limits.connectionsPerAddress = min(limits.connectionsPerAddress, max(1, most / 2))
+                [("configured", String(limits.server.connections)), ("possible", String(most))])
+            limits.server.connections = most
+            limits.server.connectionsPerAddress = min(limits.server.connectionsPerAddress, max(1, most / 2))
         }
         return limits
     }

@@ -17,19 +17,19 @@ extension ConfigurationManual {
 
     static let description = [
         "JSON5: JSON with comments, trailing commas and keys without quotes. The file is the one that *--config* names, else "
-            + "*UPGRADE_RELAY_CONFIG* in the environment, else the one above. Everything has a default but what only its "
-            + "owner can know; *null* is as good as leaving a key out, but for *apns*.",
-        "*upgrade-relay check-config* names every fault with its field, what it held and what would be right, and looks at "
-            + "every file that is named. SIGHUP (*systemctl reload upgrade-relay*) takes a changed file at once; *store*, "
-            + "*listen* (but for a renewed certificate) and *fanOut* need a restart, and the log says so. A file that does "
-            + "not validate changes nothing.",
+            + "*UPGRADE_RELAY_CONFIG* in the environment, else the one above. Every key has a default, except "
+            + "those that only you can know. *null* means the same as leaving a key out, except for *apns*.",
+        "*upgrade-relay check-config* names every fault with its field, its value and what would be right, and checks "
+            + "every file that is named. SIGHUP (*systemctl reload upgrade-relay*) applies a changed file at once. Changes of "
+            + "*store*, *listen* (except a renewed certificate) and *fanOut* need a restart, and the log says so. A file that "
+            + "is not valid changes nothing.",
         "A duration is text: whole numbers with d, h, m, s or ms, the largest unit first, such as \"7d\" or \"1h30m\".",
     ]
 
     static let secrets = [
-        "A secret never stands in the file, only its place, which is one of: { *file*: \"/path\" }, a file; { *credential*: "
+        "A secret is never written in the file, only its place, which is one of: { *file*: \"/path\" }, a file; { *credential*: "
             + "\"name\" }, a systemd credential, which *LoadCredential=* in the service's unit provides; { *environment*: "
-            + "\"NAME\" }, an environment variable. A line end at its end does not count.",
+            + "\"NAME\" }, an environment variable. A line break at its end is ignored.",
         "Secrets are read at the start and at each reload.",
     ]
 
@@ -43,101 +43,111 @@ extension ConfigurationManual {
             ("store.sqlite.path", "The SQLite file. Its log lies beside it, so the directory must be writable too."),
             (
                 "store.keep",
-                "How long the deliveries of campaigns that ended are kept, and with them webhook ids, ended alerts, "
-                    + "notifications, and devices that are removed or dead. Campaigns stay, with their counts. null (the "
-                    + "default) keeps everything, and the store grows with every campaign."
+                "How long to keep the deliveries of campaigns that ended, webhook ids, ended alerts, notifications, "
+                    + "and devices that are removed or dead. Campaigns stay, with their counts. null (the default) "
+                    + "keeps everything, and the store grows with every campaign."
             ),
         ])
 
     private static let listenSection = Section(
-        "listen", "The doors of the daemon. Under systemd the socket units open them, and their addresses hold.",
+        "listen",
+        "Where the daemon listens. Under systemd the socket units open the sockets, and their addresses are used.",
         [
             ("listen.address", "Where the HTTP API listens: an IP address and a port, \"[::1]:8480\" for IPv6."),
             (
                 "listen.tls.certificate",
-                "A PEM file with the server's certificate first, then its chain. Without *listen.tls* (the default, null) it "
-                    + "is plain HTTP, for this machine or behind a reverse proxy. TLS 1.2 and 1.3 are spoken. A reload takes "
-                    + "a renewed pair; one that does not fit or has expired changes nothing."
+                "A PEM file with the server's certificate first, then its chain. Without *listen.tls* (the default, "
+                    + "null) it is plain HTTP, for this machine or behind a reverse proxy. TLS 1.2 and 1.3 are "
+                    + "supported. A reload takes a renewed pair; one that does not match or has expired changes "
+                    + "nothing."
             ),
             ("listen.tls.key", "The certificate's private key in PEM."),
             (
                 "listen.controlSocket",
-                "What the commands talk to. Root, the relay's own user and the group below have an operator's rights there."
+                "The socket that the commands use. Root, the relay's own user and the group below may do everything "
+                    + "there."
             ),
             (
                 "listen.controlSocketGroup",
-                "A group of this system that is let in too (mode 0660); the relay's user must be in it. None by default."
+                "A group of this system that may use the control socket too (mode 0660); the relay's user must be a "
+                    + "member. None by default."
             ),
             (
                 "listen.checkTrust",
-                "Whose word is taken for a device's version at /v1/check: of whoever names its push token, or only of callers "
-                    + "with an API token of the scope devices."
+                "Who may update a device's version by /v1/check: whoever names the device's push token, or only "
+                    + "callers with an API token of the scope devices."
             ),
             (
                 "listen.limits.connections",
-                "Connections at a time. Beyond, the longest idle ones are closed; where none is idle, new ones are. At most "
-                    + "the hard limit on open files less 512."
+                "Connections at a time. Above that, those that have been idle longest are closed; if none is idle, "
+                    + "the new one is. At most the hard limit on open files minus 512."
             ),
             (
                 "listen.limits.connectionsPerAddress",
-                "The same from one address, of IPv6 from one /64. Left out it is half of *connections*."
+                "The same for one address, for IPv6 one /64. By default half of *connections*."
             ),
             ("listen.limits.idleTime", "How long a connection may be open without a complete request line."),
             (
                 "listen.limits.requestTime",
-                "From the request line to the body's last byte, then again for the answer to be taken; of an import or an "
-                    + "export for each piece of 128 KiB."
+                "Time from the request line to the last byte of the body, then the same again until the client has "
+                    + "read the answer; for an import or an export it applies to each piece of 128 KiB."
             ),
             (
                 "listen.limits.body",
-                "Bytes of a body; more is answered with 413. Webhooks take 64 KiB, imports as much as comes."
+                "Bytes of a body; more is answered with 413. A webhook may have 64 KiB, an import has no limit."
             ),
-            ("listen.limits.head", "Bytes of a whole head; more is answered with 431."),
-            ("listen.limits.target", "Bytes of a request line's target; more is answered with 414."),
+            ("listen.limits.head", "Bytes of the whole head; more is answered with 431."),
+            ("listen.limits.target", "Bytes of the request target; more is answered with 414."),
             ("listen.limits.threads", "Threads that read and write sockets. They never wait for the disk."),
         ])
 
     private static let peersSection = Section(
-        "webhooks, notify, log", "Who may tell, and who is told.",
+        "webhooks, notify, log", "Webhooks in, webhooks out, and the log.",
         [
             (
                 "webhooks.secrets",
-                "Secrets of those who may announce versions by webhook. Any of them may verify, so that one can be changed "
-                    + "without a gap. With none, every webhook is refused."
+                "Secrets that version webhooks are signed with. A webhook is accepted if any of them verifies it, "
+                    + "so that one can be changed without a gap. Without one, every webhook is refused."
             ),
-            ("webhooks.secrets[]", "\"whsec_\" and base64 of 24 to 64 bytes, or any bytes that both sides know."),
+            ("webhooks.secrets[]", "\"whsec_\" and base64 of 24 to 64 bytes, or any bytes that both sides have."),
             (
                 "notify",
-                "Who gets a POST when a campaign's state changes, signed as Standard Webhooks says; sixteen at most. 2xx takes "
-                    + "it, what fails is tried ten times in three days, 410 means never again: such a receiver is told again "
-                    + "only after a reload without it and one with it."
+                "Receivers of a POST when a campaign's state changes, signed as Standard Webhooks says; sixteen at "
+                    + "most. 2xx accepts it, anything else is tried again, ten times in three days. 410 switches the "
+                    + "receiver off, until it is removed, reloaded, added again and reloaded."
             ),
             ("notify[].url", "https; http for this machine only."),
-            ("notify[].secret", "What it is signed with: \"whsec_\" and base64 of 24 to 64 bytes."),
+            (
+                "notify[].secret",
+                "The secret that notifications are signed with: \"whsec_\" and base64 of 24 to 64 bytes."
+            ),
             (
                 "notify[].events",
                 "campaign.waiting, campaign.running, campaign.paused, campaign.suspended, campaign.completed, "
-                    + "campaign.cancelled, campaign.superseded. Left out it is all of them."
+                    + "campaign.cancelled, campaign.superseded. By default all of them."
             ),
             ("notify[].trustedCertificates", "A PEM file of certificates to trust instead of the system's."),
             (
                 "log.level",
-                "The least that a line must matter to be written. *upgrade-relay log level* changes it until the next reload. "
-                    + "debug tells every request; no level tells every push."
+                "The lowest level that is written. *upgrade-relay log level* changes it until the next reload. "
+                    + "debug logs every request; no level logs every push."
             ),
         ])
 
     private static let fanOutSection = Section(
-        "fanOut", "How a campaign's audience is cut and spread.",
+        "fanOut", "How a campaign's audience is divided.",
         [
-            ("fanOut.lanes", "Threads that each drive connections of their own."),
+            ("fanOut.lanes", "Threads, each with its own connections to the push services."),
             (
                 "fanOut.batch",
-                "Devices that are read, sent and recorded together. After a crash at most the batches in flight are sent "
-                    + "again: for each campaign 16 of them, and beyond that as many devices as its connections have "
-                    + "streams, which is 32,000 for all campaigns together at most."
+                "Devices that are read, sent and recorded together. After a crash, at most the batches in flight "
+                    + "are sent again: 16 for each campaign, plus as many devices as its connections have streams, at "
+                    + "most 32,000 for all campaigns together."
             ),
-            ("fanOut.shardSize", "Devices of one shard, the unit that can be worked on side by side."),
+            (
+                "fanOut.shardSize",
+                "Devices of one shard. Different shards of a campaign are worked on at the same time."
+            ),
         ])
 
     private static let appsSection = Section(
@@ -145,21 +155,21 @@ extension ConfigurationManual {
         "One entry for each app, by the name that the API and the commands use, usually the bundle id: *APP* below. In it *ios*, "
             + "*android* or both: *PLATFORM* below.",
         [
-            ("apps.APP.PLATFORM.downloadUrl", "Where users get the new version. A bump may bring its own."),
+            ("apps.APP.PLATFORM.downloadUrl", "Where users get the new version. A bump may name another URL."),
             (
                 "apps.APP.PLATFORM.forcePolicy",
-                "Which number's rise forces an upgrade, where a bump says what is latest but not what is required: none; the "
-                    + "first; the first or the second; one of three."
+                "Which number's rise forces an upgrade, for bumps that name the latest version but not the required "
+                    + "one: none; the first; the first or the second; any of the three."
             ),
             ("apps.APP.PLATFORM.push.type", "The page.type of the payload, which the app's code looks for."),
-            ("apps.APP.PLATFORM.push.alert", "What the phone shows where a bump brings no message."),
+            ("apps.APP.PLATFORM.push.alert", "What the phone shows if the bump has no message."),
             (
                 "apps.APP.PLATFORM.push.priority",
-                "10: at once. 5: as the phone's battery allows. 1: never wakes the phone."
+                "10 is delivered at once, 5 when the phone's battery allows it, and 1 never wakes the phone."
             ),
             (
                 "apps.APP.PLATFORM.push.timeToLive",
-                "From the rise of the required version until nothing is sent any more, and how long APNs keeps the push for a "
+                "How long after the rise of the required version pushes are sent, and how long APNs keeps one for a "
                     + "phone that is off."
             ),
             (
@@ -168,48 +178,52 @@ extension ConfigurationManual {
             ),
             (
                 "apps.APP.PLATFORM.pace.ratePerSecond",
-                "Pushes a second at most, retries included, evenly spread: in no second more than this, a tenth of it and one "
-                    + "push. As fast as they go by default. A reload takes it at once."
+                "Pushes per second at most, retries included, evenly spread. No second ever has more than this "
+                    + "number plus a tenth of it plus one push. By default there is no limit. A reload applies it at "
+                    + "once."
             ),
             (
                 "apps.APP.PLATFORM.pace.rampUp.from",
-                "The percentage of the rate to begin with, each time that a campaign or a wave begins and a campaign goes on."
+                "The percentage of the rate to begin with, each time that a campaign or a wave begins or a campaign "
+                    + "continues."
             ),
-            ("apps.APP.PLATFORM.pace.rampUp.over", "How long until the whole rate is reached, evenly."),
+            ("apps.APP.PLATFORM.pace.rampUp.over", "How long until the whole rate is reached. It grows evenly."),
             (
                 "apps.APP.PLATFORM.pace.waves",
-                "Percentages of the audience that get the push one after the other, each with those before it, the last 100. "
-                    + "Who comes when is drawn by token, anew in each campaign. The whole audience at once by default."
+                "Percentages of the audience, each including those before it, the last one 100, that are sent to "
+                    + "one after the other. Which devices are in a wave is drawn by token, anew in each campaign. By "
+                    + "default the whole audience at once."
             ),
             (
                 "apps.APP.PLATFORM.pace.betweenWaves.pause",
-                "From the last push of a wave to the first of the next; \"0\" by default where approval is asked for. A part "
-                    + "of push.timeToLive."
+                "Time from the last push of a wave to the first of the next. With approval the default is \"0\". "
+                    + "Pauses count towards push.timeToLive."
             ),
             (
                 "apps.APP.PLATFORM.pace.betweenWaves.approval",
-                "Whether the campaign is suspended after each wave but the last, until it is resumed."
+                "Whether the campaign is suspended after each wave except the last, until it is resumed."
             ),
             (
                 "apps.APP.PLATFORM.pace.betweenWaves.maxFailedPercent",
-                "The campaign is suspended where more of a wave's pushes were not taken at the end of the pause: rejected, "
-                    + "unregistered, expired, or still to be tried again. Not looked at by default."
+                "The campaign is suspended if, at the end of the pause, more than this percentage of the wave's "
+                    + "pushes has not been accepted: rejected, unregistered, expired, or waiting for a retry. By "
+                    + "default this is not checked."
             ),
             (
                 "apps.APP.PLATFORM.webhooks.tagPattern",
-                "A regular expression for the tag of a release that GitHub or GitLab announces; its one capture group is the "
-                    + "version. Other tags are ignored."
+                "A regular expression for the tag of a release that GitHub or GitLab announces, with one capture "
+                    + "group for the version. Other tags are ignored."
             ),
             ("apps.APP.PLATFORM.webhooks.prereleases", "Whether GitHub's prereleases count."),
             (
                 "apps.APP.PLATFORM.webhooks.sets",
-                "latest: a release raises the latest version, and the required one only as *forcePolicy* says. required: every "
-                    + "release forces."
+                "latest: a release raises the latest version, and the required one only as *forcePolicy* says. "
+                    + "required: every release raises both."
             ),
             (
                 "apps.APP.PLATFORM.holdHours",
-                "With an App Store source: hours from the release in the store until users are told, because not everybody can "
-                    + "download it at once. 0: at once. 168 where Apple's phased release is used."
+                "With an App Store source: how many hours after the release in the store a campaign begins, because "
+                    + "not everybody can download it at once. 0 begins at once; use 168 with Apple's phased release."
             ),
         ])
 
@@ -219,21 +233,21 @@ extension ConfigurationManual {
         [
             ("apps.APP.PLATFORM.apns.teamId", "The ten characters of the developer team, from Apple's developer site."),
             ("apps.APP.PLATFORM.apns.keyId", "The ten characters of the signing key."),
-            ("apps.APP.PLATFORM.apns.key", "The .p8 file that Apple gave."),
-            ("apps.APP.PLATFORM.apns.topic", "The bundle id. Left out it is the app's name."),
+            ("apps.APP.PLATFORM.apns.key", "The .p8 file from Apple."),
+            ("apps.APP.PLATFORM.apns.topic", "The bundle id. By default the app's name."),
             (
                 "apps.APP.PLATFORM.apns.server",
-                "A server of one's own, such as \"https://127.0.0.1:2197\" for *upgrade-relay simulate-apns*. Left out it is "
-                    + "Apple's."
+                "A server to use instead of Apple's, such as \"https://127.0.0.1:2197\" for *upgrade-relay "
+                    + "simulate-apns*."
             ),
             (
                 "apps.APP.PLATFORM.apns.sandboxServer",
-                "The same for devices of the sandbox. It follows *server* where only that is given."
+                "The same for devices of the sandbox. By default the same as *server*, if that is given."
             ),
             (
                 "apps.APP.PLATFORM.apns.tryOtherEnvironment",
-                "Whether a token that its environment calls bad is tried once in the other one; where that takes it, the "
-                    + "device's environment is corrected. The key must be good for both."
+                "Whether a token that is refused as BadDeviceToken is tried once in the other environment. If it is "
+                    + "accepted there, the device's environment is corrected. The key must be valid for both."
             ),
             (
                 "apps.APP.PLATFORM.apns.trustedCertificates",
@@ -245,47 +259,49 @@ extension ConfigurationManual {
             ),
             (
                 "apps.APP.PLATFORM.apns.connections",
-                "Connections at most, for each lane and server. One while it suffices; more are opened while every stream is "
-                    + "taken and each step brings a higher rate, which hides the service's latency. Those that brought "
-                    + "nothing are closed at once, those that nobody needed for ten minutes then."
+                "Connections at most, for each lane and server. One is used as long as it is enough. While all its "
+                    + "streams are in use, more are opened, as long as each step raises the rate: that hides the "
+                    + "service's latency. A connection that did not raise the rate is closed at once, one that was "
+                    + "not needed for ten minutes after that time."
             ),
         ])
 
     private static let sourcesSection = Section(
         "sources",
-        "Where versions are looked up; iOS only. Each entry is { *appStore*: { ... } }, of which an app has one at most, or { "
-            + "*launchGate*: { ... } }.",
+        "Sources that are watched for new versions; iOS only. Each entry is { *appStore*: { ... } }, of which an "
+            + "app has one at most, or { *launchGate*: { ... } }.",
         [
-            ("apps.APP.PLATFORM.sources", "Nowhere by default."),
+            ("apps.APP.PLATFORM.sources", "Sources that are watched for new versions. None by default."),
             (
                 "apps.APP.PLATFORM.sources[].appStore.id",
-                "The app's number in the App Store. The store's answer raises what is latest, never by itself what is "
-                    + "required; and a campaign waits until the store offers a version that meets it. Where *bundleId* is "
-                    + "given too, both are asked and the newer is believed."
+                "The app's number in the App Store. The store's answer raises the latest version, never the "
+                    + "required one by itself; and a campaign waits until the store offers a version that meets the "
+                    + "requirement. If *bundleId* is given too, both are asked and the newer answer counts."
             ),
             ("apps.APP.PLATFORM.sources[].appStore.bundleId", "The app's bundle id in the App Store."),
             (
                 "apps.APP.PLATFORM.sources[].appStore.country",
-                "Two letters of the store's country, such as \"cn\". Left out it is the United States."
+                "Two letters of the store's country, such as \"cn\". By default the United States."
             ),
             (
                 "apps.APP.PLATFORM.sources[].appStore.every",
-                "How often. A server of one's own may be asked each second."
+                "How often to ask. A server of your own may be asked each second."
             ),
             (
                 "apps.APP.PLATFORM.sources[].appStore.lookupServer",
-                "A stand-in for Apple's lookup, for tests: https, or http for this machine."
+                "A server to ask instead of Apple's, for tests: https, or http for this machine."
             ),
             (
                 "apps.APP.PLATFORM.sources[].launchGate.file",
-                "A LaunchGate document: minimumVersion of its ios is required, optionalVersion is latest. Read whenever it "
-                    + "changes. Either this or *url*."
+                "A LaunchGate document: in its ios, minimumVersion is the required version, optionalVersion the "
+                    + "latest. Read whenever it changes. Give either this or *url*."
             ),
             (
                 "apps.APP.PLATFORM.sources[].launchGate.url",
-                "The same from elsewhere: https, or http for this machine. Faults show it to everybody at /readyz, all but its "
-                    + "query: a signature or a key goes there. A user before the host is refused."
+                "The same document at a URL: https, or http for this machine. A fault shows the URL to everybody at "
+                    + "/readyz, without its query. So put a signature or a key into the query; a user and password "
+                    + "before the host are refused."
             ),
-            ("apps.APP.PLATFORM.sources[].launchGate.every", "How often the *url* is asked."),
+            ("apps.APP.PLATFORM.sources[].launchGate.every", "How often to ask the *url*."),
         ])
 }

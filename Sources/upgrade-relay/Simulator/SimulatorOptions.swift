@@ -1,5 +1,6 @@
 import APNsSimulator
 import Foundation
+import HTTPServer
 import RelayAPI
 import RelayEngine
 import Signing

@@ -3,6 +3,7 @@ import RelayEngine
 import RelayStore
 
 @testable import HTTP2
+@testable import HTTPServer
 @testable import PushProviders
 @testable import RelayAPI
 @testable import VersionSources

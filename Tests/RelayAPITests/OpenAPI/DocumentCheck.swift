@@ -3,6 +3,7 @@ import CurlTransport
 import Testing
 import VersionSources
 
+@testable import HTTPServer
 @testable import RelayAPI
 
 /// Holds every answer that a test's client receives against the OpenAPI document.

@@ -7,6 +7,7 @@ import Testing
 import UpgradeRules
 import VersionSources
 
+@testable import HTTPServer
 @testable import RelayAPI
 
 @Suite("The OpenAPI document", .ownThread)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A strong entity tag (RFC 9110, section 8.8.3), made of the content.
-struct EntityTag: Hashable, Sendable {
+package struct EntityTag: Hashable, Sendable {
     /// With its quotation marks.
-    let text: String
+    package let text: String
 
     /// 64 bits of FNV-1a: the content is ours, nobody gains by a collision.
-    init(of content: [UInt8]) {
+    package init(of content: [UInt8]) {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in content { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         text = "\"\(String(hash, radix: 16))\""
     }
 
     /// Whether `If-None-Match` names it: then 304. The comparison is weak, whatever the tags say (RFC 9110, 13.1.2).
-    func isNamed(in header: String?) -> Bool {
+    package func isNamed(in header: String?) -> Bool {
         guard let header else { return false }
         if header == text { return true }
         // Our tags hold no comma, so cutting at commas finds them whole.
@@ -27,14 +27,14 @@ struct EntityTag: Hashable, Sendable {
 }
 
 /// Content that is rendered once and answered many times.
-struct PreparedContent: Sendable {
-    let bytes: [UInt8]
-    let tag: EntityTag
+package struct PreparedContent: Sendable {
+    package let bytes: [UInt8]
+    package let tag: EntityTag
     /// The whole content with its headers, for shared caches and for the client's own.
     private let shared: ReadyResponse?
     private let own: ReadyResponse?
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         tag = EntityTag(of: bytes)
         shared = ReadyResponse(200, Self.headers(tag, isShared: true), bytes)
@@ -52,7 +52,7 @@ struct PreparedContent: Sendable {
     /// 200, or 304 where the client has it already.
     ///
     /// - Parameter isShared: whether a proxy may keep it. Whoever keeps it asks before using it again ("no-cache").
-    func response(to head: RequestHead, isShared: Bool) -> Response {
+    package func response(to head: RequestHead, isShared: Bool) -> Response {
         if tag.isNamed(in: head.headers["if-none-match"]) {
             return Response(status: 304, headers: Self.validators(tag, isShared: isShared), body: .bytes([]))
         }

@@ -2,7 +2,34 @@
 import Dispatch
 import Synchronization
 
-/// A few threads for what waits: for the store's locks and the disk. The threads that read and write sockets never do.
+/// What work waits for. Each kind has threads and a queue of its own, so that what stands still holds up its own kind alone.
+package enum WorkKind: Int, Sendable, CaseIterable {
+    /// For the disk at most: readers of the store wait for no writer.
+    case reads
+    /// For the store's one writer, which another program may keep waiting for seconds.
+    case writes
+    /// The pieces of a body that is taken in as it comes: for what was taken in before to be stored.
+    case streams
+
+    /// How many of them are done side by side.
+    fileprivate var threads: Int { self == .streams ? 4 : 8 }
+}
+
+/// The queues of all kinds.
+final class WorkQueues: Sendable {
+    private let queues = WorkKind.allCases.map { WorkQueue(threads: $0.threads) }
+
+    subscript(kind: WorkKind) -> WorkQueue { queues[kind.rawValue] }
+
+    /// Ends the threads when all that was submitted is done, and waits for that for `patience` milliseconds.
+    func stop(patience: Int) {
+        let end = DispatchTime.now() + .milliseconds(patience)
+        for queue in queues { queue.finish() }
+        for queue in queues { _ = queue.hasEnded(by: end) }
+    }
+}
+
+/// A few threads for what waits. The threads that read and write sockets never do.
 final class WorkQueue: Sendable {
     private struct State {
         /// Read from its front by index, and cut now and then.
@@ -34,14 +61,13 @@ final class WorkQueue: Sendable {
         arrived.signal()
     }
 
-    /// Ends the threads when all that was submitted is done, and waits for that for `patience` milliseconds.
-    ///
-    /// - Returns: whether they have ended.
-    func stop(patience: Int) -> Bool {
+    /// The threads end when all that was submitted is done.
+    func finish() {
         state.withLock { $0.isStopping = true }
         for _ in 0..<threads { arrived.signal() }
-        return ended.wait(timeout: .now() + .milliseconds(patience)) == .success
     }
+
+    func hasEnded(by end: DispatchTime) -> Bool { ended.wait(timeout: end) == .success }
 
     private func work() {
         while true {

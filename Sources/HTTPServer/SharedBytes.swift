@@ -5,10 +5,10 @@ import CMicroHTTPD
 ///
 /// `@unchecked Sendable`: the bytes are not changed after they were made.
 @safe
-final class SharedBytes: @unchecked Sendable {
+package final class SharedBytes: @unchecked Sendable {
     private let bytes: UnsafeMutableRawBufferPointer
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         unsafe self.bytes = .allocate(byteCount: bytes.count, alignment: 1)
         unsafe self.bytes.copyBytes(from: bytes)
     }

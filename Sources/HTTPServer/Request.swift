@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayStore
 
 /// By which door a request came in.
-enum Door: Hashable, Sendable {
+package enum Door: Hashable, Sendable {
     case network
     /// The control socket: file permissions have already said who may.
     case control
 
     /// As a log line shows it: what the configuration calls it.
-    var name: String { self == .control ? "controlSocket" : "network" }
+    package var name: String { self == .control ? "controlSocket" : "network" }
 }
 
 /// A request before its body.
-struct RequestHead: Sendable {
-    var door: Door
-    var method: String
+package struct RequestHead: Sendable {
+    package var door: Door
+    package var method: String
     /// Path and query as they came over the wire, still encoded.
-    var target: String
-    /// By name in lower case; only those that the API reads.
-    var headers: [String: String]
+    package var target: String
+    /// By name in lower case; only those that the handler reads.
+    package var headers: [String: String]
     /// Where it comes from.
-    var peer = PeerAddress.none
+    package var peer = PeerAddress.none
+    /// Why nobody on its connection is let in; nil: ask on.
+    package var refusal: PeerRefusal?
     /// Bytes of the whole head.
-    var size = 0
+    package var size = 0
     /// nil when it is chunked or has none.
-    var contentLength: Int64? { headers["content-length"].flatMap { Int64($0) } }
+    package var contentLength: Int64? { headers["content-length"].flatMap { Int64($0) } }
 }
 
 /// What becomes of a request's body.
-enum Admission {
+package enum Admission {
     /// The body, if there is one, is read and dropped.
     case answer(Response)
     /// Collected up to `limit` bytes; more is a 413.
@@ -38,14 +39,14 @@ enum Admission {
 }
 
 /// Takes a body piece by piece, on a thread that may wait; one piece at a time.
-protocol BodyConsumer: AnyObject {
+package protocol BodyConsumer: AnyObject {
     func consume(_ bytes: [UInt8])
     func finish() -> Response
 }
 
 /// An answer on its way out.
-struct Response {
-    enum Body {
+package struct Response {
+    package enum Body {
         case bytes([UInt8])
         /// The same for many.
         case shared(SharedBytes)
@@ -54,33 +55,23 @@ struct Response {
         case ready(ReadyResponse)
     }
 
-    var status: Int
-    var headers: [(name: String, value: String)]
-    var body: Body
+    package var status: Int
+    package var headers: [(name: String, value: String)]
+    package var body: Body
     /// It was answered before, and is answered again as it was then.
-    var isReplay = false
+    package var isReplay = false
 
-    static func replay(_ answer: StoredAnswer) -> Response {
-        var response = Response.json(answer.status, answer.body)
-        response.isReplay = true
-        return response
+    package init(status: Int, headers: [(name: String, value: String)], body: Body) {
+        self.status = status
+        self.headers = headers
+        self.body = body
     }
 
-    static func json(_ status: Int, _ bytes: [UInt8]) -> Response {
-        Response(status: status, headers: [("Content-Type", "application/json")], body: .bytes(bytes))
-    }
-
-    static func json(_ status: Int = 200, _ content: (inout JSONWriter) -> Void) -> Response {
-        var writer = JSONWriter()
-        content(&writer)
-        return .json(status, writer.bytes)
-    }
-
-    static var noContent: Response { Response(status: 204, headers: [], body: .bytes([])) }
+    package static var noContent: Response { Response(status: 204, headers: [], body: .bytes([])) }
 }
 
 /// A body that is made as it is sent, on a thread that may wait; one piece at a time.
-protocol ByteSource: AnyObject {
+package protocol ByteSource: AnyObject {
     /// Whether a piece may take so long that it needs a thread of its own.
     var mayWaitLong: Bool { get }
 
@@ -91,22 +82,22 @@ protocol ByteSource: AnyObject {
 }
 
 extension ByteSource {
-    var mayWaitLong: Bool { false }
+    package var mayWaitLong: Bool { false }
 }
 
 /// Tells somebody why a source failed: who reads it only sees the connection cut.
-final class WatchedSource: ByteSource {
+package final class WatchedSource: ByteSource {
     private let source: any ByteSource
     private let failed: (any Error) -> Void
 
-    init(_ source: any ByteSource, failed: @escaping (any Error) -> Void) {
+    package init(_ source: any ByteSource, failed: @escaping (any Error) -> Void) {
         self.source = source
         self.failed = failed
     }
 
-    var mayWaitLong: Bool { source.mayWaitLong }
+    package var mayWaitLong: Bool { source.mayWaitLong }
 
-    func next() throws -> [UInt8]? {
+    package func next() throws -> [UInt8]? {
         do {
             return try source.next()
         } catch {

@@ -8,7 +8,7 @@ enum ListenSocket {
 
     // MARK: TCP
 
-    static func network(_ address: ListenAddress) throws(APIStartError) -> Int32 {
+    static func network(_ address: ListenAddress) throws(ServerStartError) -> Int32 {
         var hints = unsafe addrinfo()
         unsafe hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -17,7 +17,7 @@ enum ListenSocket {
         let status = unsafe getaddrinfo(host, String(address.port), &hints, &found)
         guard status == 0, let first = unsafe found else {
             let reason = unsafe gai_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
-            throw APIStartError(
+            throw ServerStartError(
                 .badAddress, "cannot listen on \(address): \(reason)",
                 hint: "Give an address of this machine and a port, such as 127.0.0.1:8480")
         }
@@ -37,18 +37,18 @@ enum ListenSocket {
         return descriptor
     }
 
-    private static func failure(_ address: ListenAddress, _ code: Int32) -> APIStartError {
+    private static func failure(_ address: ListenAddress, _ code: Int32) -> ServerStartError {
         let context = "cannot listen on \(address): \(SystemError.text(code))"
         switch code {
         case EADDRINUSE:
-            return APIStartError(
+            return ServerStartError(
                 .addressInUse, context, hint: "Another program has the port; \"ss -ltnp\" shows which")
         case EADDRNOTAVAIL, EAFNOSUPPORT:
-            return APIStartError(.badAddress, context, hint: "The address must be one of this machine")
+            return ServerStartError(.badAddress, context, hint: "The address must be one of this machine")
         case EACCES:
-            return APIStartError(.failed, context, hint: "Ports below 1024 need CAP_NET_BIND_SERVICE")
+            return ServerStartError(.failed, context, hint: "Ports below 1024 need CAP_NET_BIND_SERVICE")
         default:
-            return APIStartError(.failed, context)
+            return ServerStartError(.failed, context)
         }
     }
 
@@ -78,7 +78,7 @@ enum ListenSocket {
     }
 
     /// - Parameter group: who it is given to, with the mode 0660 instead of `mode`.
-    static func control(path: String, mode: UInt32, group: UInt32? = nil) throws(APIStartError) -> Control {
+    static func control(path: String, mode: UInt32, group: UInt32? = nil) throws(ServerStartError) -> Control {
         try clear(path)
         let descriptor = socket(AF_UNIX, flags, 0)
         guard descriptor >= 0 else { throw failure(path, errno) }
@@ -99,7 +99,7 @@ enum ListenSocket {
             let code = errno
             close(descriptor)
             _ = unsafe unlink(path)
-            throw APIStartError(
+            throw ServerStartError(
                 .failed, "cannot give the control socket \(path) to group \(group): \(SystemError.text(code))",
                 hint: "The relay's own user must be in it (chown(2)): with systemd, SupplementaryGroups=")
         }
@@ -130,14 +130,14 @@ enum ListenSocket {
     }
 
     /// Makes way for the socket: only a socket that nobody answers on is deleted.
-    private static func clear(_ path: String) throws(APIStartError) {
+    private static func clear(_ path: String) throws(ServerStartError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
             if errno == ENOENT { return }
             throw failure(path, errno)
         }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw APIStartError(
+            throw ServerStartError(
                 .notASocket, "cannot make the control socket \(path): something that is no socket is there",
                 hint: "Move it away, or choose another path for listen.controlSocket")
         }
@@ -148,7 +148,7 @@ enum ListenSocket {
         let code = errno
         // EAGAIN: it is alive, and its backlog is full (unix(7)).
         if answered == 0 || code == EAGAIN {
-            throw APIStartError(
+            throw ServerStartError(
                 .alreadyRunning, "cannot make the control socket \(path): another daemon answers on it",
                 hint: "Stop it first, or choose another path for listen.controlSocket")
         }
@@ -158,14 +158,14 @@ enum ListenSocket {
 
     private static func connected(
         _ path: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-    ) throws(APIStartError) -> Int32 {
+    ) throws(ServerStartError) -> Int32 {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
         let room = MemoryLayout.size(ofValue: address.sun_path)
         // unix(7): with a null byte at the end.
         guard !bytes.isEmpty, bytes.count < room, !bytes.contains(0) else {
-            throw APIStartError(
+            throw ServerStartError(
                 .badAddress, "the control socket's path must have 1 to \(room - 1) bytes; \(path) has \(bytes.count)")
         }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
@@ -176,8 +176,8 @@ enum ListenSocket {
         }
     }
 
-    private static func failure(_ path: String, _ code: Int32) -> APIStartError {
-        APIStartError(
+    private static func failure(_ path: String, _ code: Int32) -> ServerStartError {
+        ServerStartError(
             .failed, "cannot make the control socket \(path): \(SystemError.text(code))",
             hint: code == ENOENT ? "Make its directory first" : nil)
     }

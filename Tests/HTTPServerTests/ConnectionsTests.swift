@@ -5,7 +5,7 @@ import OwnThread
 import RelayEngine
 import Testing
 
-@testable import RelayAPI
+@testable import HTTPServer
 
 @Suite("Connections: deadlines, room, and who gives way")
 struct ConnectionsTests {
@@ -186,28 +186,6 @@ struct ConnectionsTests {
         connections.opened(pairs.add().connection)
         connections.arrived()
         #expect(passed.wait(timeout: .now() + .seconds(60)) == .success)
-    }
-
-    @Test("the control socket is for root, the daemon's user, and the socket's group")
-    func credentials() {
-        func peer(_ user: UInt32, _ groups: Set<UInt32> = []) -> PeerCredentials {
-            PeerCredentials(user: user, groups: groups, process: 7)
-        }
-        let alone = ControlAccess(user: 500, group: nil)
-        let shared = ControlAccess(user: 500, group: 60)
-        for access in [alone, shared] {
-            #expect(access.refusal(of: peer(0)) == nil)
-            #expect(access.refusal(of: peer(500)) == nil)
-            #expect(access.refusal(of: peer(501, [501]))?.user == 501)
-            #expect(access.refusal(of: nil)?.problem.status == 403)
-        }
-        #expect(alone.refusal(of: peer(501, [60])) != nil)
-        #expect(shared.refusal(of: peer(501, [501, 60])) == nil)
-        // Where everybody is let in, a namespace in which all groups have one number must not make members of them.
-        let open = ControlAccess(user: 500, group: 65534, isOpenToAll: true)
-        #expect(open.refusal(of: peer(65534, [65534]))?.problem.detail.hasSuffix("not for everybody any more") == true)
-        #expect(open.refusal(of: peer(0)) == nil && open.refusal(of: peer(500)) == nil)
-        #expect(ControlAccess(user: 500, group: 65534).refusal(of: peer(65534, [65534])) == nil)
     }
 
     @Test("ten lines at once, then one in ten seconds that says how many were left out")

@@ -9,7 +9,7 @@ import Testing
 @testable import RelayAPI
 
 @Suite("Requests in the log and in the metrics", .ownThread)
-struct RequestTraceTests {
+struct APIRequestTests {
     @Test("every answer has an id, and every line and problem of the request has it too")
     func ids() throws {
         let bench = try Bench()
@@ -43,7 +43,7 @@ struct RequestTraceTests {
             let answer = try bench.askNetwork("GET", "/healthz", headers: [("X-Request-Id", bad)])
             #expect(answer[header: "x-request-id"]?.count == 16, "\(bad)")
         }
-        #expect(RequestTrace.taken("") == nil)
+        #expect(APIRequest.taken("") == nil)
     }
 
     @Test("requests are counted by route and class of status, never by what a client made up")

@@ -2,12 +2,12 @@
 import Glibc
 
 /// Where a connection comes from, without its port.
-struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
+package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// As IPv6 has it; IPv4 is mapped (RFC 4291, section 2.5.5.2). All zero: no address, as on the control socket.
     private var high: UInt64 = 0
     private var low: UInt64 = 0
 
-    static let none = PeerAddress()
+    package static let none = PeerAddress()
 
     private init() {}
 
@@ -38,7 +38,7 @@ struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// As a log line shows it; "local" for the control socket.
-    var description: String {
+    package var description: String {
         if self == .none { return "local" }
         if isIPv4 {
             return stride(from: 24, through: 0, by: -8).map { String(low >> $0 & 0xFF) }.joined(separator: ".")

@@ -54,23 +54,12 @@ struct ControlAccess: Hashable, Sendable {
 }
 
 /// Somebody who has no business on the control socket.
-struct PeerRefusal: Hashable, Sendable {
+package struct PeerRefusal: Hashable, Sendable {
     /// nil: the system did not tell who it is.
-    var user: UInt32?
-    var process: Int32?
+    package var user: UInt32?
+    package var process: Int32?
     /// The group that would be let in.
-    var group: UInt32?
+    package var group: UInt32?
     /// The socket's mode lets everybody in, so that the group is not.
-    var isOpenToAll = false
-
-    var problem: Problem {
-        let who = user.map { "user id \($0)" } ?? "a user that the system does not name"
-        let others =
-            switch group {
-            case nil: ""
-            case _? where isOpenToAll: ", and for its group once its mode is not for everybody any more"
-            case let group?: ", and members of group \(group)"
-            }
-        return Problem(403, "the control socket is not for \(who); it is for root and the daemon's own user\(others)")
-    }
+    package var isOpenToAll = false
 }

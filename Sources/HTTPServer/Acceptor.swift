@@ -22,7 +22,7 @@ final class Acceptor: Sendable {
     private static let rest: Int64 = 100
 
     /// - Parameter listening: stays the caller's; is made non-blocking.
-    init(_ listening: Int32, door: Door, log: Log) throws(APIStartError) {
+    init(_ listening: Int32, door: Door, log: Log) throws(ServerStartError) {
         self.listening = listening
         self.door = door
         self.log = log

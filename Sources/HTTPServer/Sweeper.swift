@@ -13,7 +13,7 @@ final class Sweeper: Sendable {
     private let over: Signal
     private let ended = DispatchSemaphore(value: 0)
 
-    init(_ connections: Connections, log: Log, door: Door) throws(APIStartError) {
+    init(_ connections: Connections, log: Log, door: Door) throws(ServerStartError) {
         self.connections = connections
         self.log = log
         self.door = door

@@ -3,29 +3,29 @@ import CLinux
 import Glibc
 
 /// Something that happens once, and that threads can wait for: the server's stop, say.
-final class Signal: Sendable {
+package final class Signal: Sendable {
     /// Readable from the moment of `set` on: nobody ever reads it.
     private let event: Int32
 
-    init() throws(APIStartError) {
+    package init() throws(ServerStartError) {
         event = eventfd(0, Int32(EFD_CLOEXEC))
-        guard event >= 0 else { throw APIStartError(.failed, "eventfd failed: \(SystemError.text(errno))") }
+        guard event >= 0 else { throw ServerStartError(.failed, "eventfd failed: \(SystemError.text(errno))") }
     }
 
     deinit {
         close(event)
     }
 
-    func set() {
+    package func set() {
         // Adding 1 to an eventfd's counter fails only near 2^64.
         _ = eventfd_write(event, 1)
     }
 
-    var isSet: Bool { wait(milliseconds: 0) }
+    package var isSet: Bool { wait(milliseconds: 0) }
 
     /// Returns early, and true, when it has happened.
     @discardableResult
-    func wait(milliseconds: Int64) -> Bool {
+    package func wait(milliseconds: Int64) -> Bool {
         var poll = pollfd(fd: event, events: Int16(POLLIN), revents: 0)
         return unsafe Glibc.poll(&poll, 1, Int32(milliseconds)) > 0
     }
@@ -45,8 +45,8 @@ final class Signal: Sendable {
     }
 }
 
-enum MonotonicClock {
-    static func milliseconds() -> Int64 {
+package enum MonotonicClock {
+    package static func milliseconds() -> Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000

@@ -8,9 +8,9 @@ final class ServingThreads: Sendable {
     private let taken = Atomic<Int>(0)
 
     /// - Parameter limit: connections of each thread.
-    init(_ count: Int, limit: UInt32, context: HTTPDaemon.Context) throws(APIStartError) {
+    init(_ count: Int, limit: UInt32, context: HTTPDaemon.Context) throws(ServerStartError) {
         var threads: [ServingThread] = []
-        do throws(APIStartError) {
+        do throws(ServerStartError) {
             for _ in 0..<count {
                 let thread = try ServingThread(context)
                 try thread.start(limit: limit)

@@ -2,17 +2,17 @@
 
 /// A request's target cut into its parts, each decoded once and after the cutting, so that an encoded slash stays inside
 /// its segment.
-struct RequestTarget: Hashable, Sendable {
-    var segments: [String]
-    var query: [QueryItem]
+package struct RequestTarget: Hashable, Sendable {
+    package var segments: [String]
+    package var query: [QueryItem]
 
-    struct QueryItem: Hashable, Sendable {
-        var name: String
-        var value: String
+    package struct QueryItem: Hashable, Sendable {
+        package var name: String
+        package var value: String
     }
 
     /// nil when the path is not absolute or something in it does not decode to UTF-8.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         // Bytes, not characters: RFC 3986 knows no others, and looking for the ends of characters took a tenth of what a
         // login's question costs.
         let (path, rest) = Self.cut(text.utf8[...], at: UInt8(ascii: "?"))

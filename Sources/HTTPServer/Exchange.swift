@@ -11,7 +11,7 @@ final class Exchange: @unchecked Sendable {
         /// Read on.
         case more
         /// To be done on a thread that may wait; then `advance` again.
-        case work(@Sendable () -> Void)
+        case work(WorkKind, @Sendable () -> Void)
         /// Work is still being done: what came was not looked at.
         case busy
         case answer(Response)
@@ -42,8 +42,10 @@ final class Exchange: @unchecked Sendable {
     /// Of the head, for what is decided after it.
     private var declared: Int64?
     private var waits = false
-    private var trace: RequestTrace?
+    private var request: (any HandledRequest)?
     private var isNoted = false
+    /// What its work waits for.
+    private var kind = WorkKind.reads
 
     init(connection: Connection, target: String) {
         self.connection = connection
@@ -56,43 +58,40 @@ final class Exchange: @unchecked Sendable {
 
     /// The head is complete.
     ///
-    /// - Parameter isFull: whether there is no room for more work.
-    func begin(_ head: RequestHead, _ api: API, isFull: Bool) -> Step {
+    /// - Parameter queues: asked whether there is room for more work.
+    func begin(_ head: RequestHead, _ handler: any RequestHandler, _ queues: WorkQueues) -> Step {
         declared = head.contentLength
         waits = head.headers["expect"]?.lowercased() == "100-continue"
-        var trace = RequestTrace(head, api)
-        let step = RequestMark.with(trace.id) { open(head, api, isFull: isFull, route: &trace.route) }
-        self.trace = trace
-        return marked(step)
+        let request = handler.handle(head)
+        self.request = request
+        return marked(RequestMark.with(request.id) { open(request, queues) })
     }
 
-    private func open(_ head: RequestHead, _ api: API, isFull: Bool, route: inout Route?) -> Step {
-        let opening: API.Opening
-        (route, opening) = api.open(head, refusal: connection.refusal)
-        switch opening {
+    private func open(_ request: any HandledRequest, _ queues: WorkQueues) -> Step {
+        switch request.open() {
         case .answer(let response):
             return settle(.answer(response))
-        case .work where isFull:
-            let busy = Problem(503, "the relay has too much to do; ask again", headers: [("Retry-After", "1")])
-            return settle(.answer(busy.response))
-        case .work(let admit):
+        case .work(let kind, _) where queues[kind].isFull:
+            return settle(.answer(request.refuse(.busy)))
+        case .work(let kind, let admit):
+            self.kind = kind
             return work { .admitted(admit()) }
         }
     }
 
     /// The work of this request, under its mark; an answer is noted on the thread that made it, which may wait.
     private func marked(_ step: Step) -> Step {
-        guard let trace else { return step }
+        guard let request else { return step }
         switch step {
-        case .work(let job):
-            return .work { [self] in
-                RequestMark.with(trace.id) {
+        case .work(let kind, let job):
+            return .work(kind) { [self] in
+                RequestMark.with(request.id) {
                     job()
                     if case .answered(let response) = state { state = .answered(noted(response)) }
                 }
             }
         case .answer(let response):
-            return .answer(RequestMark.with(trace.id) { noted(response) })
+            return .answer(RequestMark.with(request.id) { noted(response) })
         case .more, .busy, .cut:
             return step
         }
@@ -100,14 +99,14 @@ final class Exchange: @unchecked Sendable {
 
     /// Once for each request.
     private func noted(_ response: Response) -> Response {
-        guard let trace, !isNoted else { return response }
+        guard let request, !isNoted else { return response }
         isNoted = true
-        return trace.concluded(response)
+        return request.conclude(response)
     }
 
     /// Called with each piece of the body, after each work, and once more without bytes when the request is complete.
     func advance(_ bytes: [UInt8]) -> Step {
-        marked(RequestMark.with(trace?.id) { step(bytes) })
+        marked(RequestMark.with(request?.id) { step(bytes) })
     }
 
     // MARK: Steps
@@ -127,13 +126,13 @@ final class Exchange: @unchecked Sendable {
 
     private func work(_ job: @escaping @Sendable () -> State) -> Step {
         state = .working
-        return .work { [self] in state = job() }
+        return .work(kind) { [self] in state = job() }
     }
 
     private func settle(_ admission: Admission) -> Step {
         var admission = admission
         if case .collect(let limit, _) = admission, let declared, declared > Int64(limit) {
-            admission = .answer(API.tooLarge(limit: limit))
+            admission = .answer(tooLarge(limit))
         }
         switch admission {
         case .collect(let limit, let finish):
@@ -152,12 +151,17 @@ final class Exchange: @unchecked Sendable {
         return .more
     }
 
+    private func tooLarge(_ limit: Int) -> Response {
+        guard let request else { return Response(status: 413, headers: [], body: .bytes([])) }
+        return request.refuse(.bodyTooLarge(limit: limit))
+    }
+
     private func receive(_ bytes: [UInt8]) -> Step {
         switch state {
         case .collecting(var body, let limit, let finish):
             state = .over  // So that the body has one owner and grows in place.
             if body.count + bytes.count > limit {
-                state = .dropping(API.tooLarge(limit: limit), seen: 0)
+                state = .dropping(tooLarge(limit), seen: 0)
             } else {
                 body.append(contentsOf: bytes)
                 state = .collecting(body, limit: limit, finish: finish)
@@ -197,7 +201,7 @@ final class Exchange: @unchecked Sendable {
         state = .working
         // The consumer is handed over with the exchange, by the same orders.
         nonisolated(unsafe) let consumer = consumer
-        return .work { [self] in
+        return .work(.streams) { [self] in
             let consumer = unsafe consumer
             if !bytes.isEmpty { consumer.consume(bytes) }
             state = isLast ? .answered(consumer.finish()) : .streaming(consumer, waiting: [])

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CMicroHTTPD
 import Glibc
-import VersionSources
 
 // What libmicrohttpd calls, on the thread that serves the connection. None of it waits. Functions at file scope, because
 // Swift makes C function pointers of nothing else.
-
-/// The headers that the API reads, in lower case.
-private let headerNames =
-    ["authorization", "content-length", "expect", "if-none-match", "x-request-id"] + WebhookHeaders.all
 
 /// Called before a connection's first request, and when its socket is about to be closed.
 func changeConnection(
@@ -23,7 +18,7 @@ func changeConnection(
         if context.door == .control {
             // At each connection: what is guarded against is a change of the file.
             refusal = ControlAccess.of(file: context.controlFile).refusal(of: PeerCredentials.of(socket))
-            if let refusal { context.api.refused(refusal) }
+            if let refusal { context.handler.refused(refusal) }
         }
         let connection = unsafe Connection(
             socket: socket, peer: PeerAddress(relay_mhd_client_address(handle)), refusal: refusal,
@@ -77,10 +72,11 @@ func handleRequest(
     if exchange.isNew {
         var head = unsafe RequestHead(
             door: context.door, method: String(cString: method), target: exchange.target,
-            headers: headers(of: handle))
+            headers: headers(of: handle, context.headerNames))
         head.peer = exchange.connection.peer
+        head.refusal = exchange.connection.refusal
         head.size = unsafe relay_mhd_head_size(handle)
-        step = exchange.begin(head, context.api, isFull: context.work.isFull)
+        step = exchange.begin(head, context.handler, context.work)
     } else if unsafe size.pointee > 0, let bytes = unsafe bytes {
         step = exchange.advance(unsafe Array(UnsafeRawBufferPointer(start: bytes, count: size.pointee)))
     } else {
@@ -94,11 +90,11 @@ func handleRequest(
         exchange.connection.progressed()
         unsafe size.pointee = 0
         return unsafe HTTPAnswer.queue(response, on: handle, exchange.connection, thread)
-    case .work(let job):
+    case .work(let kind, let job):
         exchange.connection.waits()
         let resumption = unsafe Resumption(handle, thread)
         resumption.suspend()
-        context.work.submit {
+        context.work[kind].submit {
             job()
             exchange.connection.progressed()
             resumption.resume()
@@ -126,9 +122,9 @@ private func threadOf(_ owner: UnsafeMutableRawPointer) -> ServingThread {
     unsafe Unmanaged<ServingThread>.fromOpaque(owner).takeUnretainedValue()
 }
 
-private func headers(of connection: OpaquePointer) -> [String: String] {
+private func headers(of connection: OpaquePointer, _ names: [String]) -> [String: String] {
     var headers: [String: String] = [:]
-    for name in headerNames {
+    for name in names {
         if let value = unsafe MHD_lookup_connection_value(connection, .HEADER_KIND, name) {
             headers[name] = unsafe String(cString: value)
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why the API cannot listen.
-package struct APIStartError: Error, Hashable, Sendable, CustomStringConvertible {
+/// Why the server cannot listen.
+package struct ServerStartError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: Hashable, Sendable {
         case badAddress
         case addressInUse

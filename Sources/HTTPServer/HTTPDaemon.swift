@@ -4,30 +4,35 @@ import RelayEngine
 
 /// One listening socket: a thread that accepts, and a few that serve, with libmicrohttpd 0.9.75 and an epoll set each.
 ///
-/// What may wait is done by the `WorkQueue` while its connection is suspended; what is answered from memory is answered on
+/// What may wait is done by the `WorkQueues` while its connection is suspended; what is answered from memory is answered on
 /// the spot. A sweeper holds every connection to its deadlines.
 @safe
 final class HTTPDaemon {
     /// What the callbacks know. Every thread may use it.
     final class Context: Sendable {
-        let api: API
+        let handler: any RequestHandler
+        let headerNames: [String]
+        let log: Log
         let door: Door
         let connections: Connections
-        let work: WorkQueue
+        let work: WorkQueues
         /// The control socket's file; nil for the network, and where the socket has none.
         let controlFile: String?
         let certificates: TLSCertificates?
         let times: ConnectionTimes
 
         init(
-            api: API, door: Door, work: WorkQueue, controlFile: String?, certificates: TLSCertificates?
-        ) throws(APIStartError) {
-            self.api = api
+            _ handler: any RequestHandler, _ settings: ServerSettings, door: Door, work: WorkQueues,
+            controlFile: String?, certificates: TLSCertificates?
+        ) throws(ServerStartError) {
+            self.handler = handler
+            headerNames = ["content-length", "expect"] + handler.headerNames
+            log = settings.log
             self.door = door
             self.work = work
             self.controlFile = controlFile
             self.certificates = certificates
-            let limits = api.settings.limits
+            let limits = settings.limits
             times = ConnectionTimes(idle: limits.idleTime, request: limits.requestTime)
             connections = try Connections(
                 Connections.Limits(total: limits.connections, perAddress: limits.connectionsPerAddress))
@@ -51,17 +56,17 @@ final class HTTPDaemon {
     ///   - certificates: what TLS is spoken with; nil: plain HTTP.
     ///   - isHanded: somebody else keeps a duplicate, and whoever connects waits there for the next server.
     init(
-        socket: Int32, door: Door, api: API, work: WorkQueue,
+        socket: Int32, door: Door, _ handler: any RequestHandler, _ settings: ServerSettings, _ work: WorkQueues,
         certificates: TLSCertificates? = nil, isHanded: Bool = false
-    ) throws(APIStartError) {
+    ) throws(ServerStartError) {
         self.socket = socket
         self.isHanded = isHanded
         context = try Context(
-            api: api, door: door, work: work, controlFile: door == .control ? ListenSocket.path(of: socket) : nil,
-            certificates: certificates)
-        sweeper = try Sweeper(context.connections, log: api.settings.log, door: door)
-        acceptor = try Acceptor(socket, door: door, log: api.settings.log)
-        let limits = api.settings.limits
+            handler, settings, door: door, work: work,
+            controlFile: door == .control ? ListenSocket.path(of: socket) : nil, certificates: certificates)
+        sweeper = try Sweeper(context.connections, log: settings.log, door: door)
+        acceptor = try Acceptor(socket, door: door, log: settings.log)
+        let limits = settings.limits
         // The library's own limit leaves room for those that were told to end and have not closed yet.
         threads = try ServingThreads(
             door == .control ? 1 : max(1, limits.threads),
@@ -77,7 +82,7 @@ final class HTTPDaemon {
         stop()
     }
 
-    /// Closes every connection and returns when its threads have ended. `API.stop` must be set before, or event streams
+    /// Closes every connection and returns when its threads have ended. What streams must have been told to end, or it
     /// would be waited for.
     ///
     /// 0.9.75 must not find a suspended connection when it is told to stop: it aborts (`close_all_connections`). So the
@@ -91,7 +96,7 @@ final class HTTPDaemon {
         if context.connections.closeAll(patience: 10_000) {
             threads.stop()
         } else {
-            context.api.settings.log(.warning, "connections are left open: the store does not answer")
+            context.log(.warning, "connections are left open: the store does not answer")
         }
         sweeper.stop()
         close(socket)

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPServer
 import RelayEngine
 import Signing
 
-/// One request from its head to its answer, as the log and the metrics see it.
-struct RequestTrace {
+/// One request from its head to its answer: the log and the metrics are told of it.
+///
+/// `@unchecked Sendable`: the server hands it from thread to thread, and never to two at a time (`HandledRequest`).
+final class APIRequest: HandledRequest, @unchecked Sendable {
     /// What every log line and every problem of the request carries, and the answer's `X-Request-Id`.
     let id: String
-    private let method: String
+    private let head: RequestHead
     private let api: API
     private let start = ContinuousClock.now
     /// nil until it is known, and where there is none.
-    var route: Route?
+    private var route: Route?
 
     init(_ head: RequestHead, _ api: API) {
         id = head.headers["x-request-id"].flatMap(Self.taken) ?? Self.made()
-        method = head.method
+        self.head = head
         self.api = api
     }
 
@@ -31,12 +34,28 @@ struct RequestTrace {
         return String(repeating: "0", count: 16 - text.utf8.count) + text
     }
 
+    func open() -> Opening {
+        let (route, opening) = api.open(head)
+        self.route = route
+        return opening
+    }
+
+    func refuse(_ reason: ServerRefusal) -> Response {
+        switch reason {
+        case .busy:
+            Problem(503, "the relay has too much to do; ask again", headers: [("Retry-After", "1")]).response
+        case .bodyTooLarge(let limit):
+            Problem(413, "the body has more than the \(limit) bytes that are taken here").response
+        }
+    }
+
     /// Notes the answer and marks it.
-    func concluded(_ response: Response) -> Response {
+    func conclude(_ response: Response) -> Response {
         let duration = ContinuousClock.now - start
+        let (route, method) = (route, head.method)
         api.figures.count(route, method: method, response, duration)
         let status = response.status
-        api.access.tell(route?.isNoteworthy == true ? .info : .debug, id: id) { [route, method] in
+        api.access.tell(route?.isNoteworthy == true ? .info : .debug, id: id) {
             [
                 ("route", route?.pattern.description ?? "\(RequestFigures.known(method)) none"),
                 ("status", String(status)), ("milliseconds", String(duration.milliseconds)),

@@ -20,7 +20,7 @@ final class TLSCertificates: @unchecked Sendable {
         let identity: ServerIdentity
     }
 
-    init(_ identity: ServerIdentity) throws(APIStartError) {
+    init(_ identity: ServerIdentity) throws(ServerStartError) {
         pairs = Mutex([try Self.make(identity)])
     }
 
@@ -29,21 +29,21 @@ final class TLSCertificates: @unchecked Sendable {
     }
 
     /// - Returns: false where it is the one in use already.
-    func exchange(for identity: ServerIdentity) throws(APIStartError) -> Bool {
+    func exchange(for identity: ServerIdentity) throws(ServerStartError) -> Bool {
         if pairs.withLock({ $0.last?.identity == identity }) { return false }
         let pair = try Self.make(identity)
         pairs.withLock { $0.append(pair) }
         return true
     }
 
-    private static func make(_ identity: ServerIdentity) throws(APIStartError) -> Pair {
+    private static func make(_ identity: ServerIdentity) throws(ServerStartError) -> Pair {
         var status: Int32 = 0
         let pointer = unsafe relay_tls_pair_new(
             identity.chain, UInt32(identity.chain.count), identity.privateKey, UInt32(identity.privateKey.count),
             &status)
         guard let pointer = unsafe pointer else {
             let reason = unsafe gnutls_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
-            throw APIStartError(
+            throw ServerStartError(
                 .badCertificate, "listen.tls: GnuTLS does not take the certificate or its key: \(reason)")
         }
         return unsafe Pair(pointer: pointer, identity: identity)

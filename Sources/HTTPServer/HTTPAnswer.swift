@@ -64,12 +64,12 @@ enum HTTPAnswer {
 /// `@unchecked Sendable`: a response is counted under its own lock, and is not changed after it was first queued
 /// (microhttpd.h, `struct MHD_Response`: "can be queued for several connections").
 @safe
-final class ReadyResponse: @unchecked Sendable {
+package final class ReadyResponse: @unchecked Sendable {
     private let status: UInt32
     private let made: OpaquePointer
 
     /// nil where there is no memory.
-    init?(_ status: Int, _ headers: [(name: String, value: String)], _ bytes: [UInt8]) {
+    package init?(_ status: Int, _ headers: [(name: String, value: String)], _ bytes: [UInt8]) {
         guard let made = unsafe HTTPAnswer.copy(bytes) else { return nil }
         unsafe HTTPAnswer.add(headers, to: made)
         self.status = UInt32(status)
@@ -104,7 +104,7 @@ private final class StreamBody: Sendable {
     private let state = Mutex(State.piece([], sent: 0))
 
     @unsafe
-    init(_ source: any ByteSource, _ resumption: Resumption, _ connection: Connection, _ work: WorkQueue) {
+    init(_ source: any ByteSource, _ resumption: Resumption, _ connection: Connection, _ work: WorkQueues) {
         unsafe self.source = source
         self.resumption = resumption
         self.connection = connection
@@ -112,7 +112,7 @@ private final class StreamBody: Sendable {
             let queue = DispatchQueue(label: "stream")
             make = { queue.async(execute: $0) }
         } else {
-            make = work.submit
+            make = work[.reads].submit
         }
     }
 

@@ -37,10 +37,10 @@ final class ServingThread: Sendable {
     private let bell: Int32
     private let ended = DispatchSemaphore(value: 0)
 
-    init(_ context: HTTPDaemon.Context) throws(APIStartError) {
+    init(_ context: HTTPDaemon.Context) throws(ServerStartError) {
         self.context = context
         bell = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard bell >= 0 else { throw APIStartError(.failed, "eventfd failed: \(SystemError.text(errno))") }
+        guard bell >= 0 else { throw ServerStartError(.failed, "eventfd failed: \(SystemError.text(errno))") }
     }
 
     deinit {
@@ -48,13 +48,13 @@ final class ServingThread: Sendable {
     }
 
     /// - Parameter limit: connections at a time.
-    func start(limit: UInt32) throws(APIStartError) {
+    func start(limit: UInt32) throws(ServerStartError) {
         // Not retained: the thread holds itself until the library has been stopped.
         let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
         let daemon = unsafe relay_mhd_start(
             handleRequest, logTarget, completeRequest, changeConnection, owner, limit,
             context.certificates == nil ? nil : retrieveCertificate, Self.priorities)
-        guard let daemon = unsafe daemon else { throw APIStartError(.failed, "libmicrohttpd could not be started") }
+        guard let daemon = unsafe daemon else { throw ServerStartError(.failed, "libmicrohttpd could not be started") }
         nonisolated(unsafe) let own = unsafe daemon
         DispatchQueue(label: "serving").async { [self] in
             unsafe serve(own)

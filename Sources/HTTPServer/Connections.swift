@@ -58,7 +58,7 @@ final class Connections: Sendable {
     /// room can be closed meanwhile.
     private static let mostArriving = 16
 
-    init(_ limits: Limits) throws(APIStartError) {
+    init(_ limits: Limits) throws(ServerStartError) {
         self.limits = limits
         drained = try Signal()
     }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+package import Signing
+import Synchronization
+
+/// HTTP on TCP and on the control socket.
+///
+/// `start` returns when both listen; `stop` returns when every request has ended, may come twice, and may come without a
+/// start. A stopped service is not started again. Both may be called from any thread but the service's own.
+package final class HTTPService: Sendable {
+    private let settings: ServerSettings
+    private let state = Mutex(State())
+
+    private struct State {
+        var network: HTTPDaemon?
+        var port: UInt16?
+        var control: HTTPDaemon?
+        var controlSocket: ListenSocket.Control?
+        var work: WorkQueues?
+        var certificates: TLSCertificates?
+    }
+
+    package init(_ settings: ServerSettings) {
+        self.settings = settings
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Takes another certificate for the handshakes to come; connections that live are not touched. After `start`.
+    ///
+    /// - Returns: whether it is another one.
+    /// - Throws: `ServerStartError.badCertificate`; then the old one stays.
+    package func exchange(identity: ServerIdentity) throws -> Bool {
+        try state.withLock { $0.certificates }?.exchange(for: identity) ?? false
+    }
+
+    /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.
+    package var port: UInt16? { state.withLock { $0.port } }
+
+    /// - Parameter handler: kept until `stop`.
+    /// - Throws: `ServerStartError`; then nothing listens.
+    package func start(_ handler: any RequestHandler) throws {
+        do {
+            try state.withLock { state in
+                let work = WorkQueues()
+                state.work = work
+                state.certificates = try settings.identity.map { identity throws(ServerStartError) in
+                    try TLSCertificates(identity)
+                }
+                // The control socket first: it finds out whether another daemon is running, which says more than
+                // "address in use".
+                if let socket = settings.handed.control {
+                    state.control = try HTTPDaemon(
+                        socket: socket, door: .control, handler, settings, work, isHanded: true)
+                } else if let path = settings.controlSocket {
+                    let socket = try ListenSocket.control(
+                        path: path, mode: settings.controlSocketMode, group: settings.controlSocketGroup)
+                    state.controlSocket = socket
+                    state.control = try HTTPDaemon(socket: socket.descriptor, door: .control, handler, settings, work)
+                }
+                let network = try settings.handed.network ?? settings.listen.map(ListenSocket.network)
+                if let socket = network {
+                    state.port = ListenSocket.port(of: socket)
+                    state.network = try HTTPDaemon(
+                        socket: socket, door: .network, handler, settings, work, certificates: state.certificates,
+                        isHanded: settings.handed.network != nil)
+                }
+            }
+        } catch {
+            stop()
+            throw error
+        }
+    }
+
+    /// Closes every connection and removes the control socket. What streams must end before, or it is waited for.
+    package func stop() {
+        state.withLock { state in
+            state.network?.stop()
+            state.network = nil
+            state.control?.stop()
+            state.control = nil
+            if let socket = state.controlSocket { ListenSocket.remove(socket) }
+            state.controlSocket = nil
+            state.port = nil
+            state.work?.stop(patience: 1000)
+            state.work = nil
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How often one kind of line may be logged: ten at once, then one each ten seconds. Pure.
+package struct LogPace {
+    package static let burst: Int64 = 10
+    /// Milliseconds.
+    package static let interval: Int64 = 10_000
+
+    /// The time up to which lines are paid for.
+    private var paid = Int64.min / 2
+    private var untold = 0
+
+    package init() {}
+
+    /// How many lines were left out since the last one that was told; nil where this one is to be left out too.
+    ///
+    /// - Parameter now: milliseconds of a monotonic clock.
+    package mutating func next(at now: Int64) -> Int? {
+        let start = max(paid, now - Self.burst * Self.interval)
+        guard start + Self.interval <= now else {
+            untold += 1
+            return nil
+        }
+        paid = start + Self.interval
+        defer { untold = 0 }
+        return untold
+    }
+}

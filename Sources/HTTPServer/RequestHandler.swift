@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What answers the requests that a server takes in: the one door between the two.
+package protocol RequestHandler: AnyObject, Sendable {
+    /// The headers that it reads, in lower case; no others are handed to it.
+    var headerNames: [String] { get }
+
+    /// A request's head is complete. On the thread that serves the connection: must not wait.
+    func handle(_ head: RequestHead) -> any HandledRequest
+
+    /// Somebody connected to the control socket who has no business there. Whatever they ask for, `RequestHead.refusal` says
+    /// so too.
+    func refused(_ refusal: PeerRefusal)
+}
+
+/// One request in the hands of its handler.
+package protocol HandledRequest: AnyObject, Sendable {
+    /// What every log line that is written for it carries (`RequestMark`).
+    var id: String { get }
+
+    /// Decides by the head alone, or says that the decision may have to wait. On the thread that serves the connection.
+    func open() -> Opening
+
+    /// What the client is told of what the server refuses by itself.
+    func refuse(_ reason: ServerRefusal) -> Response
+
+    /// The answer as it goes out. Called once, on the thread that made the answer.
+    func conclude(_ response: Response) -> Response
+}
+
+/// What is done about a request as soon as its head is there.
+package enum Opening {
+    case answer(Response)
+    /// To be decided on a thread that may wait, and on such a one a collected body is finished too.
+    case work(WorkKind, @Sendable () -> Admission)
+}
+
+/// What the server refuses without asking the handler.
+package enum ServerRefusal: Hashable, Sendable {
+    /// There is no room for more work.
+    case busy
+    /// The body has more than these bytes.
+    case bodyTooLarge(limit: Int)
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// The documents lead to one another, and the first one stays short.
+@Suite struct DocumentTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private static func documents() throws -> [String] {
+        let etc = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "etc").path)
+        return ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] + etc.filter { $0.hasSuffix(".md") }.map { "etc/\($0)" }
+    }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// The headings, as a link names them: in lowercase, without punctuation, hyphens for spaces.
+    private static func anchors(_ path: String) throws -> Set<String> {
+        var inCode = false
+        var anchors: Set<String> = []
+        for line in try text(path).split(separator: "\n") {
+            if line.hasPrefix("```") { inCode.toggle() }
+            guard !inCode, line.hasPrefix("#") else { continue }
+            let title = line.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased()
+            let kept = title.filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }
+            anchors.insert(kept.replacing(" ", with: "-"))
+        }
+        return anchors
+    }
+
+    @Test func everyLinkLeadsSomewhere() throws {
+        var links = 0
+        for document in try Self.documents() {
+            for match in try Self.text(document).matches(of: /\]\(([^)\s]+)\)/) {
+                let target = match.output.1
+                guard !target.hasPrefix("http") else { continue }
+                links += 1
+                let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+                let folder = (document as NSString).deletingLastPathComponent
+                let path = parts[0].isEmpty ? document : (folder as NSString).appendingPathComponent(String(parts[0]))
+                let file = Self.root.appending(path: path).path
+                guard FileManager.default.fileExists(atPath: file) else {
+                    Issue.record("\(document) leads to \(target)")
+                    continue
+                }
+                if parts.count == 2 {
+                    #expect(try Self.anchors(path).contains(String(parts[1])), "\(document) leads to \(target)")
+                }
+            }
+        }
+        #expect(links > 20)
+    }
+
+    @Test func theReadmeIsForANewcomer() throws {
+        #expect(try Self.text("README.md").split(whereSeparator: \.isWhitespace).count <= 1500)
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import OwnThread
+import RelayAPI
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Testing
+
+/// Another program has the store's write lock: whoever only reads is answered all the same.
+@Suite("A store that another program holds, live", .ownThread)
+struct HeldStoreTests {
+    /// Another connection's write transaction; the relay's writer waits 5 s for it, and then refuses.
+    private final class Hold {
+        private let other: SQLiteStore
+
+        init(_ bench: Bench) throws {
+            other = try SQLiteStore(path: bench.directory.appending(path: "relay.db").path)
+            try other.administer("BEGIN IMMEDIATE")
+        }
+
+        func end() throws { try other.administer("ROLLBACK") }
+    }
+
+    /// Far from the time-out of the store's lock, and from what a busy machine needs for an answer.
+    private static let prompt = Duration.seconds(3)
+
+    private static func timed(_ ask: () throws -> Answer) throws -> (answer: Answer, duration: Duration) {
+        let start = ContinuousClock.now
+        let answer = try ask()
+        return (answer, ContinuousClock.now - start)
+    }
+
+    /// Every kind of route that reads, over both doors.
+    private func expectReaders(_ bench: Bench, token: String) throws {
+        for path in ["/v1/campaigns", "/v1/apps", "/v1/store", CheckLiveTests.path("1.0"), "/metrics"] {
+            let (answer, duration) = try Self.timed { try bench.ask("GET", path) }
+            #expect(answer.status == 200 && duration < Self.prompt, "\(path): \(answer.status) after \(duration)")
+        }
+        for path in ["/v1/campaigns", CheckLiveTests.path("1.0")] {
+            let (answer, duration) = try Self.timed {
+                try bench.askNetwork("GET", path, headers: [("Authorization", "Bearer \(token)")])
+            }
+            #expect(answer.status == 200 && duration < Self.prompt, "\(path): \(answer.status) after \(duration)")
+        }
+    }
+
+    /// It says within a moment that the store is held, and goes on saying so.
+    private func expectNotReady(_ bench: Bench) throws {
+        for _ in 0..<10 {
+            let (answer, duration) = try Self.timed { try bench.askNetwork("GET", "/readyz") }
+            #expect(answer.status == 503 && duration < Self.prompt, "\(answer.status) after \(duration)")
+            #expect(answer.text("faults", "0", "part") == "store")
+        }
+    }
+
+    @Test("readers and readyz are answered at once while more clients write than the server has threads for")
+    func writers() throws {
+        let bench = try Bench()
+        let token = try bench.newToken(.status)
+        let hold = try Hold(bench)
+        // Each waits for the lock, in turn: all of them for more than a minute.
+        let writers = try (0..<16).map { number in
+            let client = try RawClient(unixSocket: bench.socketPath)
+            let body = #"{"telephone":"13800138000"}"#
+            try client.send(
+                "PUT /v1/apps/com.example.app/ios/devices/ab\(10 + number) HTTP/1.1\r\nHost: relay\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            return client
+        }
+        // Not before the server has taken them in: this comes after them on the thread that serves the socket.
+        #expect(try bench.ask("GET", "/healthz").status == 200)
+        try expectReaders(bench, token: token)
+        try expectNotReady(bench)
+        try expectReaders(bench, token: token)
+        try hold.end()
+        // Those whose turn had come while the store was held may have been refused.
+        for client in writers {
+            let head = try client.receiveHead()
+            #expect(head.hasPrefix("HTTP/1.1 201") || head.hasPrefix("HTTP/1.1 503"), "\(head)")
+        }
+        try bench.until { try bench.askNetwork("GET", "/readyz").status == 200 }
+    }
+
+    @Test("readers are answered at once while eight imports stand still")
+    func imports() throws {
+        let bench = try Bench()
+        let token = try bench.newToken(.status)
+        let (admitted, count) = (DispatchSemaphore(value: 0), 8)
+        bench.control.profileAsked.withLock { $0 = { _ in admitted.signal() } }
+        let hold = try Hold(bench)
+        let imports = try (0..<count).map { number in
+            let client = try RawClient(unixSocket: bench.socketPath)
+            let body = (0..<2000).map { #"{"token":"\#(String(number * 10_000 + $0 + 1_000_000, radix: 16))"}"# + "\n" }
+                .joined()
+            try client.send(
+                "POST /v1/apps/com.example.app/ios/devices HTTP/1.1\r\nHost: relay\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            return client
+        }
+        for _ in 0..<count { try #require(admitted.wait(timeout: .now() + .seconds(60)) == .success) }
+        bench.control.profileAsked.withLock { $0 = nil }
+        for _ in 0..<10 { try expectReaders(bench, token: token) }
+        try expectNotReady(bench)
+        // One device does not wait for the imports' threads either, only for the store.
+        let device = try RawClient(unixSocket: bench.socketPath)
+        try device.send("DELETE /v1/apps/com.example.app/ios/devices/ab HTTP/1.1\r\nHost: relay\r\n\r\n")
+        try hold.end()
+        #expect(try device.receiveHead().hasPrefix("HTTP/1.1 404"))
+        for client in imports {
+            let head = try client.receiveHead()
+            #expect(head.hasPrefix("HTTP/1.1 200") || head.hasPrefix("HTTP/1.1 503"), "\(head)")
+        }
+    }
+}
