@@ -60,8 +60,8 @@ struct Registrar {
         }
     }
 
-    /// What was done so far: each device, and each look into a campaign's ledger for one, counts as one.
-    var work: Int { counts.inserted + counts.updated + upgrades.looks }
+    /// What was done so far, in devices.
+    var work: Int { counts.inserted + counts.updated + upgrades.work }
 
     /// Registers rows of a batch until all are, or `work` has come to `limit`. Their bytes are borrowed once for all of them.
     ///
@@ -174,8 +174,10 @@ struct Registrar {
 struct UpgradeTally {
     private var requirements: [Int64: [(campaign: Int64, required: Version)]] = [:]
     private var upgraded: [Int64: Int64] = [:]
-    /// How often a campaign's ledger was looked into: some microseconds each.
-    private(set) var looks = 0
+    /// What was done so far, in what it costs to register a device.
+    private(set) var work = 0
+    /// A look into a campaign's ledger, and the mark there: 31 µs, where registering a device takes about 10.
+    private static let look = 3
 
     /// Takes note of a version that a device was seen with; each device counts once in each campaign.
     mutating func saw(
@@ -188,7 +190,7 @@ struct UpgradeTally {
         }
         for (campaign, required) in requirements[app] ?? []
         where required <= version && (old.map { $0 < required } ?? true) {
-            looks += 1
+            work += Self.look
             if try Self.mark(device, in: campaign, connection) { upgraded[campaign, default: 0] += 1 }
         }
     }

@@ -41,7 +41,7 @@ extension SQLiteStore {
             var upgrades = UpgradeTally()
             var seen = SeenTally()
             var work = 0
-            while let sighting = sightings.first, work + upgrades.looks < Self.least || !isWriterWanted {
+            while let sighting = sightings.first, work + upgrades.work < Self.least || !isWriterWanted {
                 sightings.removeFirst()
                 work += 1
                 guard let app = try AppTable.id(of: sighting.app, connection) else { continue }
