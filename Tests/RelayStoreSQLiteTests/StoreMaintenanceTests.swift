@@ -121,6 +121,18 @@ struct StoreMaintenanceTests {
                 "DROP TRIGGER delivery_batch_is_not_edited; UPDATE delivery_batch SET outcomes = zeroblob(11)",
                 "batches of the ledger", "1 to 10 is damaged: byte 11 of its outcomes"
             ),
+            (
+                """
+                INSERT INTO shard (campaign_id, number, cursor, last, remaining, done) VALUES (1, 1, 0, 4, 0, 0),
+                    (1, 2, 2, 9, 0, 0)
+                """, "shards of campaigns", "shards 1 and 2 overlap"
+            ),
+            (
+                """
+                INSERT INTO shard (campaign_id, number, cursor, last, remaining, environment) VALUES (1, 1, 0, 4, 0, 0),
+                    (1, 2, 2, 9, 0, 1)
+                """, "shards of campaigns", "both environments pack"
+            ),
             ("UPDATE campaign_reason SET devices = 9", "counts of reasons", "filtered is 3, its reasons add up to 9"),
             ("UPDATE app SET devices = 4", "counts of devices", "devices is 4, there are 10"),
             ("UPDATE version_seen SET devices = 4", "counts of devices", "versions were seen of 4 devices"),
