@@ -42,9 +42,8 @@ func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 /// The same sources twice: driven by libFuzzer with inputs of its own, and by the tests with those that are kept.
 let fuzzTargets: [Target] = {
     let fuzzed: [Target.Dependency] = [
-        "upgrade-relay", "RelayAPI", "HTTPServer", "VersionSources", "PushProviders", "HTTP2", "Signing", "RelayStore",
-        "RelayEngine",
-        "UpgradeRules", "APNsSimulator",
+        "upgrade-relay", "RelayAPI", "HTTPServer", "VersionSources", "PushProviders", "HTTP2", "Signing", "WireFormat",
+        "RelayStore", "RelayEngine", "UpgradeRules", "APNsSimulator",
     ]
     guard isFuzzing else {
         return [
@@ -72,38 +71,63 @@ let package = Package(
             "upgrade-relay",
             [
                 "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut", "PushProviders", "HTTP2",
-                "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
-                "APNsSimulator", "Systemd",
-                "CLinux",
+                "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat",
+                "RelayEngine", "UpgradeRules", "APNsSimulator", "Systemd", "CLinux",
             ]),
         command(
             "relay-bench",
             [
-                "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "CLinux",
-                "CAllocationCount",
+                "PushProviders", "HTTP2", "CurlTransport", "Signing", "Telemetry", "Threading", "WireFormat",
+                "RelayEngine",
+                "UpgradeRules", "CLinux", "CAllocationCount",
             ]),
         room(
             "RelayAPI",
-            ["HTTPServer", "Signing", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules"]),
-        room("HTTPServer", ["CMicroHTTPD", "CLinux", "Signing", "RelayEngine"], touchesC: true),
-        room("Notifications", ["CurlTransport", "VersionSources", "RelayStore", "RelayEngine"]),
+            [
+                "HTTPServer", "Signing", "VersionSources", "RelayStore", "Telemetry", "Threading", "WireFormat",
+                "RelayEngine",
+                "UpgradeRules",
+            ]),
         room(
-            "VersionSources", ["CurlTransport", "Signing", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"],
+            "HTTPServer", ["CMicroHTTPD", "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine"],
+            touchesC: true),
+        room(
+            "Notifications",
+            ["CurlTransport", "Signing", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine"]),
+        room(
+            "VersionSources",
+            [
+                "CurlTransport", "Signing", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "UpgradeRules", "CLinux",
+            ],
             touchesC: true),
         room(
             "FanOut",
-            ["PushProviders", "HTTP2", "CurlTransport", "RelayStore", "RelayEngine", "UpgradeRules", "CLinux"],
+            [
+                "PushProviders", "HTTP2", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "UpgradeRules", "CLinux",
+            ],
             touchesC: true),
-        room("PushProviders", ["HTTP2", "Signing", "RelayEngine", "UpgradeRules"], touchesC: true),
-        room("HTTP2", ["CurlTransport", "RelayEngine", "CNGHTTP2", "COpenSSL", "CLinux"], touchesC: true),
-        room("CurlTransport", ["CCurl", "COpenSSL"], touchesC: true),
-        room("Signing", ["COpenSSL"], touchesC: true),
-        room("RelayStoreSQLite", ["CSQLite", "RelayStore", "RelayEngine", "UpgradeRules"], touchesC: true),
+        room(
+            "PushProviders", ["HTTP2", "Signing", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"],
+            touchesC: true),
+        room(
+            "HTTP2",
+            ["CurlTransport", "Telemetry", "Threading", "WireFormat", "RelayEngine", "CNGHTTP2", "COpenSSL", "CLinux"],
+            touchesC: true),
+        room("CurlTransport", ["Threading", "CCurl", "COpenSSL"], touchesC: true),
+        room("Signing", ["WireFormat", "RelayEngine", "COpenSSL"], touchesC: true),
+        room(
+            "RelayStoreSQLite", ["CSQLite", "RelayStore", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"],
+            touchesC: true),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
+        room("Telemetry", ["RelayEngine"]),
+        room("Threading", ["RelayEngine", "CLinux"], touchesC: true),
+        room("WireFormat", ["RelayEngine", "UpgradeRules"]),
         room("RelayEngine", ["UpgradeRules"]),
         room("UpgradeRules"),
-        room("APNsSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "Signing"], touchesC: true),
-        room("Systemd", ["CSystemd", "RelayEngine"], touchesC: true),
+        room("APNsSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "Signing", "WireFormat"], touchesC: true),
+        room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
         system("CLinux"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
@@ -118,7 +142,7 @@ let package = Package(
             name: "StoreConformance", dependencies: ["RelayStore", "RelayEngine", "UpgradeRules"],
             path: "Tests/StoreConformance", swiftSettings: strict),
         .target(
-            name: "HookReceiver", dependencies: ["TestPeers", "CurlTransport", "VersionSources", "RelayEngine"],
+            name: "HookReceiver", dependencies: ["TestPeers", "Signing", "Threading", "RelayEngine"],
             path: "Tests/HookReceiver", swiftSettings: strict),
         .target(name: "SeedApps", path: "Tests/SeedApps", swiftSettings: strict),
         .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
@@ -131,30 +155,42 @@ let package = Package(
         tests(
             "RelayStoreSQLiteTests",
             [
+                "Telemetry", "Threading", "WireFormat",
                 "RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance", "FaultInjection",
                 "TestPeers",
             ]),
-        tests("SigningTests", ["Signing"]),
-        tests("SystemdTests", ["Systemd", "RelayEngine"]),
+        tests("SigningTests", ["Signing", "WireFormat", "RelayEngine"]),
+        tests("ThreadingTests", ["Threading", "RelayEngine"]),
+        tests("TelemetryTests", ["Telemetry", "RelayEngine"]),
+        tests("WireFormatTests", ["WireFormat", "RelayEngine"]),
+        tests("SystemdTests", ["Systemd", "Telemetry", "RelayEngine"]),
         .target(
-            name: "TestPeers", dependencies: ["CurlTransport", "Signing", "CNGHTTP2", "COpenSSL", "CLinux"],
+            name: "TestPeers", dependencies: ["Threading", "Signing", "CNGHTTP2", "COpenSSL", "CLinux"],
             path: "Tests/TestPeers", swiftSettings: strict),
         tests(
             "HTTP2Tests",
             [
+                "Telemetry", "Threading", "WireFormat",
                 "HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing", "TestPeers", "CAllocationCount",
                 "CNGHTTP2",
             ]),
-        tests("PushProvidersTests", ["PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules", "SeedApps"]),
+        tests(
+            "PushProvidersTests",
+            [
+                "Telemetry", "Threading", "WireFormat", "PushProviders", "HTTP2", "Signing", "RelayEngine",
+                "UpgradeRules", "SeedApps",
+            ]),
         tests(
             "FanOutTests",
             [
+                "Telemetry", "Threading", "WireFormat",
                 "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
                 "APNsSimulator", "Signing", "SeedApps", "TestPeers", "FaultInjection",
             ]),
         tests(
             "VersionSourcesTests",
             [
+                "Telemetry", "Threading", "WireFormat",
                 "VersionSources", "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
                 "UpgradeRules", "TestPeers",
             ]
@@ -162,26 +198,31 @@ let package = Package(
         tests(
             "NotificationsTests",
             [
+                "Telemetry", "Threading", "WireFormat",
                 "Notifications", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore",
                 "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers", "FaultInjection",
             ]),
         tests(
             "RelayAPITests",
             [
-                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
-                "UpgradeRules", "CurlTransport", "SeedApps", "TestPeers",
+                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
+                "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps", "TestPeers",
             ]),
-        tests("HTTPServerTests", ["HTTPServer", "Signing", "RelayEngine", "TestPeers"]),
-        tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "CurlTransport"]),
+        tests(
+            "HTTPServerTests",
+            ["HTTPServer", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine", "TestPeers"]),
+        tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "WireFormat", "CurlTransport", "Threading"]),
         tests(
             "CommandTests",
             [
+                "Telemetry", "Threading", "WireFormat",
                 "upgrade-relay", "FanOut", "PushProviders", "Signing", "RelayAPI", "VersionSources", "RelayStore",
                 "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "Systemd", "TestPeers",
             ]),
         tests(
             "EndToEndTests",
             [
+                "Telemetry", "Threading", "WireFormat",
                 "upgrade-relay", "CurlTransport", "Signing", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
                 "APNsSimulator", "SeedApps", "TestPeers", "FaultInjection", "HookReceiver",
             ]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Signing
+import WireFormat
 
 /// A provider token whose signature holds (PROTOCOLS 1.4).
 package struct ProviderToken: Hashable, Sendable {

@@ -193,11 +193,3 @@ static inline CURLcode relay_curl_get_pretransfer_time(CURL *_Nonnull h, curl_of
 static inline CURLcode relay_curl_get_os_errno(CURL *_Nonnull h, long *_Nonnull number) {
     return curl_easy_getinfo(h, CURLINFO_OS_ERRNO, number);
 }
-
-// --- The threads that dial and wait
-
-#include <sys/prctl.h>
-/// pthread_setname_np is hidden from Swift's Glibc module (it needs _GNU_SOURCE), and prctl is variadic.
-static inline int relay_thread_set_name(const char *_Nonnull name) {
-    return prctl(PR_SET_NAME, name, 0, 0, 0);
-}

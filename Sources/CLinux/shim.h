@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/timerfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -29,4 +30,9 @@ static inline unsigned long long relay_affinity(void) {
     // As many as a kernel may have: with less room it refuses.
     unsigned long long processors[128] = {0};
     return syscall(SYS_sched_getaffinity, 0, sizeof processors, processors) > 0 ? processors[0] : 0;
+}
+
+/// pthread_setname_np is hidden from Swift's Glibc module (it needs _GNU_SOURCE), and prctl is variadic.
+static inline int relay_thread_set_name(const char *_Nonnull name) {
+    return prctl(PR_SET_NAME, name, 0, 0, 0);
 }

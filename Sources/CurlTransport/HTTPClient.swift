@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCurl
-import Synchronization
+import Threading
 
 /// Ordinary HTTP by libcurl: the command line to its daemon, webhooks out, lookups.
 ///
@@ -52,7 +52,7 @@ package struct HTTPClient: Sendable {
 
     /// `send` for Swift concurrency. Cancelling the task ends the request within about a second, with `.cancelled`.
     package func response(to request: HTTPRequest) async throws -> HTTPResponse {
-        let cancellation = Cancellation()
+        let cancellation = CancellationFlag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 do {
@@ -75,9 +75,9 @@ package struct HTTPClient: Sendable {
     ) throws -> HTTPResponse {
         let context = "\(request.method) \(Self.withoutQuery(request.url))"
         let handle = try EasyHandle(context: context)
-        let exchange = Exchange(request: request, line: line, piece: piece, isCancelled: isCancelled)
-        handle.kept = exchange
-        try configure(handle, request, exchange, context)
+        let transfer = Transfer(request: request, line: line, piece: piece, isCancelled: isCancelled)
+        handle.kept = transfer
+        try configure(handle, request, transfer, context)
         let result: CURLcode
         if case .bytes(let bytes) = request.body {
             let size = curl_off_t(bytes.count)
@@ -95,20 +95,20 @@ package struct HTTPClient: Sendable {
         } else {
             result = unsafe curl_easy_perform(handle.pointer)
         }
-        if let thrown = exchange.thrown { throw thrown }
-        if exchange.isTooLarge {
+        if let thrown = transfer.thrown { throw thrown }
+        if transfer.isTooLarge {
             throw TransportError(
                 code: .tooLarge, context: context, reason: "the answer exceeds \(request.maximumResponse) bytes")
         }
-        guard result == CURLE_OK || exchange.isEnough else { throw handle.error(result, context: context) }
-        if !exchange.isEnough { try exchange.finish() }
+        guard result == CURLE_OK || transfer.isEnough else { throw handle.error(result, context: context) }
+        if !transfer.isEnough { try transfer.finish() }
         var status = 0
         _ = unsafe relay_curl_get_response_code(handle.pointer, &status)
-        return HTTPResponse(status: status, headers: exchange.headers, body: exchange.body)
+        return HTTPResponse(status: status, headers: transfer.headers, body: transfer.body)
     }
 
     private func configure(
-        _ handle: EasyHandle, _ request: HTTPRequest, _ exchange: Exchange, _ context: String
+        _ handle: EasyHandle, _ request: HTTPRequest, _ transfer: Transfer, _ context: String
     ) throws(TransportError) {
         let easy = unsafe handle.pointer
         try handle.require(unsafe relay_curl_set_url(easy, request.url), "the address", context)
@@ -144,9 +144,9 @@ package struct HTTPClient: Sendable {
         try handle.require(unsafe relay_curl_set_quick_exit(easy, 1), "QUICK_EXIT", context)
         try handle.require(unsafe relay_curl_set_user_agent(easy, userAgent), "USERAGENT", context)
         try setBody(handle, request, context)
-        try setHeaders(handle, request, exchange, context)
-        // SAFETY: the handle keeps the exchange until after it is cleaned up.
-        let data = unsafe Unmanaged.passUnretained(exchange).toOpaque()
+        try setHeaders(handle, request, transfer, context)
+        // SAFETY: the handle keeps the transfer until after it is cleaned up.
+        let data = unsafe Unmanaged.passUnretained(transfer).toOpaque()
         try handle.require(unsafe relay_curl_set_write_data(easy, data), "WRITEDATA", context)
         try handle.require(unsafe relay_curl_set_write_function(easy, takeBody), "WRITEFUNCTION", context)
         try handle.require(unsafe relay_curl_set_header_data(easy, data), "HEADERDATA", context)
@@ -172,7 +172,7 @@ package struct HTTPClient: Sendable {
     }
 
     private func setHeaders(
-        _ handle: EasyHandle, _ request: HTTPRequest, _ exchange: Exchange, _ context: String
+        _ handle: EasyHandle, _ request: HTTPRequest, _ transfer: Transfer, _ context: String
     ) throws(TransportError) {
         var lines: [String] = []
         for (name, value) in request.headers {
@@ -190,18 +190,11 @@ package struct HTTPClient: Sendable {
             lines.append("Content-Type:")
         }
         lines.append("Expect:")
-        try handle.require(exchange.setHeaders(lines, on: handle), "the headers", context)
+        try handle.require(transfer.setHeaders(lines, on: handle), "the headers", context)
     }
 
     /// A query may carry what is nobody's business in a log.
     private static func withoutQuery(_ url: String) -> String {
         String(url.prefix { $0 != "?" })
     }
-}
-
-/// Set once, from any thread.
-private final class Cancellation: Sendable {
-    private let flag = Atomic(false)
-    var isSet: Bool { flag.load(ordering: .relaxed) }
-    func set() { flag.store(true, ordering: .relaxed) }
 }

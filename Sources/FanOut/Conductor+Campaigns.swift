@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Telemetry
 import UpgradeRules
 
 /// The watcher: what the store says against what is being sent.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Telemetry
 
 /// Outcomes that contradict what the store holds, such as those of devices that were deleted by hand while their pushes were
 /// on their way. To try them again as they are would keep every campaign waiting for ever.

@@ -3,6 +3,7 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import Telemetry
 
 /// Batches: out to the lanes, and back into the ledger.
 extension Conductor {

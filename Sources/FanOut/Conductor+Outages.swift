@@ -2,6 +2,8 @@
 import PushProviders
 import RelayEngine
 import RelayStore
+import Telemetry
+import WireFormat
 
 /// Push services that answer 5xx to nearly everything: what they are spared, and how it is told.
 extension Conductor {

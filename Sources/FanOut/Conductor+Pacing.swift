@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Telemetry
+import WireFormat
 
 /// How fast, and to whom first: each app's bucket and each campaign's waves.
 extension Conductor {

@@ -3,6 +3,7 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import Telemetry
 
 /// Push services that no connection can be had to, and how that is told.
 extension Conductor {

@@ -3,6 +3,8 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import Telemetry
+import WireFormat
 
 /// What the answers of a flight mean for its campaign: go on, pause, sign anew, or stop and say why.
 extension Conductor {

@@ -3,6 +3,8 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import Telemetry
+import Threading
 
 /// The fan-out's one thread: takes events, asks each campaign's machine what to do, does it, records what came of it.
 ///

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Dispatch
 package import HTTP2
 package import RelayEngine
 package import RelayStore
 import Synchronization
+package import Telemetry
+import Threading
 
 /// The fan-out: watches the store for risen requirements and sends what they ask for.
 ///
@@ -68,7 +69,7 @@ package final class FanOut: Sendable {
     ///   - routes: the apps that are configured; the requirement of any other is reported and left alone.
     ///   - clock: the wall clock.
     ///   - onVersions: told every record when the store may have changed, on the fan-out's thread.
-    /// - Throws: `FanOutError`, or what a lane says.
+    /// - Throws: `ThreadingError`, or what a lane says.
     package init(
         store: any RelayStore, routes: [AppRoute], configuration: Configuration, log: Log,
         clock: @escaping @Sendable () -> Timestamp,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
+import Threading
 
 /// Brings what a lane hands back to the conductor's mailbox.
 final class LaneReceiver: BatchReceiver {

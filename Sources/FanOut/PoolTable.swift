@@ -3,6 +3,7 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import Threading
 
 /// The connection pools of every app, in every lane: made when first needed, kept for hours (Apple: "keep connections
 /// open", PROTOCOLS 1.7).

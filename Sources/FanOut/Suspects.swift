@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Telemetry
 
 /// Pushes that were recorded as refused before the campaign's breaker had seen enough to judge: where it trips, the
 /// credential was at fault and they are tried again. Never more than the breaker's sample.

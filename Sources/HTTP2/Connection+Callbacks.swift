@@ -2,6 +2,8 @@
 import CNGHTTP2
 import Glibc
 import RelayEngine
+import Threading
+import WireFormat
 
 // What libnghttp2 calls while it reads and writes. Nothing here may delete the session or its connection.
 
@@ -89,7 +91,7 @@ extension Connection {
 
     fileprivate func settings(maximumStreams: UInt32) {
         machine.settingsReceived(
-            maximumStreams: maximumStreams == .max ? nil : Int(maximumStreams), at: LaneClock.now())
+            maximumStreams: maximumStreams == .max ? nil : Int(maximumStreams), at: MonotonicClock.now())
     }
 
     fileprivate func closed(_ index: Int, errorCode: UInt32) {
@@ -242,7 +244,7 @@ private func frameReceived(
         case NGHTTP2_GOAWAY.rawValue:
             unsafe connection.goAway(relay_nghttp2_goaway(frame).pointee)
         case NGHTTP2_PING.rawValue where isAcknowledgement:
-            connection.machine.pingAcknowledged(at: LaneClock.now())
+            connection.machine.pingAcknowledged(at: MonotonicClock.now())
         default:
             break
         }

@@ -3,6 +3,7 @@ import CNGHTTP2
 import CurlTransport
 import Glibc
 import RelayEngine
+import Threading
 
 /// One HTTP/2 connection on its lane's thread: libnghttp2's session between a dialled socket and the pool's queue.
 ///
@@ -180,7 +181,7 @@ final class Connection {
                     return
                 }
                 // Read anew for each record: a turn may take long, and a call costs less than one of its many answers.
-                pool.book.heardAt = LaneClock.now()
+                pool.book.heardAt = MonotonicClock.now()
                 let taken = unsafe nghttp2_session_mem_recv(
                     session, buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count)
                 guard taken >= 0 else {

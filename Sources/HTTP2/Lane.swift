@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
-package import RelayEngine
+import RelayEngine
 import Synchronization
+package import Telemetry
+import Threading
 
 /// One thread that carries requests over HTTP/2: one epoll set, any number of pools, a few connections each.
 ///
@@ -24,7 +25,7 @@ package final class Lane: Sendable {
 
     /// Starts the thread.
     /// - Parameter name: the thread's name; 15 bytes are shown.
-    /// - Throws: `LaneError` or `TransportError` where the system has no descriptor or thread left.
+    /// - Throws: `LaneError` or `ThreadingError` where the system has no descriptor or thread left.
     package init(name: String) throws {
         let inbox = try LaneInbox()
         let board = LaneBoard()

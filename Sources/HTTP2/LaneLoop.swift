@@ -3,6 +3,8 @@ import CLinux
 import CurlTransport
 import Glibc
 import RelayEngine
+import Telemetry
+import Threading
 
 /// The lane's thread: waits for sockets and commands, lets the machines decide, does what they say.
 @safe
@@ -33,7 +35,7 @@ final class LaneLoop {
         self.board = board
         poller = Poller(inbox.pollDescriptor)
         unsafe buffer = .allocate(byteCount: 65536, alignment: 16)
-        nextTick = LaneClock.now() + Self.tick
+        nextTick = MonotonicClock.now() + Self.tick
     }
 
     deinit { unsafe buffer.deallocate() }
@@ -45,7 +47,7 @@ final class LaneLoop {
             pulse.rest()
             poller.wait(milliseconds: patience()) { ready.append($0) }
             pulse.beat()
-            let now = LaneClock.now()
+            let now = MonotonicClock.now()
             for event in ready {
                 if event.token == LaneInbox.token {
                     for command in inbox.take() { obey(command, at: now) }
@@ -60,7 +62,7 @@ final class LaneLoop {
                 for connection in connections.values { connection.tick(at: now) }
                 nextTick = now + Self.tick
             }
-            book.sentAt = LaneClock.now()
+            book.sentAt = MonotonicClock.now()
             for pool in pools { serve(pool, at: now) }
             forgetPools()
             tell()
@@ -74,7 +76,7 @@ final class LaneLoop {
 
     /// How long nothing can happen that no socket announces, in milliseconds.
     private func patience() -> Int32 {
-        let now = LaneClock.now()
+        let now = MonotonicClock.now()
         var wait: Duration = .seconds(30)
         for pool in pools {
             if pool.queued > 0 { wait = min(wait, nextTick - now) }
@@ -262,7 +264,7 @@ final class LaneLoop {
         for pool in pools { pool.withdraw() }
         for command in inbox.close() {
             switch command {
-            case .addPool, .submit: obey(command, at: LaneClock.now())
+            case .addPool, .submit: obey(command, at: MonotonicClock.now())
             case .withdraw, .removePool, .dialled, .stop: break
             }
         }

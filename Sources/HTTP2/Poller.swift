@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
-package import RelayEngine
 
 /// An epoll set, level-triggered; each descriptor carries a number of the caller's.
 @safe
@@ -69,13 +68,4 @@ package struct LaneError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     init(_ description: String) { self.description = description }
-}
-
-/// CLOCK_MONOTONIC, as the machines and the service manager count.
-package enum LaneClock {
-    package static func now() -> MonotonicTime {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
-    }
 }

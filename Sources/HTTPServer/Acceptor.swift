@@ -3,6 +3,8 @@ import CLinux
 import Dispatch
 import Glibc
 import RelayEngine
+import Telemetry
+import Threading
 
 /// Takes connections from a listening socket on a thread of its own, and hands each to whoever serves it.
 ///

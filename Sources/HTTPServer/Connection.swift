@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
+import Threading
 
 /// One open connection: who is there, and until when something must happen on it.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 /// A strong entity tag (RFC 9110, section 8.8.3), made of the content.
 package struct EntityTag: Hashable, Sendable {
@@ -7,9 +8,7 @@ package struct EntityTag: Hashable, Sendable {
 
     /// 64 bits of FNV-1a: the content is ours, nobody gains by a collision.
     package init(of content: [UInt8]) {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in content { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        text = "\"\(String(hash, radix: 16))\""
+        text = "\"\(String(FNV1a.hash(content), radix: 16))\""
     }
 
     /// Whether `If-None-Match` names it: then 304. The comparison is weak, whatever the tags say (RFC 9110, 13.1.2).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import Telemetry
 
 /// One request from its first byte to its answer. Pure of sockets: told what arrives, says what to do.
 ///

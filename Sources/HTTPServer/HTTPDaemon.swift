@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RelayEngine
+import Telemetry
 
 /// One listening socket: a thread that accepts, and a few that serve, with libmicrohttpd 0.9.75 and an epoll set each.
 ///

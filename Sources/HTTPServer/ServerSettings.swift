@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
+import RelayEngine
 package import Signing
+package import Telemetry
 
 /// Where a server listens and how much it takes.
 package struct ServerSettings: Sendable {

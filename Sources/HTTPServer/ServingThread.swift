@@ -4,6 +4,7 @@ import CMicroHTTPD
 import Dispatch
 import Glibc
 import Synchronization
+import Threading
 
 /// A thread that serves connections, with a daemon of libmicrohttpd that has no thread of its own ("external" polling,
 /// microhttpd.h). Nobody else calls the library for them: what others want is left in the inbox.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import Threading
 
 /// Something that happens once, and that threads can wait for: the server's stop, say.
 package final class Signal: Sendable {
@@ -42,14 +43,6 @@ package final class Signal: Sendable {
             _ = unsafe Glibc.poll(bytes.baseAddress?.assumingMemoryBound(to: pollfd.self), 2, -1)
         }
         return polls.0.revents == 0
-    }
-}
-
-package enum MonotonicClock {
-    package static func milliseconds() -> Int64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 }
 

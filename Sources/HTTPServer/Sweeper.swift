@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import RelayEngine
+import Telemetry
+import Threading
 
 /// Looks at the connections of one door four times a second, and says what it had to do, at most every ten seconds.
 final class Sweeper: Sendable {

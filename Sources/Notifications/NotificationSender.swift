@@ -2,7 +2,8 @@
 import CurlTransport
 package import RelayEngine
 package import RelayStore
-import VersionSources
+import Signing
+import WireFormat
 
 /// One attempt to notify: signs, sends, reads the answer. Blocks up to 20 s.
 package struct NotificationSender: Sendable {
@@ -40,7 +41,7 @@ package struct NotificationSender: Sendable {
             let response = try client.send(request, isCancelled: isCancelled)
             attempt.status = response.status
             if !(200..<300).contains(response.status) { attempt.error = Self.fault(response) }
-            retryAfter = response["retry-after"].flatMap { WireTime.retryAfter($0, at: clock()) }
+            retryAfter = response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) }
         } catch let error as TransportError where error.code == .cancelled {
             return nil
         } catch let error as TransportError {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
-package import VersionSources
+package import Signing
 
 /// A receiver with the secret that it verifies with.
 package struct NotificationTarget: Sendable {

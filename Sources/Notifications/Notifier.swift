@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Dispatch
 package import RelayEngine
 package import RelayStore
 import Synchronization
+package import Telemetry
+import Threading
 
 /// Tells the configured receivers of what becomes of campaigns, a thread for each: who is slow keeps nobody else waiting, least
 /// of all a campaign, which only ever writes a row.

@@ -2,8 +2,10 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
+import Signing
+import Telemetry
 import UpgradeRules
-import VersionSources
+import WireFormat
 
 /// The API without its sockets: a request in, an answer out. Called on the connections' threads.
 final class API: RequestHandler {

@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayEngine
 import Signing
+import Telemetry
 
 /// One request from its head to its answer: the log and the metrics are told of it.
 ///

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
 package import RelayEngine
-package import VersionSources
+package import Signing
+package import Telemetry
 
 /// Where the API listens and how much it takes.
 package struct APISettings: Sendable {

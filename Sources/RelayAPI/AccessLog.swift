@@ -2,6 +2,7 @@
 import Dispatch
 import RelayEngine
 import Synchronization
+import Telemetry
 
 /// Tells the log of requests, on a queue of its own: no answer waits for a log whose reader is slow. What there is no room
 /// for is left out and counted.

@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// What every user of an app is told at launch (SEEDS S5).
 extension API {

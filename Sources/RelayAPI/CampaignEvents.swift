@@ -2,6 +2,8 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
+import Threading
+import WireFormat
 
 /// Server-sent events (WHATWG HTML, section 9.2) of one campaign, until its last outcome or the server's stop.
 final class CampaignEvents: ByteSource {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayStore
-import VersionSources
+import WireFormat
 
 extension API {
     func campaigns(_ query: inout Query) throws -> Response {

@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayStore
 import UpgradeRules
+import WireFormat
 
 /// The three answers that one app's clients can get at login (SEEDS S1), rendered.
 struct CheckAnswers: Sendable {

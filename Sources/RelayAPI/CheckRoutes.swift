@@ -2,7 +2,7 @@
 import HTTPServer
 import RelayStore
 import UpgradeRules
-import VersionSources
+import WireFormat
 
 /// The open paths that apps ask at login and at launch: answered from memory.
 extension API {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 import Signing
+import WireFormat
 
 /// Where a list goes on, in a form that tells clients nothing to rely on.
 enum Cursor {

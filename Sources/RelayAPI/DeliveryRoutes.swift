@@ -2,7 +2,7 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
-import VersionSources
+import WireFormat
 
 extension API {
     func campaignDeliveries(_ id: String, _ query: inout Query) throws -> Response {

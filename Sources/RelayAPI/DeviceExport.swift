@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayStore
+import WireFormat
 
 /// The registry of one app as NDJSON, a thousand devices at a time.
 final class DeviceExport: ByteSource {

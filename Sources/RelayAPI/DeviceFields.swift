@@ -2,6 +2,7 @@
 import RelayStore
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// Reads a device as clients give it.
 enum DeviceFields {

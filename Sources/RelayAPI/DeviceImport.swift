@@ -2,7 +2,7 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
-import VersionSources
+import WireFormat
 
 /// Many devices as NDJSON: stored while the rest is still on its way. A line that is refused keeps no other line out, and is
 /// answered with its number and reason.

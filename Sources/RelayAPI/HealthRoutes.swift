@@ -2,6 +2,9 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
+import Telemetry
+import Threading
+import WireFormat
 
 extension API {
     /// The process is alive and answers.

@@ -2,6 +2,7 @@
 import RelayEngine
 import RelayStore
 import UpgradeRules
+import WireFormat
 
 /// The objects of CONTRACT, member by member in its order.
 extension JSONWriter {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
-import VersionSources
+import Telemetry
+import WireFormat
 
 extension API {
     func logLevel() -> Response {

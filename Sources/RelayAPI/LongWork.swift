@@ -4,6 +4,7 @@ import HTTPServer
 import RelayEngine
 import RelayStore
 import Synchronization
+import WireFormat
 
 /// Work that may take longer than a connection may be silent, on a thread of its own: its answer is a stream of NDJSON that
 /// tells how far it is, with an empty line where there is nothing to tell.

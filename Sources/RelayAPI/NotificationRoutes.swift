@@ -3,6 +3,7 @@ import HTTPServer
 import RelayEngine
 package import RelayStore
 import VersionSources
+import WireFormat
 
 extension API {
     func notifications(_ query: inout Query, _ door: Door) throws -> Response {

@@ -2,8 +2,9 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
+import Telemetry
 import UpgradeRules
-import VersionSources
+import WireFormat
 
 /// An error as RFC 9457 tells it.
 struct Problem: Error {

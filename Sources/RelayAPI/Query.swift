@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayStore
-import VersionSources
+import WireFormat
 
 /// Reads a query's parameters one by one and refuses what was never asked for.
 struct Query {

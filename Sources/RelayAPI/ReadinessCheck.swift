@@ -4,6 +4,8 @@ import HTTPServer
 import RelayEngine
 import RelayStore
 import Synchronization
+import Telemetry
+import Threading
 
 /// Finds out for `/readyz` what keeps the daemon from its work, at most once in `interval`, however many ask.
 ///

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
+import Signing
 import Synchronization
-import VersionSources
+import Telemetry
+import Threading
 
 /// Tells the log who was refused, and no more often than a disk can bear. Of a request it tells where it came from, which
 /// hook it meant and what was wrong: never a body, a signature or a secret.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import Telemetry
 package import VersionSources
 
 /// What the API asks of the running daemon beyond the store: everything that configuration or the fan-out has a say in.

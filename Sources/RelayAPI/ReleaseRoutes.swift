@@ -2,8 +2,10 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
+import Signing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// Webhooks of the tools that releases are made with. Like the version webhook: the signature first, then the replay, then
 /// the body.

@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayEngine
 import Synchronization
+import Telemetry
 
 /// Requests counted by route: written by the connections' threads, once for each answer.
 final class RequestFigures: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayStore
+import WireFormat
 
 extension Response {
     static func json(_ status: Int, _ bytes: [UInt8]) -> Response {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
-package import RelayEngine
+import RelayEngine
 package import RelayStore
 import Synchronization
-import VersionSources
+package import Telemetry
+import Threading
+import WireFormat
 
 /// Backup, check and pruning of the store beside everything else that the daemon does. One of them at a time.
 extension API {

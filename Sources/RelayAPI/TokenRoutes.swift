@@ -2,7 +2,7 @@
 import HTTPServer
 import RelayStore
 import Signing
-import VersionSources
+import WireFormat
 
 extension API {
     func tokens() throws -> Response {

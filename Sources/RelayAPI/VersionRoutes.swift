@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 extension API {
     func apps() throws -> Response {

@@ -3,6 +3,7 @@ import HTTPServer
 import RelayStore
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 extension API {
     /// Signature first: nobody without the secret learns what the body did wrong, or which apps there are.

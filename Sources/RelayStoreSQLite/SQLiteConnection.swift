@@ -2,6 +2,7 @@
 import CSQLite
 import Glibc
 import RelayEngine
+import Telemetry
 
 /// One connection to the database with its prepared statements.
 ///

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import Telemetry
 package import UpgradeRules
+import WireFormat
 
 extension SQLiteStore {
     @discardableResult
@@ -192,9 +194,7 @@ package enum DeviceTable {
     /// The key of the index over tokens: 64 bits of FNV-1a. It is stored, so it may never change. A collision costs a
     /// comparison, no more; who could make them on purpose has the right to register devices.
     static func hash(_ token: UnsafeRawBufferPointer) -> Int64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for index in 0..<token.count { hash = unsafe (hash ^ UInt64(token[index])) &* 0x100_0000_01b3 }
-        return Int64(bitPattern: hash)
+        unsafe Int64(bitPattern: FNV1a.hash(token))
     }
 
     static func hash(_ token: String) -> Int64 {

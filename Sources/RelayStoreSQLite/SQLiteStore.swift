@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 import Glibc
-package import RelayEngine
+import RelayEngine
 import RelayStore
 import Synchronization
+package import Telemetry
+import WireFormat
 
 /// The relay's store in one SQLite file: one connection that writes, a few that read beside it.
 ///

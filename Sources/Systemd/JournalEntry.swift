@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
+import RelayEngine
+package import Telemetry
 
 /// One entry of the journal, as sd_journal_sendv(3) takes it: "FIELD=value" each. Pure.
 package struct JournalEntry: Sendable, Hashable {

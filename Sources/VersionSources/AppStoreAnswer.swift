@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import UpgradeRules
+import WireFormat
 
 /// One app as the App Store's lookup describes it. Of its forty-odd fields only these matter; the others may be anything.
 package struct AppStoreEntry: Hashable, Sendable {
@@ -38,7 +39,7 @@ package enum AppStoreAnswer {
         return AppStoreEntry(
             listing: StoreListing(
                 version: version, releaseNotes: fields.text("releaseNotes"), trackViewURL: fields.text("trackViewUrl"),
-                releasedAt: fields.text("currentVersionReleaseDate").flatMap(WireTime.internet)),
+                releasedAt: fields.text("currentVersionReleaseDate").flatMap(Timestamp.init(internetTime:))),
             bundleID: fields.text("bundleId"), trackID: fields.text("trackId").flatMap { Int64($0) })
     }
 

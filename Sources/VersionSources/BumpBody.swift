@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayStore
 import UpgradeRules
+package import WireFormat
 
 /// The body of a bump: CONTRACT's `{"latest", "required", "downloadUrl", "message", "telephones"}`, in the webhook also
 /// `app` and `platform`.

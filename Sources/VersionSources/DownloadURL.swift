@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 /// What the relay takes as a download URL: any absolute URL, for an app's own scheme opens a store as well as https does.
 package enum DownloadURL {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Telemetry
 import UpgradeRules
 
 /// Lets waiting campaigns go once their store offers the version (DESIGN, rule 8). Used by the thread "sources".

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
+import WireFormat
 
 /// What a LaunchGate file says of versions (SEEDS S5), read as strictly as the phones read it: a file that they would drop
 /// must not raise anything here either.

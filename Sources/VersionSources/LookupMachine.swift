@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import UpgradeRules
+import WireFormat
 
 /// Decides what one app's lookup does next: it asks by each key, believes the newer answer, and waits. Pure.
 package struct LookupMachine: Hashable, Sendable {
@@ -33,11 +34,6 @@ package struct LookupMachine: Hashable, Sendable {
         let keys = source.keys
         guard now >= schedule.next, asked < keys.count else { return .wait(until: schedule.next) }
         return .ask(keys[asked])
-    }
-
-    /// The store wants to be left alone, as another app's question was told.
-    package mutating func notBefore(_ time: Timestamp) {
-        schedule.notBefore(time)
     }
 
     /// What the key that was to be asked next was answered.

@@ -46,11 +46,6 @@ package struct PollSchedule: Hashable, Sendable {
         }
     }
 
-    /// Puts the next question off.
-    package mutating func notBefore(_ time: Timestamp) {
-        next = max(next, time)
-    }
-
     private func backOff(doublings: Int) -> Duration {
         min(every * (1 << min(doublings, 10)), max(Self.longestBackOff, every))
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import RelayEngine
+import WireFormat
 
 /// Asks the sources that are on the network. Each call blocks until the answer is there, 20 s at most.
 struct SourceClient: Sendable {
@@ -81,7 +82,7 @@ struct SourceClient: Sendable {
                 "HTTP \(response.status) redirects\(place); redirects are not followed, give the final address")
         default:
             let isThrottled = [403, 429, 503].contains(response.status)
-            let retryAfter = response["retry-after"].flatMap { WireTime.retryAfter($0, at: clock()) }
+            let retryAfter = response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) }
             throw SourceFault(
                 "HTTP \(response.status)"
                     + (retryAfter.map { ", to be asked again in \($0.components.seconds) s" } ?? ""),

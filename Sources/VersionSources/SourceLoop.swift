@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLinux
-import Glibc
 import RelayEngine
 import RelayStore
+import Telemetry
+import Threading
 import UpgradeRules
 
 /// The thread "sources": feeds the machines with time, files and answers, and does what they say.
@@ -40,8 +40,9 @@ struct SourceLoop {
     }
 
     mutating func run() {
+        var events = runner.mailbox.take()
         while true {
-            for event in runner.takeEvents() {
+            for event in events {
                 switch event {
                 case .stop: return
                 case .plan(let plan): adopt(plan)
@@ -57,16 +58,12 @@ struct SourceLoop {
             }
             if gates.isNeeded { due.append(runner.clock() + Self.watchInterval) }
             if let next = gates.tend(runner, duties) { due.append(next) }
-            sleep(until: due.min())
+            events = runner.mailbox.take(timeout: rest(until: due.min()), orReadable: directories.descriptor)
         }
     }
 
-    private func sleep(until time: Timestamp?) {
-        let rest = min(time.map { $0 - runner.clock() } ?? Self.longestSleep, Self.longestSleep)
-        var requests = [pollfd(fd: runner.wake, events: Int16(POLLIN), revents: 0)]
-        // poll(2) ignores negative descriptors.
-        requests.append(pollfd(fd: directories.descriptor, events: Int16(POLLIN), revents: 0))
-        _ = unsafe poll(&requests, 2, Int32(clamping: max(0, rest.milliseconds)))
+    private func rest(until time: Timestamp?) -> Duration {
+        min(time.map { $0 - runner.clock() } ?? Self.longestSleep, Self.longestSleep)
     }
 
     // MARK: What is watched

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import CLinux
-import CurlTransport
 import Glibc
 package import RelayEngine
 package import RelayStore
 import Synchronization
+package import Telemetry
+import Threading
 package import UpgradeRules
 
 /// Watches every source on one thread of its own, and lets waiting campaigns go once the store offers their version.
@@ -44,33 +44,22 @@ package final class SourceRunner: VersionLookup {
         case stop
     }
 
-    private struct Life {
-        var events: [Event] = []
-        var thread: NativeThread?
-    }
-
     let store: any RelayStore
     let log: Log
     let clock: @Sendable () -> Timestamp
     let board = SourceBoard()
     let client: SourceClient
-    private let life = Mutex(Life())
-    private let stopping: Stopping
-    /// Wakes the thread (eventfd(2)).
-    let wake: Int32
+    let mailbox: Mailbox<Event>
+    private let thread = Mutex<NativeThread?>(nil)
+    private let stopping = CancellationFlag()
 
-    package init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) {
+    /// - Throws: `ThreadingError` where the system has no descriptor left.
+    package init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) throws {
         self.store = store
         self.log = log
         self.clock = clock
-        let stopping = Stopping()
-        self.stopping = stopping
-        client = SourceClient(clock: clock, isStopping: { stopping.isSet })
-        wake = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-    }
-
-    deinit {
-        if wake >= 0 { close(wake) }
+        mailbox = try Mailbox()
+        client = SourceClient(clock: clock, isStopping: { [stopping] in stopping.isSet })
     }
 
     /// Starts the thread. Call once.
@@ -80,30 +69,30 @@ package final class SourceRunner: VersionLookup {
             var loop = SourceLoop(runner: self, duties: duties, plan: plan)
             loop.run()
         }
-        life.withLock { $0.thread = thread }
+        self.thread.withLock { $0 = thread }
     }
 
     /// Goes on with another configuration; what stays the same goes on as it was.
     package func reload(_ plan: Plan) {
         adopt(plan)
-        post(.plan(plan))
+        mailbox.post(.plan(plan))
     }
 
     /// Says that a version or a campaign changed.
     package func poke() {
-        post(.poke)
+        mailbox.post(.poke)
     }
 
     /// Asks the thread to end and does not wait for it; a question that is on its way is given up within about a second.
     package func askToStop() {
         stopping.set()
-        post(.stop)
+        mailbox.post(.stop)
     }
 
     /// Returns when the thread has ended. May be called twice, and without a start.
     package func stop() {
         askToStop()
-        life.withLock { $0.thread.take() }?.join()
+        thread.withLock { $0.take() }?.join()
     }
 
     // MARK: What others ask
@@ -189,26 +178,4 @@ package final class SourceRunner: VersionLookup {
             for app in state.evidence.keys where state.stores[app] == nil { state.evidence[app] = nil }
         }
     }
-
-    private func post(_ event: Event) {
-        life.withLock { $0.events.append(event) }
-        eventfd_write(wake, 1)
-    }
-
-    /// All events since the last call.
-    func takeEvents() -> [Event] {
-        var count: eventfd_t = 0
-        _ = unsafe eventfd_read(wake, &count)
-        return life.withLock { life in
-            defer { life.events = [] }
-            return life.events
-        }
-    }
-}
-
-/// Set once, from any thread.
-private final class Stopping: Sendable {
-    private let flag = Atomic(false)
-    var isSet: Bool { flag.load(ordering: .relaxed) }
-    func set() { flag.store(true, ordering: .relaxed) }
 }

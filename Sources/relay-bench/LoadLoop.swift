@@ -2,6 +2,7 @@
 import Foundation
 import HTTP2
 import RelayEngine
+import Threading
 
 /// Requests over a few connections that are kept, one at a time on each, from one thread.
 ///
@@ -60,7 +61,7 @@ struct LoadLoop {
         var connections = try (0..<order.connections).map { _ in Connection(socket: try Self.connect(order.port)) }
         var watched = connections.map { pollfd(fd: $0.socket, events: Int16(POLLIN), revents: 0) }
         var room = [UInt8](repeating: 0, count: 1 << 16)
-        let began = LaneClock.now().nanoseconds
+        let began = MonotonicClock.now().nanoseconds
         let end = began + UInt64(order.milliseconds) * 1_000_000
         for index in connections.indices { try send(&connections[index], at: began) }
         var requests = 0
@@ -73,13 +74,13 @@ struct LoadLoop {
                 connections[index].received += room[..<count]
                 guard try Self.isComplete(connections[index].received) else { continue }
                 connections[index].received.removeAll(keepingCapacity: true)
-                now = LaneClock.now().nanoseconds
+                now = MonotonicClock.now().nanoseconds
                 requests += 1
                 let duration = Int((now - connections[index].sentAt) / 1000)
                 durations[min(duration, durations.count - 1)] += 1
                 try send(&connections[index], at: now)
             }
-            now = LaneClock.now().nanoseconds
+            now = MonotonicClock.now().nanoseconds
         }
         for connection in connections { close(connection.socket) }
         return Result(

@@ -2,6 +2,7 @@
 import CurlTransport
 import Foundation
 import Synchronization
+import Threading
 
 /// Writes to the store while something else does: registers one and the same device again and again, as an app does, over the
 /// control socket. Waits for each answer and rests for a moment, so that it costs next to nothing itself.

@@ -6,6 +6,7 @@ import PushProviders
 import RelayEngine
 import Signing
 import Synchronization
+import Threading
 import UpgradeRules
 
 /// The relay's transport and nothing else: batches are built as the fan-out builds them, with distinct tokens, ids and
@@ -55,7 +56,7 @@ struct Sender {
         configuration.maximumStreams = streams
         let template = try Self.template(key: key, authority: origin.authority)
         let pool = lane.addPool(configuration, judge: APNsJudge(), receiver: inbox)
-        let began = LaneClock.now()
+        let began = MonotonicClock.now()
         var submitted = 0
         var answered = 0
         var result = Result()
@@ -71,7 +72,7 @@ struct Sender {
                 result.accepted += batch.answers.count { $0.kind == .answered && $0.status == 200 }
             }
         }
-        result.elapsed = UInt64((LaneClock.now() - began).nanoseconds)
+        result.elapsed = UInt64((MonotonicClock.now() - began).nanoseconds)
         result.connections = lane.figures.connectionsOpened
         result.allocations = inbox.allocations
         result.laneCPU = ThreadFigures.processorTime(named: Self.laneName) ?? 0

@@ -3,6 +3,7 @@ import APNsSimulator
 import Foundation
 import Signing
 import Testing
+import WireFormat
 
 /// A team with a key, and what a right request of it looks like.
 struct Fixture {

@@ -53,6 +53,18 @@ import Testing
         #expect(links > 20)
     }
 
+    @Test func everyPlaceThatIsNamedExists() throws {
+        var places = 0
+        for document in try Self.documents() where document != "CHANGELOG.md" {
+            for match in try Self.text(document).matches(of: /`((?:Sources|Tests|etc|systemd)\/[^`\s*]+)`/) {
+                let path = Self.root.appending(path: String(match.output.1)).path
+                #expect(FileManager.default.fileExists(atPath: path), "\(document) names \(match.output.1)")
+                places += 1
+            }
+        }
+        #expect(places > 20)
+    }
+
     @Test func theReadmeIsForANewcomer() throws {
         #expect(try Self.text("README.md").split(whereSeparator: \.isWhitespace).count <= 1500)
     }

@@ -6,6 +6,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Signing
+import Telemetry
 import TestPeers
 import Testing
 import UpgradeRules

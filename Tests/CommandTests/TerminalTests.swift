@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import Telemetry
 import Testing
 
 @testable import upgrade_relay

@@ -5,6 +5,7 @@ import OwnThread
 import Signing
 import TestPeers
 import Testing
+import WireFormat
 
 /// Credentials that are wrong or go bad under the real daemon, and what its operator does about it.
 @Suite(.serialized, .ownThread) struct CredentialRepairTests {

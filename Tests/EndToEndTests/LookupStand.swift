@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Foundation
 import Synchronization
 import TestPeers
+import Threading
 
 /// A stand-in for the App Store's lookup on loopback.
 final class LookupStand: Sendable {

@@ -5,6 +5,7 @@ import HookReceiver
 import OwnThread
 import Signing
 import Testing
+import WireFormat
 
 /// SIGHUP while another program keeps the store's write lock: the real binary takes all of the configuration or nothing of it.
 @Suite(.ownThread) struct RefusedReloadTests {

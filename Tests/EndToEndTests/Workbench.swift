@@ -6,6 +6,7 @@ import OwnThread
 import SeedApps
 import Signing
 import Testing
+import WireFormat
 
 /// One relay on one bench: a folder of its own, a push service on loopback, a configuration, and the real binary.
 final class Workbench {

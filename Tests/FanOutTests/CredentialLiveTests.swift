@@ -7,6 +7,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Testing
+import WireFormat
 
 @testable import FanOut
 

@@ -9,6 +9,7 @@ import RelayStore
 import RelayStoreSQLite
 import Signing
 import Synchronization
+import Telemetry
 import TestPeers
 import Testing
 import UpgradeRules

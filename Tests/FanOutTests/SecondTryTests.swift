@@ -6,8 +6,10 @@ import PushProviders
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import Telemetry
 import TestPeers
 import Testing
+import Threading
 
 @testable import FanOut
 @testable import HTTP2

@@ -4,6 +4,7 @@ import Glibc
 import HTTP2
 import OwnThread
 import RelayEngine
+import Telemetry
 import TestPeers
 import Testing
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import HTTP2
 import OwnThread
 import RelayEngine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Glibc
 import TestPeers
+import Threading
 
 /// An HTTP/1.1 server on loopback or on a local socket that answers each connection's one request with the test's bytes.
 final class PlainServer: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import HTTP2
 import TestPeers
 import Testing
+import Threading
 
 /// Collects what a lane hands back.
 final class Collector: BatchReceiver {

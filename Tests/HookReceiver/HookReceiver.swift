@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Foundation
 import Glibc
 import RelayEngine
+package import Signing
 import Synchronization
 package import TestPeers
-package import VersionSources
+import Threading
 
 /// A receiver of webhooks on loopback that verifies every request with the project's own `WebhookVerifier` before it answers
 /// what the test wants. Keeps all that it got.

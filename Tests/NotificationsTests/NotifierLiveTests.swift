@@ -8,7 +8,9 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import Signing
 import Synchronization
+import Telemetry
 import TestPeers
 import Testing
 import UpgradeRules

@@ -5,6 +5,7 @@ import RelayEngine
 import Signing
 import Synchronization
 import Testing
+import WireFormat
 
 @Suite struct APNsTokenSourceTests {
     private let start = Timestamp(milliseconds: 1_800_000_000_500)

@@ -4,6 +4,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import Synchronization
+import Telemetry
 import Testing
 
 @testable import RelayAPI

@@ -6,6 +6,7 @@ import RelayStore
 import Signing
 import Testing
 import VersionSources
+import WireFormat
 
 @testable import RelayAPI
 

@@ -8,10 +8,12 @@ import RelayStore
 import RelayStoreSQLite
 import Signing
 import Synchronization
+import Telemetry
 import TestPeers
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// A running server on a store of its own, and clients for both of its doors.
 final class Bench: Sendable {

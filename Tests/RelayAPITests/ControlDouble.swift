@@ -4,6 +4,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import Synchronization
+import Telemetry
 import UpgradeRules
 import VersionSources
 

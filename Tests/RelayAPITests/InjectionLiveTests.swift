@@ -4,6 +4,7 @@ import Foundation
 import OwnThread
 import RelayAPI
 import RelayEngine
+import Telemetry
 import Testing
 
 /// Whoever may write a part of a request must not write a part of an answer's head.

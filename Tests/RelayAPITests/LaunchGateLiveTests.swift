@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @Suite("The LaunchGate document and alerts, live", .ownThread)
 struct LaunchGateLiveTests {

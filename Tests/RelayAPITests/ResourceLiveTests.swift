@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @Suite("Resources, live", .ownThread)
 struct ResourceLiveTests {

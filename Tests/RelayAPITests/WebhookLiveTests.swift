@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @Suite("Version webhooks, live", .ownThread)
 struct WebhookLiveTests {

@@ -5,6 +5,7 @@ import OwnThread
 import RelayEngine
 import RelayStore
 import Synchronization
+import Telemetry
 import Testing
 import UpgradeRules
 

@@ -6,6 +6,7 @@ import RelayStore
 import TestPeers
 import Testing
 import UpgradeRules
+import WireFormat
 
 @testable import RelayStoreSQLite
 

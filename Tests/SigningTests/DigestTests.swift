@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Signing
 import Testing
+import WireFormat
 
 @Suite struct DigestTests {
     /// FIPS 180-4 examples.

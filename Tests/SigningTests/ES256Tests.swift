@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Signing
 import Testing
+import WireFormat
 
 @Suite struct ES256Tests {
     /// RFC 7515 appendix A.3: the public key's coordinates, the signing input, the signature.

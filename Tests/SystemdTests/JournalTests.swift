@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RelayEngine
+import Telemetry
 import Testing
 
 @testable import Systemd

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Glibc
+import Threading
 
 /// An HTTP proxy on loopback that knows CONNECT (RFC 9110, 9.3.6) and nothing else.
 package final class ConnectProxy: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import COpenSSL
-import CurlTransport
 import Glibc
+import Threading
 
 /// What the peer saw of one request.
 package struct SeenRequest: Sendable {

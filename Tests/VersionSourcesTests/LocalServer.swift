@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Glibc
 import Synchronization
 import TestPeers
+import Threading
 
 /// An HTTP/1.1 server on loopback that gives each request the test's answer.
 final class LocalServer: Sendable {

@@ -3,6 +3,7 @@ import Signing
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @Suite("Events of release tools")
 struct ReleaseEventTests {

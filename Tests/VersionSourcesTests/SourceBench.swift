@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Synchronization
+import Telemetry
 import Testing
 import UpgradeRules
 import VersionSources
@@ -33,7 +34,7 @@ final class SourceBench: Sendable {
         let log = Log(minimum: .debug) { _, message, fields in
             seen.change { $0.log.append("\(message)" + fields.map { " \($0.name)=\($0.value)" }.joined()) }
         }
-        runner = SourceRunner(store: store, log: log, clock: Self.now)
+        runner = try SourceRunner(store: store, log: log, clock: Self.now)
     }
 
     @Sendable static func now() -> Timestamp {

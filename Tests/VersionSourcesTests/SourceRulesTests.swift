@@ -3,6 +3,7 @@ import RelayEngine
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @Suite("Sources, as tables")
 struct SourceRulesTests {
@@ -188,28 +189,5 @@ struct SourceRulesTests {
     func shown(address: String, whole: String, origin: String) {
         #expect(ShownAddress.withoutSecrets(address) == whole)
         #expect(ShownAddress.origin(address) == origin)
-    }
-
-    @Test("moments as the sources write them")
-    func times() {
-        #expect(WireTime.internet("2016-11-20T21:03:47Z") == Timestamp(seconds: 1_479_675_827))
-        #expect(WireTime.internet("1970-01-01T00:00:00.250Z") == Timestamp(milliseconds: 250))
-        #expect(WireTime.internet("2024-02-29T23:59:59Z") == Timestamp(seconds: 1_709_251_199))
-        for wrong in [
-            "9999-12-31T23:59:60Z", "", "2016-11-20", "2023-02-29T00:00:00Z", "2016-13-01T00:00:00Z",
-            "2016-11-20T21:03:47+01:00",
-        ] {
-            #expect(WireTime.internet(wrong) == nil, "\(wrong)")
-        }
-        let now = Timestamp(seconds: 784_111_777)
-        #expect(WireTime.retryAfter("29", at: now) == .seconds(29))
-        #expect(WireTime.retryAfter(" Sun, 06 Nov 1994 08:50:37 GMT", at: now) == .seconds(60))
-        #expect(WireTime.retryAfter("Sun, 06 Nov 1994 08:00:00 GMT", at: now) == .zero)
-        for wrong in [
-            "soon", "Sun 06 Nov 1994 08:49:37 GMT", "Sun,11-20T21: 1 Feb 1994 08:44:37 GMT", "x 6 Nov 1994 8:49:37 GMT",
-        ] {
-            #expect(WireTime.retryAfter(wrong, at: now) == nil, "\(wrong)")
-        }
-        #expect(WireTime.retryAfter("-5", at: now) == nil)
     }
 }

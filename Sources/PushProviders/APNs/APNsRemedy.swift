@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+import WireFormat
 
 /// What an operator is told when a campaign is suspended: what is wrong, with which app, which field of the configuration
 /// to look at, and how to go on.

@@ -2,6 +2,7 @@
 package import RelayEngine
 package import Signing
 import Synchronization
+import WireFormat
 
 /// A signed provider token.
 package struct ProviderToken: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
-import VersionSources
+import WireFormat
 
 /// Renders the OpenAPI document (spec.openapis.org/oas/v3.1.1).
 extension JSONWriter {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 /// The requests that the relay makes itself: to the receivers that `notify` in its configuration names.
 extension JSONWriter {

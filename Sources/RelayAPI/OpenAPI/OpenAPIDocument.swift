@@ -2,7 +2,7 @@
 import HTTPServer
 import RelayStore
 import UpgradeRules
-import VersionSources
+import WireFormat
 
 /// The OpenAPI 3.1 document.
 enum OpenAPIDocument {

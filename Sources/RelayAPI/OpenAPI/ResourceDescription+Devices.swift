@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayStore
 import UpgradeRules
-import VersionSources
+import WireFormat
 
 extension ResourceDescription {
     static let devices = ResourceDescription(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import Telemetry
 
 extension ResourceDescription {
     static let log = ResourceDescription(

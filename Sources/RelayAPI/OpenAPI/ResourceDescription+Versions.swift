@@ -2,6 +2,7 @@
 import RelayStore
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 extension ResourceDescription {
     static let versions = ResourceDescription(

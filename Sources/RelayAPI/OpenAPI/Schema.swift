@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import VersionSources
+import WireFormat
 
 /// A JSON Schema (draft 2020-12, which OpenAPI 3.1 speaks), keyword by keyword.
 struct Schema: Sendable {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Signing
+package import WireFormat
 
 /// App Store Connect's webhook notifications (developer.apple.com, "Configuring and receiving webhook notifications";
 /// PROTOCOLS 3.3).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import WireFormat
 
 /// GitHub's webhook events (docs.github.com, "Webhook events and payloads"; PROTOCOLS 3.1).
 package enum GitHubEvent {

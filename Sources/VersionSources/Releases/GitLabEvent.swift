@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import WireFormat
 
 /// GitLab's release events (docs.gitlab.com, "Webhook events", "Release events"; PROTOCOLS 3.4).
 package enum GitLabEvent {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
+import WireFormat
 
 /// What the event of a release tool comes to.
 package enum ReleaseNews: Hashable, Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UpgradeRules
+import WireFormat
 
 /// How a release's tag holds a version: a regular expression with exactly one capture group, which is the version.
 ///

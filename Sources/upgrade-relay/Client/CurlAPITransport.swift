@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
-import Synchronization
+import Threading
 
 /// The API over the control socket or over HTTP, by libcurl.
 struct CurlAPITransport: APITransport {
@@ -53,7 +53,7 @@ struct CurlAPITransport: APITransport {
         _ request: APIRequest, _ receive: @escaping @Sendable ([UInt8]) throws -> Bool,
         perform: @escaping @Sendable (HTTPRequest, @escaping ([UInt8]) throws -> Bool) throws -> HTTPResponse
     ) async throws -> APIAnswer {
-        let cancellation = CancellationMark()
+        let cancellation = CancellationFlag()
         do {
             let response = try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation {
@@ -117,11 +117,4 @@ struct CurlAPITransport: APITransport {
         }
         return "is the daemon running? Its control socket is \(path)"
     }
-}
-
-private final class CancellationMark: Sendable {
-    private let mark = Atomic<Bool>(false)
-
-    var isSet: Bool { mark.load(ordering: .relaxed) }
-    func set() { mark.store(true, ordering: .relaxed) }
 }

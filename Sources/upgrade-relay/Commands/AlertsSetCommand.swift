@@ -3,6 +3,7 @@ import Foundation
 import RelayAPI
 import RelayEngine
 import UpgradeRules
+import WireFormat
 
 struct AlertsSetCommand: Command {
     static let spec = CommandSpec(

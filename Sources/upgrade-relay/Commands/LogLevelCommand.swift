@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import Telemetry
 
 struct LogLevelCommand: Command {
     static let spec = CommandSpec(

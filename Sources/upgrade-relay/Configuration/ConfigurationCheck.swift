@@ -3,6 +3,7 @@ import Glibc
 import RelayStore
 import Signing
 import UpgradeRules
+import WireFormat
 
 /// Looks at every file that a valid configuration names.
 struct ConfigurationCheck: Sendable {

@@ -2,6 +2,7 @@
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Telemetry
 import UpgradeRules
 
 extension RelayConfiguration {

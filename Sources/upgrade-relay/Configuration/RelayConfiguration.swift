@@ -5,6 +5,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import Signing
+import Telemetry
 
 /// All that the owner decides, with defaults filled in and every fault ruled out.
 struct RelayConfiguration: Sendable, Equatable {

@@ -3,6 +3,7 @@ import HTTPServer
 import RelayAPI
 import RelayEngine
 import Systemd
+import Telemetry
 
 /// The sockets of upgrade-relay.socket and upgrade-relay-control.socket, known by the names that these give them.
 struct ActivationSockets: Sendable, Equatable {

@@ -9,6 +9,7 @@ import RelayStore
 import RelayStoreSQLite
 import Signing
 import Systemd
+import Telemetry
 import VersionSources
 
 /// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.
@@ -70,7 +71,7 @@ struct Daemon {
         let fanOut = try FanOut(
             store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
             log: log, clock: clock, onVersions: { _ in board.refresh() })
-        let sources = SourceRunner(store: store, log: log, clock: clock)
+        let sources = try SourceRunner(store: store, log: log, clock: clock)
         let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
         let housekeeping = Housekeeping(store: store, log: log, clock: clock)
         let desk = RelayDesk(

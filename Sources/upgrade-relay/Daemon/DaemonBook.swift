@@ -4,7 +4,9 @@ import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Signing
 import Synchronization
+import Telemetry
 import VersionSources
 
 /// What the configuration of this moment says, ready to use; a reload exchanges all of it at once.

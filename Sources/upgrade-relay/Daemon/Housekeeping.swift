@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Dispatch
 import RelayAPI
 import RelayEngine
 import RelayStore
 import Synchronization
+import Telemetry
+import Threading
 
 /// Prunes the store every hour, as `store.keep` says, on a thread of its own.
 final class Housekeeping: Sendable {

@@ -5,6 +5,7 @@ import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Telemetry
 import UpgradeRules
 import VersionSources
 

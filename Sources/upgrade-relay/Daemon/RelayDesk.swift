@@ -5,8 +5,10 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import Synchronization
+import Telemetry
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// What the API asks of the running daemon: the store's answers with what configuration and fan-out add.
 ///

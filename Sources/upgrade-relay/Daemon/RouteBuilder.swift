@@ -5,6 +5,7 @@ import PushProviders
 import RelayEngine
 import RelayStore
 import Signing
+import Telemetry
 import UpgradeRules
 
 /// Makes the fan-out's routes of the configuration: keys read, provider tokens found again, servers named.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Dispatch
 import HTTP2
 import RelayEngine
 import Synchronization
 import Systemd
+import Telemetry
+import Threading
 
 /// What the service manager hears of the daemon: where it stands, a line of status, and that its parts get on.
 ///
@@ -55,7 +56,7 @@ final class ServiceReport: Sendable {
     /// - Parameter body: takes the configuration; answers whether it was taken.
     func reload(_ body: () -> Bool) {
         // The moment lies before the file is read: what changes later asks for a reload of its own.
-        say(.reloading(at: LaneClock.now())) { $0.phase = .reloading }
+        say(.reloading(at: MonotonicClock.now())) { $0.phase = .reloading }
         let isTaken = body()
         say(.ready) { status in
             status.phase = .serving
@@ -86,9 +87,9 @@ final class ServiceReport: Sendable {
         let patience = notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30)
         let pace = min(patience / 2, .seconds(1))
         var watchdog = Watchdog(patience: patience, step: pace)
-        var nextStatus = LaneClock.now()
+        var nextStatus = MonotonicClock.now()
         while over.wait(timeout: .now() + .nanoseconds(Int(pace.nanoseconds))) == .timedOut {
-            let stuck = watchdog.look(parts.map(Watchdog.Reading.init), at: LaneClock.now())
+            let stuck = watchdog.look(parts.map(Watchdog.Reading.init), at: MonotonicClock.now())
             let (before, phase) = state.withLock { ($0.status.stuck, $0.status.phase) }
             if stuck.isEmpty {
                 if notifier.watchdogInterval != nil { notifier.tell(.watchdog) }
@@ -102,7 +103,7 @@ final class ServiceReport: Sendable {
                     log(.error, "a part does not get on", [("parts", stuck.joined(separator: ", "))])
                 }
             }
-            let now = LaneClock.now()
+            let now = MonotonicClock.now()
             guard now >= nextStatus, stuck.isEmpty else { continue }
             nextStatus = now + .seconds(1)
             say(news: news()) { _ in }

@@ -3,6 +3,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import UpgradeRules
+import WireFormat
 
 /// The line that `systemctl status` shows. Pure.
 struct ServiceStatus: Sendable {

@@ -2,6 +2,7 @@
 import Foundation
 import RelayEngine
 import Systemd
+import Telemetry
 
 /// Log lines on standard error, each beginning with the time.
 ///

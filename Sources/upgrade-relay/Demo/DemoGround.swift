@@ -2,6 +2,7 @@ import Foundation
 import HTTPServer
 import RelayAPI
 import Signing
+import WireFormat
 
 /// The demo's temporary directory, with all that the daemon needs in it.
 struct DemoGround: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Signing
+import WireFormat
 
 /// Signs as Standard Webhooks 1.0.0 wants it: HMAC-SHA256 over "id.timestamp.body".
 enum WebhookSender {

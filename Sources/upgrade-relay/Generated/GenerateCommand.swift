@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import Telemetry
 
 /// What a package needs beside the binary, made of the command tree, so that nothing is written twice. Not in the overview:
 /// packagers call it, `make install` does.

@@ -3,6 +3,7 @@ import Foundation
 import RelayEngine
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 /// Reads devices from a file's bytes, CSV or NDJSON by what the first line holds. Pure.
 struct DeviceReader: Sendable {

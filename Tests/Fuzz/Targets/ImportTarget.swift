@@ -3,6 +3,7 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @testable import RelayAPI
 @testable import upgrade_relay

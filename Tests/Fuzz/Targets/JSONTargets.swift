@@ -2,6 +2,7 @@
 import Foundation
 import RelayStore
 import UpgradeRules
+import WireFormat
 
 @testable import APNsSimulator
 @testable import VersionSources
@@ -35,7 +36,7 @@ extension FuzzTarget {
         try hold(isSame(value, foundation), "Foundation reads another value")
     }
 
-    private static func holdsNumber(_ value: VersionSources.JSONValue) -> Bool {
+    private static func holdsNumber(_ value: WireFormat.JSONValue) -> Bool {
         switch value {
         case .number: true
         case .array(let elements): elements.contains(where: holdsNumber)
@@ -44,7 +45,7 @@ extension FuzzTarget {
         }
     }
 
-    private static func isSame(_ value: VersionSources.JSONValue, _ other: Any) -> Bool {
+    private static func isSame(_ value: WireFormat.JSONValue, _ other: Any) -> Bool {
         switch (value, other) {
         // Foundation drops a byte order mark at the start of a string (UpgradePayload+Escaping).
         case (.string(let text), let other as String):

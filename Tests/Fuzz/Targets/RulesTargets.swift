@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @testable import APNsSimulator
 
@@ -74,7 +75,7 @@ extension FuzzTarget {
         try hold(JSONScan.object(body) { _ in }, "the push service would not take it for JSON")
         let aps = [("alert", alert)] + (sound.map { [("sound", $0)] } ?? [])
         let page = [("type", type), ("userTel", telephone), ("downloadUrl", url)]
-        let expected = VersionSources.JSONValue.object([
+        let expected = WireFormat.JSONValue.object([
             JSONMember(name: "aps", value: .object(aps.map { JSONMember(name: $0.0, value: .string($0.1)) })),
             JSONMember(name: "page", value: .object(page.map { JSONMember(name: $0.0, value: .string($0.1)) })),
         ])

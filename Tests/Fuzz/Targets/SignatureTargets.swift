@@ -2,6 +2,7 @@
 import RelayEngine
 import Signing
 import VersionSources
+import WireFormat
 
 @testable import APNsSimulator
 

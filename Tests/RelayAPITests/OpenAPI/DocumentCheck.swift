@@ -2,6 +2,7 @@
 import CurlTransport
 import Testing
 import VersionSources
+import WireFormat
 
 @testable import HTTPServer
 @testable import RelayAPI

@@ -6,6 +6,7 @@ import RelayStore
 import Testing
 import UpgradeRules
 import VersionSources
+import WireFormat
 
 @testable import HTTPServer
 @testable import RelayAPI

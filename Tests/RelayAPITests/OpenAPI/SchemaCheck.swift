@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import VersionSources
+import WireFormat
 
 /// Holds values against JSON Schemas (draft 2020-12), as far as the document uses them. A keyword that it does not know is a
 /// fault itself: nothing may pass unchecked.

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import CCurl
+
+/// What libcurl's callbacks need while one request is under way. One thread, for the time of one `curl_easy_perform`.
+@safe
+final class Transfer {
+    private let request: HTTPRequest
+    private let line: (([UInt8]) throws -> Bool)?
+    private let piece: (([UInt8]) throws -> Bool)?
+    private let isCancelled: () -> Bool
+    private var headerList: UnsafeMutablePointer<curl_slist>?
+    /// The line that has begun and not ended.
+    private var partial: [UInt8] = []
+    private var status = 0
+
+    private(set) var headers: [(name: String, value: String)] = []
+    private(set) var body: [UInt8] = []
+    private(set) var isTooLarge = false
+    /// The caller has seen enough: the end that libcurl calls an error is none.
+    private(set) var isEnough = false
+    private(set) var thrown: (any Error)?
+
+    init(
+        request: HTTPRequest, line: (([UInt8]) throws -> Bool)?, piece: (([UInt8]) throws -> Bool)?,
+        isCancelled: @escaping () -> Bool
+    ) {
+        self.request = request
+        self.line = line
+        self.piece = piece
+        self.isCancelled = isCancelled
+    }
+
+    deinit { unsafe curl_slist_free_all(headerList) }
+
+    func setHeaders(_ lines: [String], on handle: EasyHandle) -> CURLcode {
+        for line in lines {
+            guard let longer = unsafe curl_slist_append(headerList, line) else { return CURLE_OUT_OF_MEMORY }
+            unsafe headerList = longer
+        }
+        return unsafe relay_curl_set_http_header(handle.pointer, headerList)
+    }
+
+    static func from(_ data: UnsafeMutableRawPointer?) -> Transfer? {
+        // SAFETY: set in HTTPClient.configure to a Transfer that the handle keeps.
+        guard let data = unsafe data else { return nil }
+        return unsafe Unmanaged<Transfer>.fromOpaque(data).takeUnretainedValue()
+    }
+
+    func header(_ bytes: UnsafeRawBufferPointer) {
+        let text = unsafe String(decoding: bytes, as: UTF8.self)
+        if text.hasPrefix("HTTP/") {
+            // A new answer begins (100, a redirect, the proxy's): only the last one counts.
+            headers = []
+            status = text.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
+        } else if let colon = text.firstIndex(of: ":") {
+            let value = text[text.index(after: colon)...]
+            headers.append((String(text[..<colon]), Self.trimmed(value)))
+        }
+    }
+
+    /// Returns whether to go on.
+    func received(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if let piece, (200..<300).contains(status) {
+            do {
+                isEnough = unsafe try !piece(Array(bytes))
+                return !isEnough
+            } catch {
+                thrown = error
+                return false
+            }
+        }
+        guard let line, (200..<300).contains(status) else {
+            guard body.count + bytes.count <= request.maximumResponse else {
+                isTooLarge = true
+                return false
+            }
+            unsafe body.append(contentsOf: bytes)
+            return true
+        }
+        do {
+            for index in 0..<bytes.count {
+                let byte = unsafe bytes[index]
+                if byte == 10 {
+                    if partial.last == 13 { partial.removeLast() }
+                    guard try line(partial) else {
+                        isEnough = true
+                        return false
+                    }
+                    partial.removeAll(keepingCapacity: true)
+                } else {
+                    guard partial.count < request.maximumResponse else {
+                        isTooLarge = true
+                        return false
+                    }
+                    partial.append(byte)
+                }
+            }
+            return true
+        } catch {
+            thrown = error
+            return false
+        }
+    }
+
+    /// The last line may lack its end.
+    func finish() throws {
+        if let line, !partial.isEmpty { _ = try line(partial) }
+    }
+
+    func give(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard case .stream(_, let next) = request.body else { return 0 }
+        do {
+            let piece = try next(buffer.count)
+            precondition(piece.count <= buffer.count, "a body's piece is at most as long as was asked for")
+            unsafe buffer.copyBytes(from: piece)
+            return piece.count
+        } catch {
+            thrown = error
+            return Int(CURL_READFUNC_ABORT)
+        }
+    }
+
+    var shouldStop: Bool { isCancelled() }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while let first = text.first, first.isWhitespace { text.removeFirst() }
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return String(text)
+    }
+}
+
+func takeHeader(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ data: UnsafeMutableRawPointer?)
+    -> Int
+{
+    guard let transfer = unsafe Transfer.from(data) else { return 0 }
+    unsafe transfer.header(UnsafeRawBufferPointer(start: bytes, count: size * count))
+    return size * count
+}
+
+func takeBody(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ data: UnsafeMutableRawPointer?) -> Int
+{
+    guard let transfer = unsafe Transfer.from(data) else { return 0 }
+    // Anything but the count given ends the transfer with CURLE_WRITE_ERROR (CURLOPT_WRITEFUNCTION(3)).
+    return unsafe transfer.received(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : -1
+}
+
+func giveBody(_ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ data: UnsafeMutableRawPointer?)
+    -> Int
+{
+    guard let transfer = unsafe Transfer.from(data) else { return Int(CURL_READFUNC_ABORT) }
+    return unsafe transfer.give(UnsafeMutableRawBufferPointer(start: buffer, count: size * count))
+}
+
+func showProgress(
+    _ data: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _: curl_off_t
+) -> Int32 {
+    guard let transfer = unsafe Transfer.from(data) else { return 1 }
+    return transfer.shouldStop ? 1 : 0
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import WireFormat
+
+/// A secret that a sender of webhooks signs with.
+package struct WebhookSecret: Sendable, CustomStringConvertible {
+    /// The key of Standard Webhooks' HMAC.
+    let standardKey: [UInt8]
+    /// The key of GitHub's HMAC: the secret as it stands.
+    let textKey: [UInt8]
+
+    /// Takes a secret as it stands in its file, line ends at its end left out.
+    ///
+    /// "whsec_" followed by standard base64 is a Standard Webhooks secret (PROTOCOLS 3.2); everything else is used byte
+    /// for byte, and need not be text.
+    package init(_ secret: [UInt8]) throws(WebhookSecretError) {
+        var bytes = secret
+        while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
+        guard !bytes.isEmpty else { throw .empty }
+        textKey = bytes
+        let prefix = Array("whsec_".utf8)
+        if bytes.starts(with: prefix) {
+            guard let key = Base64.decode(String(decoding: bytes.dropFirst(prefix.count), as: UTF8.self)), !key.isEmpty
+            else { throw .notBase64 }
+            standardKey = key
+        } else {
+            standardKey = bytes
+        }
+    }
+
+    package init(_ text: String) throws(WebhookSecretError) {
+        try self.init(Array(text.utf8))
+    }
+
+    package var description: String { "a webhook secret of \(textKey.count) bytes" }
+}
+
+package enum WebhookSecretError: Error, Hashable, Sendable, CustomStringConvertible {
+    case empty
+    case notBase64
+
+    package var description: String {
+        switch self {
+        case .empty: "a webhook secret is needed; it was empty"
+        case .notBase64: "what follows whsec_ must be standard base64, such as whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+        }
+    }
+}

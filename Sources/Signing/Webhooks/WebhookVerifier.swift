@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+import WireFormat
+
+/// The headers that a signature is read from, names in lower case.
+package struct WebhookHeaders: Sendable {
+    package static let id = "webhook-id"
+    package static let timestamp = "webhook-timestamp"
+    package static let signature = "webhook-signature"
+    package static let hubSignature = "x-hub-signature-256"
+    package static let hubDelivery = "x-github-delivery"
+    package static let hubEvent = "x-github-event"
+    package static let appleSignature = "x-apple-signature"
+    package static let gitLabToken = "x-gitlab-token"
+    package static let gitLabEventID = "x-gitlab-event-uuid"
+    package static let idempotencyKey = "idempotency-key"
+    package static let all = [
+        id, timestamp, signature, hubSignature, hubDelivery, hubEvent, appleSignature, gitLabToken, gitLabEventID,
+        idempotencyKey,
+    ]
+
+    private var values: [String: String]
+
+    /// - Parameter values: by name in lower case; other headers do no harm.
+    package init(_ values: [String: String]) {
+        self.values = values
+    }
+
+    subscript(name: String) -> String? { values[name] }
+}
+
+package enum WebhookVerdict: Hashable, Sendable {
+    /// Signed with one of the secrets. The id is the same whenever the same event is sent again.
+    case verified(receiptID: String)
+    case refused(WebhookRefusal)
+}
+
+/// Why a webhook is answered with 401.
+package enum WebhookRefusal: Hashable, Sendable, CustomStringConvertible {
+    /// The server has no secret to verify with.
+    case noSecrets
+    /// No header of any kind of signature.
+    case noSignature
+    case missingHeader(String)
+    case malformedHeader(String, need: String)
+    case tooOld(by: Duration)
+    case tooNew(by: Duration)
+    case noMatch(String)
+    case wrongToken
+
+    package var description: String {
+        switch self {
+        case .noSecrets:
+            "no webhook secret is configured on this server"
+        case .noSignature:
+            "a signature is missing: send webhook-id, webhook-timestamp and webhook-signature (Standard Webhooks), "
+                + "X-Hub-Signature-256 or x-apple-signature; GitLab's own webhook also takes X-Gitlab-Token"
+        case .missingHeader(let name):
+            "the header \(name) is missing"
+        case .malformedHeader(let name, let need):
+            "the header \(name) is malformed: \(need)"
+        case .tooOld(let excess):
+            "webhook-timestamp is \(excess.milliseconds / 1000) seconds older than the 5 minutes that are tolerated; sign "
+                + "each attempt anew, and check both clocks"
+        case .tooNew(let excess):
+            "webhook-timestamp is \(excess.milliseconds / 1000) seconds further in the future than the 5 minutes that are "
+                + "tolerated; check both clocks"
+        case .noMatch(let name):
+            "no signature in \(name) matches the body as it was received with any configured secret"
+        case .wrongToken:
+            "X-Gitlab-Token is none of the configured secrets"
+        }
+    }
+}
+
+/// Verifies a webhook's signature. Pure: the time is a parameter.
+package struct WebhookVerifier: Sendable {
+    /// "5 minutes both ways" (Standard Webhooks 1.0.0; the Go and JS references).
+    package static let tolerance = Duration.seconds(300)
+    /// The most characters of an event's id.
+    package static let maximumID = 256
+
+    let secrets: [WebhookSecret]
+
+    /// - Parameter secrets: any of them may verify, so that one can be exchanged without a gap.
+    package init(secrets: [WebhookSecret]) {
+        self.secrets = secrets
+    }
+
+    /// - Parameter body: the bytes as they were received; a signature is over them and nothing else.
+    /// - Parameter takesToken: whether a secret in clear (X-Gitlab-Token) will do where there is no signature.
+    package func verify(
+        _ headers: WebhookHeaders, body: [UInt8], at now: Timestamp, takesToken: Bool = false
+    ) -> WebhookVerdict {
+        guard !secrets.isEmpty else { return .refused(.noSecrets) }
+        if headers[WebhookHeaders.signature] == nil {
+            if let signature = headers[WebhookHeaders.appleSignature] { return verifyApple(signature, body: body) }
+            if takesToken, let token = headers[WebhookHeaders.gitLabToken] {
+                return verifyToken(token, headers, body: body)
+            }
+        }
+        if headers[WebhookHeaders.signature] == nil, let signature = headers[WebhookHeaders.hubSignature] {
+            return verifyHub(signature, delivery: headers[WebhookHeaders.hubDelivery], body: body)
+        }
+        let names = [WebhookHeaders.id, WebhookHeaders.timestamp, WebhookHeaders.signature]
+        guard names.contains(where: { headers[$0] != nil }) else { return .refused(.noSignature) }
+        guard let id = headers[WebhookHeaders.id] else { return .refused(.missingHeader(WebhookHeaders.id)) }
+        guard let timestamp = headers[WebhookHeaders.timestamp] else {
+            return .refused(.missingHeader(WebhookHeaders.timestamp))
+        }
+        guard let signature = headers[WebhookHeaders.signature] else {
+            return .refused(.missingHeader(WebhookHeaders.signature))
+        }
+        return verifyStandard(id: id, timestamp: timestamp, signature: signature, body: body, at: now)
+    }
+
+    // MARK: Standard Webhooks 1.0.0
+
+    private func verifyStandard(
+        id: String, timestamp: String, signature: String, body: [UInt8], at now: Timestamp
+    ) -> WebhookVerdict {
+        // The parts are joined by dots, so an id with a dot could be cut in two ways.
+        guard !id.isEmpty, id.utf8.count <= Self.maximumID, !id.utf8.contains(UInt8(ascii: ".")) else {
+            return .refused(
+                .malformedHeader(
+                    WebhookHeaders.id, need: "1 to \(Self.maximumID) characters without a dot are needed"))
+        }
+        guard !timestamp.isEmpty, timestamp.utf8.count <= 12, timestamp.utf8.allSatisfy({ (48...57).contains($0) }),
+            let seconds = Int64(timestamp)
+        else {
+            return .refused(
+                .malformedHeader(
+                    WebhookHeaders.timestamp, need: "whole seconds since 1970 are needed, such as 1614265330"))
+        }
+        // In whole seconds, as the references count.
+        let age = now.seconds - seconds
+        let tolerated = Self.tolerance.components.seconds
+        if age > tolerated { return .refused(.tooOld(by: .seconds(age - tolerated))) }
+        if -age > tolerated { return .refused(.tooNew(by: .seconds(-age - tolerated))) }
+
+        let entries = signature.split(separator: " ").compactMap { entry -> [UInt8]? in
+            guard entry.hasPrefix("v1,") else { return nil }  // Unknown versions are ignored.
+            return Base64.decode(String(entry.dropFirst(3)))
+        }
+        guard !entries.isEmpty else {
+            return .refused(
+                .malformedHeader(
+                    WebhookHeaders.signature,
+                    need: "an entry \"v1,\" followed by the base64 of an HMAC-SHA256 is needed"))
+        }
+        var content = Array("\(id).\(timestamp).".utf8)
+        content.append(contentsOf: body)
+        var matches = false
+        for secret in secrets {
+            let code = HMACSHA256.code(content, key: secret.standardKey)
+            // Every entry is compared, whatever the first came to: the time tells nothing.
+            for entry in entries where constantTimeEqual(entry, code) { matches = true }
+        }
+        return matches ? .verified(receiptID: id) : .refused(.noMatch(WebhookHeaders.signature))
+    }
+
+    // MARK: GitHub
+
+    /// `X-Hub-Signature-256: sha256=<hex HMAC-SHA256(secret, raw body)>` (PROTOCOLS 3.1). It has no timestamp: a replay is
+    /// found by its delivery id, which "a manual redelivery keeps".
+    private func verifyHub(_ signature: String, delivery: String?, body: [UInt8]) -> WebhookVerdict {
+        guard signature.hasPrefix("sha256="), let claimed = Hex.decode(String(signature.dropFirst(7))),
+            claimed.count == 32
+        else {
+            return .refused(
+                .malformedHeader("X-Hub-Signature-256", need: "\"sha256=\" followed by 64 hex digits is needed"))
+        }
+        var matches = false
+        for secret in secrets where constantTimeEqual(claimed, HMACSHA256.code(body, key: secret.textKey)) {
+            matches = true
+        }
+        guard matches else { return .refused(.noMatch("X-Hub-Signature-256")) }
+        if let delivery {
+            guard !delivery.isEmpty, delivery.utf8.count <= Self.maximumID else {
+                return .refused(
+                    .malformedHeader("X-GitHub-Delivery", need: "1 to \(Self.maximumID) characters are needed"))
+            }
+            return .verified(receiptID: delivery)
+        }
+        return .verified(receiptID: Hex.encode(SHA256.digest(body)))
+    }
+}

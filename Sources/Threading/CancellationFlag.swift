@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// Set once, from any thread: what runs looks at it and ends.
+package final class CancellationFlag: Sendable {
+    private let flag = Atomic(false)
+
+    package init() {}
+
+    package var isSet: Bool { flag.load(ordering: .relaxed) }
+
+    package func set() { flag.store(true, ordering: .relaxed) }
+}

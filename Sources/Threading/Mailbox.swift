@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+import RelayEngine
+import Synchronization
+
+/// Events for one thread from many: posted under a lock, taken all at once.
+///
+/// The reader sleeps on an eventfd (eventfd(2)), in `take` or in a poll of its own: one write wakes it however many events
+/// wait.
+package final class Mailbox<Event: Sendable>: Sendable {
+    private struct State {
+        var events: [Event] = []
+        var isClosed = false
+    }
+
+    /// Readable from the first event that is posted until `take`.
+    package let descriptor: Int32
+    private let state = Mutex(State())
+
+    package init() throws(ThreadingError) {
+        descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        guard descriptor >= 0 else { throw ThreadingError("eventfd", errno: errno) }
+    }
+
+    deinit {
+        Glibc.close(descriptor)
+    }
+
+    /// - Returns: false when nobody reads any more; the event is the caller's again.
+    @discardableResult
+    package func post(_ event: Event) -> Bool {
+        let (isTaken, isFirst) = state.withLock { state in
+            guard !state.isClosed else { return (false, false) }
+            state.events.append(event)
+            return (true, state.events.count == 1)
+        }
+        if isFirst { eventfd_write(descriptor, 1) }
+        return isTaken
+    }
+
+    /// All events posted since the last call.
+    package func take() -> [Event] {
+        var count: eventfd_t = 0
+        // Before the events are taken: who posts in between finds none there and writes again.
+        _ = unsafe eventfd_read(descriptor, &count)
+        return state.withLock { state in
+            defer { state.events = [] }
+            return state.events
+        }
+    }
+
+    /// The same, at once if there are any, else when the first comes, when `other` becomes readable, or when `timeout` is
+    /// over: never before, for poll(2) counts whole milliseconds, and who wakes too early for what is due would only ask
+    /// again.
+    ///
+    /// - Parameter other: poll(2) ignores a negative one.
+    package func take(timeout: Duration, orReadable other: Int32 = -1) -> [Event] {
+        let waiting = take()
+        if !waiting.isEmpty { return waiting }
+        let milliseconds = Int32(clamping: max(0, (timeout + .nanoseconds(999_999)).milliseconds))
+        var requests = (
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: other, events: Int16(POLLIN), revents: 0)
+        )
+        unsafe withUnsafeMutableBytes(of: &requests) { bytes in
+            _ = unsafe poll(bytes.baseAddress?.assumingMemoryBound(to: pollfd.self), 2, milliseconds)
+        }
+        return take()
+    }
+
+    /// Takes what is left; nothing is accepted afterwards.
+    package func close() -> [Event] {
+        state.withLock { state in
+            state.isClosed = true
+            defer { state.events = [] }
+            return state.events
+        }
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+package import RelayEngine
+
+/// CLOCK_MONOTONIC, as the machines and the service manager count.
+package enum MonotonicClock {
+    package static func now() -> MonotonicTime {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+    }
+
+    package static func milliseconds() -> Int64 { Int64(now().nanoseconds / 1_000_000) }
+}

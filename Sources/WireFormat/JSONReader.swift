@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a text is not JSON.
+package struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Bytes from the beginning of the text, from 0.
+    package var offset: Int
+    package var reason: String
+
+    package init(offset: Int, reason: String) {
+        self.offset = offset
+        self.reason = reason
+    }
+
+    package var description: String { "at byte \(offset + 1): \(reason)" }
+}
+
+/// A strict reader of RFC 8259 JSON: one value, UTF-8, no duplicate names (RFC 8259 section 4 leaves their meaning open;
+/// a signed body must have only one reading), bounded depth and breadth.
+package struct JSONReader {
+    /// Nested arrays and objects.
+    package static let maximumDepth = 32
+    /// Names in one object: the search for duplicates is linear in them.
+    package static let maximumMembers = 256
+
+    private let bytes: [UInt8]
+    private let start: Int
+    private let end: Int
+    private var position: Int
+
+    private init(_ bytes: [UInt8], _ range: Range<Int>) {
+        self.bytes = bytes
+        start = range.lowerBound
+        end = range.upperBound
+        position = range.lowerBound
+    }
+
+    /// Reads the one value in `bytes`.
+    package static func read(_ bytes: [UInt8]) throws(JSONSyntaxError) -> JSONValue {
+        try read(bytes, in: 0..<bytes.count)
+    }
+
+    /// Reads the one value in a part of `bytes`.
+    package static func read(_ bytes: [UInt8], in range: Range<Int>) throws(JSONSyntaxError) -> JSONValue {
+        guard String(validating: bytes[range], as: UTF8.self) != nil else {
+            throw JSONSyntaxError(offset: 0, reason: "the text is not valid UTF-8")
+        }
+        var reader = JSONReader(bytes, range)
+        reader.skipSpace()
+        guard reader.position < reader.end else { throw reader.fault("a value is missing") }
+        let value = try reader.value(depth: 0)
+        reader.skipSpace()
+        guard reader.position == reader.end else { throw reader.fault("there is something after the end") }
+        return value
+    }
+
+    // MARK: Values
+
+    private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+        guard depth < Self.maximumDepth else { throw fault("nested deeper than \(Self.maximumDepth)") }
+        switch peek {
+        case UInt8(ascii: "{"): return try object(depth: depth)
+        case UInt8(ascii: "["): return try array(depth: depth)
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
+        case .some(UInt8(ascii: "-")), .some(UInt8(ascii: "0")...UInt8(ascii: "9")): return try number()
+        case nil: throw fault("the text ends where a value is needed")
+        default: throw fault("a value is needed")
+        }
+    }
+
+    private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+        position += 1
+        var members: [JSONMember] = []
+        skipSpace()
+        if take("}") { return .object(members) }
+        while true {
+            skipSpace()
+            guard peek == UInt8(ascii: "\"") else { throw fault("a name in quotes is needed") }
+            let name = try string()
+            guard !members.contains(where: { $0.name == name }) else {
+                throw fault("the name \"\(JSONValue.shortened(name))\" appears twice")
+            }
+            guard members.count < Self.maximumMembers else {
+                throw fault("an object with more than \(Self.maximumMembers) names")
+            }
+            skipSpace()
+            guard take(":") else { throw fault("a colon is needed") }
+            skipSpace()
+            members.append(JSONMember(name: name, value: try value(depth: depth + 1)))
+            skipSpace()
+            if take(",") { continue }
+            guard take("}") else { throw fault("a comma or a closing brace is needed") }
+            return .object(members)
+        }
+    }
+
+    private mutating func array(depth: Int) throws(JSONSyntaxError) -> JSONValue {
+        position += 1
+        var elements: [JSONValue] = []
+        skipSpace()
+        if take("]") { return .array(elements) }
+        while true {
+            skipSpace()
+            elements.append(try value(depth: depth + 1))
+            skipSpace()
+            if take(",") { continue }
+            guard take("]") else { throw fault("a comma or a closing bracket is needed") }
+            return .array(elements)
+        }
+    }
+
+    private mutating func literal(_ text: StaticString, _ value: JSONValue) throws(JSONSyntaxError) -> JSONValue {
+        let word = Array(text.description.utf8)
+        guard end - position >= word.count, bytes[position..<position + word.count].elementsEqual(word) else {
+            throw fault("a value is needed")
+        }
+        position += word.count
+        return value
+    }
+
+    /// RFC 8259 section 6: no leading zeros, digits on both sides of the point.
+    private mutating func number() throws(JSONSyntaxError) -> JSONValue {
+        let first = position
+        _ = take("-")
+        if !take("0") { try digits() }
+        if take(".") { try digits() }
+        if take("e") || take("E") {
+            if !take("+") { _ = take("-") }
+            try digits()
+        }
+        return .number(String(decoding: bytes[first..<position], as: UTF8.self))
+    }
+
+    private mutating func digits() throws(JSONSyntaxError) {
+        let first = position
+        while let byte = peek, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
+        guard position > first else { throw fault("a digit is needed") }
+    }
+
+    // MARK: Strings
+
+    private mutating func string() throws(JSONSyntaxError) -> String {
+        position += 1
+        let first = position
+        while let byte = peek {
+            switch byte {
+            case UInt8(ascii: "\""):
+                defer { position += 1 }
+                return String(decoding: bytes[first..<position], as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                return try escapedString(from: first)
+            case 0..<0x20:
+                throw fault("a control character in a string must be written as \\u00XX")
+            default:
+                position += 1
+            }
+        }
+        throw fault("the text ends inside a string")
+    }
+
+    private mutating func escapedString(from first: Int) throws(JSONSyntaxError) -> String {
+        var text = Array(bytes[first..<position])
+        while let byte = peek {
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                try escape(into: &text)
+            case 0..<0x20:
+                position -= 1
+                throw fault("a control character in a string must be written as \\u00XX")
+            default:
+                text.append(byte)
+            }
+        }
+        throw fault("the text ends inside a string")
+    }
+
+    private mutating func escape(into text: inout [UInt8]) throws(JSONSyntaxError) {
+        guard let byte = peek else { throw fault("the text ends inside a string") }
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+        case UInt8(ascii: "b"): text.append(0x08)
+        case UInt8(ascii: "f"): text.append(0x0C)
+        case UInt8(ascii: "n"): text.append(0x0A)
+        case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "t"): text.append(0x09)
+        case UInt8(ascii: "u"):
+            let high = try hexUnit()
+            var scalar = UInt32(high)
+            if (0xD800..<0xDC00).contains(high) {
+                guard take("\\"), take("u") else { throw fault("half a surrogate pair") }
+                let low = try hexUnit()
+                guard (0xDC00..<0xE000).contains(low) else { throw fault("half a surrogate pair") }
+                scalar = 0x10000 + (UInt32(high) - 0xD800) << 10 + (UInt32(low) - 0xDC00)
+            }
+            guard let valid = Unicode.Scalar(scalar) else { throw fault("half a surrogate pair") }
+            text.append(contentsOf: Array(String(Character(valid)).utf8))
+        default:
+            position -= 1
+            throw fault("an unknown escape in a string")
+        }
+    }
+
+    private mutating func hexUnit() throws(JSONSyntaxError) -> UInt16 {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard let byte = peek, let digit = Hex.value(of: byte) else {
+                throw fault("four hex digits are needed after \\u")
+            }
+            unit = unit << 4 | UInt16(digit)
+            position += 1
+        }
+        return unit
+    }
+
+    // MARK: Bytes
+
+    private var peek: UInt8? { position < end ? bytes[position] : nil }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard position < end, UInt32(bytes[position]) == character.value else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func skipSpace() {
+        while position < end {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
+    }
+
+    private func fault(_ reason: String) -> JSONSyntaxError {
+        JSONSyntaxError(offset: position - start, reason: reason)
+    }
+}

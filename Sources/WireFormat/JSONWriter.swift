@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// Writes JSON as bytes, names and values in the order in which they are given.
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    package init(reserving capacity: Int = 512) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// Forgets all and keeps the memory.
+    package mutating func reset() {
+        bytes.removeAll(keepingCapacity: true)
+        needsComma = false
+    }
+
+    /// Ends a line of NDJSON: the next value begins anew.
+    package mutating func newLine() {
+        bytes.append(0x0A)
+        needsComma = false
+    }
+
+    // MARK: Structure
+
+    package mutating func object(_ content: (inout JSONWriter) -> Void) {
+        open("{")
+        content(&self)
+        close("}")
+    }
+
+    package mutating func array<Elements: Sequence>(
+        _ elements: Elements, _ content: (inout JSONWriter, Elements.Element) -> Void
+    ) {
+        open("[")
+        for element in elements { content(&self, element) }
+        close("]")
+    }
+
+    package mutating func name(_ name: String) {
+        separate()
+        Self.append(quoted: name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    // MARK: Values
+
+    package mutating func null() {
+        separate()
+        bytes.append(contentsOf: "null".utf8)
+    }
+
+    package mutating func bool(_ value: Bool) {
+        separate()
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    }
+
+    package mutating func string(_ value: String) {
+        separate()
+        Self.append(quoted: value, to: &bytes)
+    }
+
+    package mutating func integer(_ value: Int64) {
+        separate()
+        bytes.append(contentsOf: String(value).utf8)
+    }
+
+    /// With at most one decimal; 0 for what JSON cannot say.
+    package mutating func decimal(_ value: Double) {
+        separate()
+        let tenths = value.isFinite && abs(value) < 1e15 ? Int64((value * 10).rounded()) : 0
+        if tenths < 0 { bytes.append(UInt8(ascii: "-")) }
+        bytes.append(contentsOf: String(tenths.magnitude / 10).utf8)
+        if tenths % 10 != 0 { bytes.append(contentsOf: ".\(tenths.magnitude % 10)".utf8) }
+    }
+
+    /// With at most two decimals; 0 for what JSON cannot say.
+    package mutating func precise(_ value: Double) {
+        let hundredths = value.isFinite && abs(value) < 1e15 ? Int64((value * 100).rounded()) : 0
+        guard hundredths % 10 != 0 else { return decimal(value) }
+        separate()
+        let digits = hundredths.magnitude % 100
+        bytes.append(
+            contentsOf: "\(hundredths < 0 ? "-" : "")\(hundredths.magnitude / 100).\(digits < 10 ? "0" : "")\(digits)"
+                .utf8)
+    }
+
+    /// JSON that is written already.
+    package mutating func raw(_ json: [UInt8]) {
+        separate()
+        bytes.append(contentsOf: json)
+    }
+
+    // MARK: Members
+
+    package mutating func member(_ name: String, _ value: String?) {
+        self.name(name)
+        if let value { string(value) } else { null() }
+    }
+
+    package mutating func member(_ name: String, _ value: Int64?) {
+        self.name(name)
+        if let value { integer(value) } else { null() }
+    }
+
+    package mutating func member(_ name: String, _ value: Timestamp?) {
+        self.name(name)
+        if let value { string(value.internetTime) } else { null() }
+    }
+
+    package mutating func member(_ name: String, strings: [String]?) {
+        self.name(name)
+        guard let strings else { return null() }
+        array(strings) { $0.string($1) }
+    }
+
+    // MARK: Bytes
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func open(_ bracket: Unicode.Scalar) {
+        separate()
+        bytes.append(UInt8(ascii: bracket))
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: Unicode.Scalar) {
+        bytes.append(UInt8(ascii: bracket))
+        needsComma = true
+    }
+
+    /// RFC 8259 section 7: the quotation mark, the reverse solidus and U+0000 to U+001F must be escaped, nothing else.
+    package static func append(quoted text: String, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0x0A:
+                bytes.append(contentsOf: "\\n".utf8)
+            case 0x0D:
+                bytes.append(contentsOf: "\\r".utf8)
+            case 0x09:
+                bytes.append(contentsOf: "\\t".utf8)
+            case 0..<0x20:
+                bytes.append(contentsOf: "\\u00".utf8)
+                bytes.append(Hex.digit(byte >> 4))
+                bytes.append(Hex.digit(byte & 15))
+            default:
+                bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
