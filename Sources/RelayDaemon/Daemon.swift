@@ -86,7 +86,7 @@ struct Daemon {
             try api.start()
             try sources.start(
                 configuration.sourcePlan,
-                duties: .init(apply: { try desk.take($0, from: $1) }, released: { fanOut.poke() }))
+                callbacks: .init(apply: { try desk.take($0, from: $1) }, released: { fanOut.poke() }))
             try notifier.start(book.current.notify)
             try housekeeping.start(keep: configuration.store.keep)
         } catch {
