@@ -23,7 +23,7 @@ final class API: RequestHandler {
     let versionCache: VersionCache
     let sightings: SightingQueue
     let imports = DeviceStorage.Queue()
-    /// What is told of those who are refused.
+    /// Logs those who are refused.
     let refusals: RefusalLog
     let access: AccessLog
     let figures = RequestFigures()
@@ -146,7 +146,7 @@ final class API: RequestHandler {
         }
     }
 
-    /// What the client is told of an error. What is not the client's doing is told to the log too, with its internals.
+    /// What the client is told of an error. What is not the client's doing is logged too, with its internals.
     ///
     /// - Parameter pattern: the route's.
     func problem(_ error: any Error, at pattern: String) -> Problem {

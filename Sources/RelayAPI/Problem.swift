@@ -6,7 +6,7 @@ import Telemetry
 import UpgradeRules
 import WireFormat
 
-/// An error as RFC 9457 tells it.
+/// An error as RFC 9457 defines it.
 struct Problem: Error {
     var status: Int
     /// A URI for the kind of problem; "about:blank" means no more than the status says (RFC 9457, section 4.2.1).

@@ -41,7 +41,7 @@ final class ReadinessCheck: Sendable {
     /// Empty when the daemon can do its work. Returns after `patience` at the latest.
     ///
     /// - Parameters:
-    ///   - known: what can be told at once.
+    ///   - known: what is known at once.
     ///   - store: whether the store takes writes; may wait.
     func faults(
         known: @escaping @Sendable () -> [ReadinessFault], store: @escaping @Sendable () -> ReadinessFault?

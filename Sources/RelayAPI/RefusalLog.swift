@@ -6,7 +6,7 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Tells the log who was refused, and no more often than a disk can bear. Of a request it tells where it came from, which
+/// Logs who was refused, and no more often than a disk can bear. Of a request it logs where it came from, which
 /// hook it meant and what was wrong: never a body, a signature or a secret.
 final class RefusalLog: Sendable {
     private struct State {

@@ -4,7 +4,7 @@ import RelayEngine
 import Signing
 import Telemetry
 
-/// One request from its head to its answer: the log and the metrics are told of it.
+/// One request from its head to its answer: it is logged and counted.
 ///
 /// `@unchecked Sendable`: the server hands it from thread to thread, and never to two at a time (`HandledRequest`).
 final class RequestContext: HandledRequest, @unchecked Sendable {
