@@ -81,7 +81,7 @@ final class LongWork<Result: Sendable>: Sendable {
                 if isReported { throw error }
                 changed.signal()
                 var writer = JSONWriter()
-                writer.object { $0.member("error", Problem.of(error).detail) }
+                writer.object { $0.member("error", ProblemDetails.of(error).detail) }
                 writer.newLine()
                 return .line(writer.bytes)
             }

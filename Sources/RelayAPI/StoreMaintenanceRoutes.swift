@@ -72,7 +72,7 @@ extension API {
 
     private func maintenanceSlot() throws -> StreamSlots.Slot {
         guard let slot = maintenance.take() else {
-            throw Problem(409, "a backup, a check or a pruning is going on already; one at a time")
+            throw ProblemDetails(409, "a backup, a check or a pruning is going on already; one at a time")
         }
         return slot
     }
