@@ -28,7 +28,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-service test-allocations test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics lint bench measure-upkeep bench-api test-idle clean install \
+.PHONY: help demo build test test-service test-allocations test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics lint bench measure-maintenance bench-api test-idle clean install \
         deb packages
 
 help: ## list the targets
@@ -95,8 +95,8 @@ test-idle: packages ## 10,000 idle connections, and the API still answers (needs
 $(BINARY):
 	$(MAKE) build
 
-measure-upkeep: packages ## what backup, check and pruning cost a fan-out, in a store of UPKEEP_DEVICES=1000000
-	UPKEEP_DEVICES=$(or $(UPKEEP_DEVICES),1000000) $(SWIFT) test --filter StoreUpkeepFigures
+measure-maintenance: packages ## what backup, check and pruning cost a fan-out, in a store of MAINTENANCE_DEVICES=1000000
+	MAINTENANCE_DEVICES=$(or $(MAINTENANCE_DEVICES),1000000) $(SWIFT) test --filter StoreMaintenanceFigures
 
 install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /usr/local)
 	install -D -m 0755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/upgrade-relay

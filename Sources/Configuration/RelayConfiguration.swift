@@ -129,7 +129,7 @@ package struct FanOutConfiguration: Sendable, Equatable {
     /// Threads that each drive their own connections. Default 1: enough for hundreds of thousands of pushes a second.
     package var lanes = 1
     /// Devices that are read, sent and recorded together. What kill -9 may make the relay send twice is bounded by the
-    /// batches in flight: 16 for each campaign, and what fills the streams of its connections (`FlightBudget`). Default 500.
+    /// batches in flight: 16 for each push service, and what fills the streams of its connections (`BatchBudget`). Default 500.
     package var batch = 500
     /// Devices of one shard, the unit that can be worked on side by side. Default 50,000.
     package var shardSize = 50_000

@@ -6,9 +6,9 @@ package import RelayStore
 package import UpgradeRules
 
 /// How one app's users are reached: what the configuration says, ready to use.
-package struct AppRoute: Sendable {
+package struct AppRoute: Sendable, Equatable {
     package var app: AppKey
-    package var provider: APNsProvider
+    package var provider: any PushProvider
     package var production: PoolConfiguration
     package var sandbox: PoolConfiguration
     /// `page.type` of the payload.
@@ -31,7 +31,7 @@ package struct AppRoute: Sendable {
     package var waitingReason: String?
 
     package init(
-        app: AppKey, provider: APNsProvider, production: PoolConfiguration, sandbox: PoolConfiguration,
+        app: AppKey, provider: any PushProvider, production: PoolConfiguration, sandbox: PoolConfiguration,
         pushType: String, alert: String, sound: String?, downloadURL: String?, timeToLive: Duration
     ) {
         self.app = app
@@ -50,6 +50,20 @@ package struct AppRoute: Sendable {
         CampaignDraft(
             downloadURL: downloadURL, timeToLive: timeToLive, initialState: waitingReason == nil ? .running : .waiting,
             reason: waitingReason)
+    }
+
+    /// Two routes are equal where a reload from one to the other changes nothing.
+    package static func == (left: AppRoute, right: AppRoute) -> Bool {
+        left.reaches(as: right) && left.app == right.app && left.pushType == right.pushType
+            && left.alert == right.alert && left.sound == right.sound && left.downloadURL == right.downloadURL
+            && left.timeToLive == right.timeToLive && left.triesOtherEnvironment == right.triesOtherEnvironment
+            && left.pace == right.pace && left.waves == right.waves && left.waveRules == right.waveRules
+            && left.waitingReason == right.waitingReason
+    }
+
+    /// Whether the same connections serve both.
+    func reaches(as other: AppRoute) -> Bool {
+        provider.identity == other.provider.identity && production == other.production && sandbox == other.sandbox
     }
 
     package func payload(message: String?, downloadURL: String) -> UpgradePayload {

@@ -9,13 +9,13 @@ import Threading
 
 /// The fan-out: watches the store for risen requirements and sends what they ask for.
 ///
-/// One thread conducts (`Conductor`): it reads, filters, builds and records, batch by batch; K lanes send. This object is
+/// One thread dispatches (`Dispatcher`): it reads, filters, builds and records, batch by batch; K lanes send. This object is
 /// the door to it, usable from any thread.
 package final class FanOut: Sendable {
     package struct Configuration: Sendable {
-        /// Threads that send. Default 1: on two cores the conductor has the other.
+        /// Threads that send. Default 1: on two cores the dispatcher has the other.
         package var lanes = 1
-        package var limits = CampaignMachine.Limits()
+        package var limits = BatchLimits()
         /// Devices per shard at most; smaller audiences get smaller shards. Default 50,000.
         package var largestShard = 50_000
         /// How often the store is asked whether something changed. Default 200 ms.
@@ -24,7 +24,7 @@ package final class FanOut: Sendable {
         package var webhookMemory = Duration.seconds(90 * 86_400)
         /// How long nothing is read and nothing sent after the store refused something. Default 1 s.
         package var storeRest = Duration.seconds(1)
-        /// How long batches that are filtered as a whole, and so land as soon as they are read, are recorded one after another
+        /// How long batches that are filtered as a whole, and so are ready as soon as they are read, are recorded one after another
         /// before events are looked at. Default 50 ms.
         package var recordingTurn = Duration.milliseconds(50)
         /// How long until the first probe of a service that answers 5xx to nearly everything, and at most. Default 10 s to 5 min.
@@ -35,7 +35,7 @@ package final class FanOut: Sendable {
         package init() {}
     }
 
-    /// What any thread may ask while the conductor works.
+    /// What any thread may ask while the dispatcher works.
     struct Board: Sendable {
         var figures: [CampaignKey: RunFigures] = [:]
         var faults: [String: String] = [:]
@@ -54,7 +54,7 @@ package final class FanOut: Sendable {
         case stop(within: Duration)
     }
 
-    /// The conductor's: beats with each step of a turn.
+    /// The dispatcher's: beats with each step of a turn.
     package let pulse = Pulse("fan-out")
     /// One for each lane.
     package let lanePulses: [Pulse]
@@ -68,11 +68,12 @@ package final class FanOut: Sendable {
     /// - Parameters:
     ///   - routes: the apps that are configured; the requirement of any other is reported and left alone.
     ///   - clock: the wall clock.
+    ///   - ticks: the monotonic clock.
     ///   - onVersions: told every record when the store may have changed, on the fan-out's thread.
     /// - Throws: `ThreadingError`, or what a lane says.
     package init(
         store: any RelayStore, routes: [AppRoute], configuration: Configuration, log: Log,
-        clock: @escaping @Sendable () -> Timestamp,
+        clock: @escaping @Sendable () -> Timestamp, ticks: @escaping @Sendable () -> MonotonicTime = MonotonicClock.now,
         onVersions: @escaping @Sendable ([VersionRecord]) -> Void = { _ in }
     ) throws {
         let mailbox = try Mailbox<Event>()
@@ -86,10 +87,19 @@ package final class FanOut: Sendable {
         board.write { $0.work.apps = routes.map(\.app) }
         let finished = finished
         try NativeThread(name: "fan-out") {
-            var conductor = Conductor(
-                store: store, routes: routes, lanes: lanes, configuration: configuration, mailbox: mailbox,
-                board: board, pulse: pulse, log: log, clock: clock, onVersions: onVersions)
-            conductor.run()
+            var dispatcher = Dispatcher(
+                store: store, routes: routes, lanes: LaneSet(lanes, mailbox: mailbox), configuration: configuration,
+                board: board, pulse: pulse, log: log, clock: { Moment(wall: clock(), tick: ticks()) },
+                onVersions: onVersions)
+            var pause = Duration.zero
+            while !dispatcher.isOver {
+                pulse.rest()
+                let events = mailbox.take(timeout: pause)
+                pulse.beat()
+                pause = max(dispatcher.turn(events), .zero)
+            }
+            dispatcher.shutDown { mailbox.take(timeout: .zero) }
+            pulse.rest()
             finished.signal()
         }.detach()
     }
@@ -99,7 +109,8 @@ package final class FanOut: Sendable {
         mailbox.post(.poke)
     }
 
-    /// Goes on with these routes, over new connections, once what is in flight on the old ones has its answers.
+    /// Goes on with these routes. An app whose route stays as it was notices nothing; another goes on once what is in flight has
+    /// its answers, over new connections where they lead elsewhere or the credential is another.
     package func reroute(_ routes: [AppRoute]) {
         mailbox.post(.reroute(routes))
     }

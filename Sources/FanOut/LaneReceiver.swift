@@ -2,7 +2,7 @@
 import HTTP2
 import Threading
 
-/// Brings what a lane hands back to the conductor's mailbox.
+/// Brings what a lane hands back to the dispatcher's mailbox.
 final class LaneReceiver: BatchReceiver {
     private let mailbox: Mailbox<FanOut.Event>
     private let lane: Int

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import PushProviders
 package import RelayEngine
 import RelayStore
 
@@ -19,14 +18,16 @@ package struct PushTally: Sendable, Equatable {
     package var rejected: Int { rejectedBy.values.reduce(0, +) }
     package var filtered: Int { filteredBy.values.reduce(0, +) }
 
-    mutating func add(_ rows: [LedgerRow]) {
+    /// - Parameter reasons: those that the provider knows; any other is counted as "other", for a server may answer anything.
+    mutating func add(_ rows: [LedgerRow], reasons: Set<String>) {
+        func label(_ reason: String?) -> String { reason.map { reasons.contains($0) ? $0 : "other" } ?? "other" }
         for index in rows.indices {
             switch rows[index].state {
             case .accepted: accepted += 1
             case .unregistered: unregistered += 1
             case .expired: expired += 1
-            case .rejected: rejectedBy[APNsProvider.knownReason(rows[index].reason), default: 0] += 1
-            case .retrying: retriedBy[APNsProvider.knownReason(rows[index].reason), default: 0] += 1
+            case .rejected: rejectedBy[label(rows[index].reason), default: 0] += 1
+            case .retrying: retriedBy[label(rows[index].reason), default: 0] += 1
             case .filtered:
                 if let reason = rows[index].reason.flatMap(FilterReason.init) { filteredBy[reason, default: 0] += 1 }
             case .pending, .inFlight, .cancelled: break

@@ -15,7 +15,7 @@ package struct PoolID: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
-package struct PoolConfiguration: Sendable {
+package struct PoolConfiguration: Sendable, Equatable {
     package var origin: Origin
     /// A PEM file of certificates to trust instead of the system's; nil: the system's.
     package var trustedCertificates: String?

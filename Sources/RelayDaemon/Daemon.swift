@@ -87,7 +87,7 @@ struct Daemon {
             try api.start()
             try sources.start(
                 configuration.sourcePlan,
-                duties: .init(apply: { try control.take($0, from: $1) }, released: { fanOut.poke() }))
+                callbacks: .init(apply: { try control.take($0, from: $1) }, released: { fanOut.poke() }))
             try notifier.start(active.current.notify)
             try maintenance.start(keep: configuration.store.keep)
         } catch {

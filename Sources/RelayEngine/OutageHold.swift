@@ -35,9 +35,6 @@ package struct OutageHold: Sendable, Equatable {
     package static let intervals = Duration.seconds(10)...Duration.seconds(300)
     /// What is believed of a `Retry-After`: as `RetrySchedule`.
     package static let longestRetryAfter = Duration.seconds(86_400)
-    /// How far a clock that is being set may go back before a probe is made at once.
-    private static let clockStep = Duration.seconds(60)
-
     /// What a batch came to at one service. What had no answer, or one that says nothing of the service, is in neither.
     package struct Answers: Sendable, Equatable {
         /// Any answer but a 5xx: the service is at work.
@@ -61,9 +58,9 @@ package struct OutageHold: Sendable, Equatable {
     package enum Change: Sendable, Equatable {
         case nothing
         /// Sending is held; the first probe may leave at `until`.
-        case began(until: Timestamp)
+        case began(until: MonotonicTime)
         /// The probe found the service no better.
-        case goesOn(until: Timestamp)
+        case goesOn(until: MonotonicTime)
         /// The service takes pushes again.
         case ended(heldFor: Duration)
     }
@@ -75,17 +72,7 @@ package struct OutageHold: Sendable, Equatable {
         /// A probe.
         case probe
         /// Nobody before then; nil: before the probe is back.
-        case closed(until: Timestamp?)
-
-        /// Who may send pushes to both of two services.
-        package func and(_ other: Gate) -> Gate {
-            switch (self, other) {
-            case (.closed(nil), _), (_, .closed(nil)): .closed(until: nil)
-            case (.closed(let until?), .closed(let another?)): .closed(until: max(until, another))
-            case (.closed, _), (.probe, .open): self
-            case (_, .closed), (.open, _), (.probe, .probe): other
-            }
-        }
+        case closed(until: MonotonicTime?)
     }
 
     private enum State: Sendable, Equatable {
@@ -95,10 +82,8 @@ package struct OutageHold: Sendable, Equatable {
     }
 
     private struct Held: Sendable, Equatable {
-        var since: Timestamp
-        /// When `until` was set.
-        var decidedAt: Timestamp
-        var until: Timestamp
+        var since: MonotonicTime
+        var until: MonotonicTime
         /// The batch that is out to probe.
         var probe: Int?
     }
@@ -118,13 +103,12 @@ package struct OutageHold: Sendable, Equatable {
     package var isHeld: Bool { if case .held = state { true } else { false } }
 
     /// When the next probe may leave, or left; nil where nothing is held.
-    package var until: Timestamp? { if case .held(let held) = state { held.until } else { nil } }
+    package var until: MonotonicTime? { if case .held(let held) = state { held.until } else { nil } }
 
-    package func gate(at now: Timestamp) -> Gate {
+    package func gate(at now: MonotonicTime) -> Gate {
         guard case .held(let held) = state else { return .open }
         guard held.probe == nil else { return .closed(until: nil) }
-        // Nobody waits for a moment that a clock which has been set right will not see for hours.
-        return now >= held.until || now + Self.clockStep < held.decidedAt ? .probe : .closed(until: held.until)
+        return now >= held.until ? .probe : .closed(until: held.until)
     }
 
     // MARK: What happened
@@ -142,7 +126,7 @@ package struct OutageHold: Sendable, Equatable {
     ///   - nextTag: what the next batch to leave will have.
     ///   - random: a number from 0 up to, not including, 1.
     package mutating func answered(
-        _ answers: Answers, tag: Int, nextTag: Int, at now: Timestamp, random: Double
+        _ answers: Answers, tag: Int, nextTag: Int, at now: MonotonicTime, random: Double
     ) -> Change {
         guard answers.good + answers.failed > 0, tag >= firstTag else { return .nothing }
         switch state {
@@ -169,20 +153,26 @@ package struct OutageHold: Sendable, Equatable {
 
     /// A batch is recorded, or came back as a whole without an answer. Where it was the probe and found out nothing,
     /// another one follows.
-    package mutating func landed(tag: Int, at now: Timestamp) {
+    package mutating func ended(tag: Int, at now: MonotonicTime) {
         guard case .held(var held) = state, held.probe == tag else { return }
         held.probe = nil
-        held.decidedAt = now
         held.until = now + interval
         state = .held(held)
     }
 
-    private mutating func hold(since: Timestamp, _ answers: Answers, at now: Timestamp, random: Double) -> Timestamp {
+    /// Nobody sends any more: the next campaign finds out for itself.
+    package mutating func forget() {
+        self = OutageHold(intervals: intervals)
+    }
+
+    private mutating func hold(since: MonotonicTime, _ answers: Answers, at now: MonotonicTime, random: Double)
+        -> MonotonicTime
+    {
         setbacks += 1
         let asked = min(answers.retryAfter ?? .zero, Self.longestRetryAfter)
         let wait = max(interval, asked)
         let until = now + wait + .milliseconds(Int64(Double(wait.milliseconds) * 0.25 * random))
-        state = .held(Held(since: since, decidedAt: now, until: until))
+        state = .held(Held(since: since, until: until))
         return until
     }
 

@@ -46,7 +46,7 @@ package struct Pacer: Sendable, Equatable {
     }
 
     /// These have left, or will without being asked for.
-    package mutating func took(_ pushes: Int) {
+    package mutating func consume(_ pushes: Int) {
         tokens -= Double(pushes)
     }
 
@@ -78,7 +78,7 @@ package struct Pacer: Sendable, Equatable {
 
     /// So many that were taken did not leave: nothing was sent for them. What the bucket has been filled up with meanwhile
     /// is not to be had twice.
-    package mutating func gaveBack(_ pushes: Int, at now: MonotonicTime) {
+    package mutating func refund(_ pushes: Int, at now: MonotonicTime) {
         refill(at: now)
         tokens = min(tokens + Double(pushes), max(tokens, capacity(at: now)))
     }

@@ -89,23 +89,30 @@ package struct CampaignRecord: Hashable, Sendable {
     }
 }
 
-/// A range of device ids of one campaign, worked through in order by one owner at a time.
+/// A range of device ids of one campaign and one push environment, worked through in order by one owner at a time.
 package struct Shard: Hashable, Sendable {
     package var campaign: CampaignKey
-    /// From 0: wave by wave, in ascending device ids.
+    /// From 0: wave by wave, within a wave production first, in ascending device ids.
     package var number: Int
     /// Whose devices it has; the ranges of different waves overlap.
     package var wave: Int
-    /// Every device up to and including this id has its outcome in the ledger.
+    /// Whose devices it has, by what each device's environment was when the audience was cut into shards; the ranges of
+    /// the two overlap.
+    package var environment: PushEnvironment
+    /// Every device of the shard up to and including this id has its outcome in the ledger.
     package var cursor: Int64
     /// The last device id of the shard.
     package var last: Int64
     package var isDone: Bool
 
-    package init(campaign: CampaignKey, number: Int, wave: Int = 0, cursor: Int64, last: Int64, isDone: Bool) {
+    package init(
+        campaign: CampaignKey, number: Int, wave: Int = 0, environment: PushEnvironment = .production, cursor: Int64,
+        last: Int64, isDone: Bool
+    ) {
         self.campaign = campaign
         self.number = number
         self.wave = wave
+        self.environment = environment
         self.cursor = cursor
         self.last = last
         self.isDone = isDone
@@ -125,6 +132,9 @@ package protocol CampaignStore: Sendable {
 
     /// Cuts the audience into shards of about `shardSize` devices and counts them. Does nothing the second time.
     ///
+    /// Each shard has the devices of one environment; there is none for an environment without devices. A device stays with
+    /// the shard that it was counted in, even if its environment changes before its turn: each is read exactly once.
+    ///
     /// The audience is every device registered at this moment for the campaign's app, dead ones included (they are
     /// `filtered` with a reason), removed ones not.
     ///
@@ -132,10 +142,14 @@ package protocol CampaignStore: Sendable {
     ///   shards of a small wave are smaller by as much.
     func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws
 
-    /// Takes the lease of up to `limit` shards that are not done and that nobody else holds, lowest numbers first,
-    /// of waves that have begun. Leases of `owner` itself are taken over and prolonged.
+    /// The environments that have a shard which is not done, of whatever wave, or a retry of the campaign.
+    func environments(of campaign: CampaignKey) throws -> Set<PushEnvironment>
+
+    /// Takes the lease of up to `limit` shards of one environment that are not done and that nobody else holds, lowest numbers
+    /// first, of waves that have begun. Leases of `owner` itself are taken over and prolonged.
     func leaseShards(
-        _ campaign: CampaignKey, owner: String, until: Timestamp, now: Timestamp, limit: Int
+        _ campaign: CampaignKey, environment: PushEnvironment, owner: String, until: Timestamp, now: Timestamp,
+        limit: Int
     ) throws -> [Shard]
 
     /// Gives back every lease of `owner`.

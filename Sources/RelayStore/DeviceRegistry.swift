@@ -90,7 +90,7 @@ package protocol DeviceRegistry: Sendable {
     /// Takes as many transactions as it needs so that nobody else who writes meanwhile waits for more than some ten
     /// milliseconds and a commit; takes few where nobody does.
     ///
-    /// - Parameter stored: told of each transaction, once it is on the disk, how many devices it held. When the call throws,
+    /// - Parameter stored: called after each transaction, once it is on the disk, with the number of its devices. When the call throws,
     ///   these are registered and no other.
     @discardableResult
     func register(_ batch: RegistrationBatch, at now: Timestamp, stored: (Int) -> Void) throws -> UpsertCounts

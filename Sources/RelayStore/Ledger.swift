@@ -11,6 +11,8 @@ package struct LedgerRow: Sendable {
     package var reason: String?
     /// Only for `.retrying`.
     package var nextAttemptAt: Timestamp?
+    /// Only for `.retrying`: which service tries again.
+    package var environment: PushEnvironment
     /// The telephone that the push carried, as it was at that moment.
     package var telephone: ByteSlice
     /// Of its campaign's waves.
@@ -18,13 +20,14 @@ package struct LedgerRow: Sendable {
 
     package init(
         device: Int64, state: DeliveryState, attempts: UInt16, reason: String? = nil, nextAttemptAt: Timestamp? = nil,
-        telephone: ByteSlice = .absent
+        environment: PushEnvironment = .production, telephone: ByteSlice = .absent
     ) {
         self.device = device
         self.state = state
         self.attempts = attempts
         self.reason = reason
         self.nextAttemptAt = nextAttemptAt
+        self.environment = environment
         self.telephone = telephone
     }
 }
@@ -92,7 +95,7 @@ package struct LedgerCommit: Sendable {
     }
 }
 
-/// What became of one push, as it is told.
+/// What became of one push, as it is listed.
 package struct Delivery: Hashable, Sendable {
     package var campaign: String
     package var app: AppKey
@@ -143,25 +146,26 @@ package protocol Ledger: Sendable {
     /// Reads up to `limit` devices of a shard behind `after` into `rows` (emptied first), in ascending id, removed ones
     /// left out, dead ones included. An empty result means that the shard has no more.
     ///
-    /// Reads by the rowid range and by nothing else: an index on (app, token) tempts SQLite's planner (issue: 70 µs a
-    /// row instead of 0.14).
-    ///
+    /// - Parameter environment: the shard's. Where a device's environment has changed since the audience was cut into shards,
+    ///   its row carries the new one: it is of this shard all the same, to be recorded as a retry of the other environment.
     /// - Parameter slice: only devices of one wave; nil: all.
     func readDevices(
-        _ app: AppKey, after: Int64, through last: Int64, limit: Int, of slice: WaveSlice?, into rows: inout DeviceRows
+        _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
+        of slice: WaveSlice?, into rows: inout DeviceRows
     ) throws
 
-    /// Reads up to `limit` devices whose retry is due at `now` into `rows` (emptied first), ascending by device id, each
+    /// Reads up to `limit` devices whose retry by `environment` is due at `now` into `rows` (emptied first), ascending by device id, each
     /// with its attempts. A due retry whose device was removed since, or has even gone from the registry, is read too, with no
     /// telephone; of one that has gone nobody knows the wave: it is 255.
     ///
     /// - Parameter waves: says which wave each is of; nil: all are of the first.
     func readDueRetries(
-        _ campaign: CampaignKey, at now: Timestamp, limit: Int, waves: WaveDraw?, into rows: inout DeviceRows
+        _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp, limit: Int, waves: WaveDraw?,
+        into rows: inout DeviceRows
     ) throws
 
-    /// When the next retry of the campaign is due; nil when none is scheduled.
-    func nextRetry(_ campaign: CampaignKey) throws -> Timestamp?
+    /// When the campaign's next retry by `environment` is due; nil when none is scheduled.
+    func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp?
 
     /// Writes batches in one transaction: ledger rows, counts, cursors, retirements. A row that exists (a retry) is
     /// replaced and the counts move from its old state to its new one. Rows of a campaign that has meanwhile been

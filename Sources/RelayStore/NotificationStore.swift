@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// A campaign at the moment when its state changed: what receivers of notifications are told.
+/// A campaign at the moment when its state changed: what receivers are notified of.
 package struct CampaignEvent: Hashable, Sendable {
     /// 32 random hex digits: the same in every attempt and for every receiver (`webhook-id`).
     package var id: String
@@ -83,7 +83,7 @@ package struct NotificationRecord: Hashable, Sendable {
     }
 }
 
-/// Who is told, and of what.
+/// Who is notified, and of what.
 package struct NotificationReceiver: Hashable, Sendable {
     package var url: String
     package var states: Set<CampaignState>
@@ -110,7 +110,7 @@ package struct DueNotification: Hashable, Sendable {
 
 /// The outbox. A campaign's change of state and its event are one transaction, whoever changes it.
 package protocol NotificationStore: Sendable {
-    /// Takes the configuration's receivers over: a new one is told what happens from now on, and of one that is not there any
+    /// Takes the configuration's receivers over: a new one is notified of what happens from now on, and of one that is not there any
     /// more everything pending is dropped. One that said that it is gone and comes back after a time without it begins anew.
     func adoptReceivers(_ receivers: [NotificationReceiver], at now: Timestamp) throws
 
@@ -135,7 +135,7 @@ package protocol NotificationStore: Sendable {
         campaign: String?, state: NotificationRecord.State?, before: Int64?, limit: Int
     ) throws -> [NotificationRecord]
 
-    /// Forgets notifications that ended before `time`, and events that nobody is to be told of any more; returns how many
+    /// Forgets notifications that ended before `time`, and events that nobody is to be notified of any more; returns how many
     /// rows.
     @discardableResult
     func forgetNotifications(before time: Timestamp) throws -> Int64

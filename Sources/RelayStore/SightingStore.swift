@@ -2,7 +2,7 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// A device that told its version at login.
+/// A device that reported its version at login.
 package struct Sighting: Hashable, Sendable {
     package var app: AppKey
     package var token: String

@@ -34,7 +34,7 @@ package struct StoreCensus: Sendable {
         package var pending: Int64
         /// When the oldest pending notification was made; nil where none is.
         package var oldest: Timestamp?
-        /// It answered 410 and is told no more.
+        /// It answered 410 and is notified no more.
         package var isGone: Bool
 
         package init(url: String, pending: Int64, oldest: Timestamp?, isGone: Bool) {

@@ -12,7 +12,7 @@ package protocol StoreMaintenance: Sendable {
 
     /// Looks for what must not be: damaged pages, references to nothing, and counts that do not add up.
     ///
-    /// - Parameter begins: told the name of each check as it begins; false gives up.
+    /// - Parameter begins: called with the name of each check as it begins; false gives up.
     /// - Returns: what was found; empty for a sound store.
     func check(begins: (String) -> Bool) throws -> [StoreFault]
 

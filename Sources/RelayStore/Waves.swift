@@ -45,15 +45,18 @@ extension CampaignStore {
 extension Ledger {
     /// Reads all devices of a range.
     package func readDevices(
-        _ app: AppKey, after: Int64, through last: Int64, limit: Int, into rows: inout DeviceRows
+        _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
+        into rows: inout DeviceRows
     ) throws {
-        try readDevices(app, after: after, through: last, limit: limit, of: nil, into: &rows)
+        try readDevices(
+            app, environment: environment, after: after, through: last, limit: limit, of: nil, into: &rows)
     }
 
     /// Reads due retries of a campaign without waves.
     package func readDueRetries(
-        _ campaign: CampaignKey, at now: Timestamp, limit: Int, into rows: inout DeviceRows
+        _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp, limit: Int,
+        into rows: inout DeviceRows
     ) throws {
-        try readDueRetries(campaign, at: now, limit: limit, waves: nil, into: &rows)
+        try readDueRetries(campaign, environment: environment, at: now, limit: limit, waves: nil, into: &rows)
     }
 }

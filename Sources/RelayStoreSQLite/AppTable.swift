@@ -5,14 +5,14 @@ import UpgradeRules
 /// Apps as numbers.
 enum AppTable {
     /// The app's number, or nil when nothing was ever stored for it.
-    static func id(of app: AppKey, _ connection: Connection) throws -> Int64? {
+    static func id(of app: AppKey, _ connection: SQLiteConnection) throws -> Int64? {
         try connection.first(
             "SELECT id FROM app WHERE name = ? AND platform = ?", .text(app.app), .text(app.platform.rawValue)
         ) { $0.integer(0) }
     }
 
     /// The app's number, given to it now if it has none. Needs the writer.
-    static func idMade(for app: AppKey, _ connection: Connection) throws -> Int64 {
+    static func idMade(for app: AppKey, _ connection: SQLiteConnection) throws -> Int64 {
         if let id = try id(of: app, connection) { return id }
         try connection.run(
             "INSERT INTO app (name, platform) VALUES (?, ?)", .text(app.app), .text(app.platform.rawValue))

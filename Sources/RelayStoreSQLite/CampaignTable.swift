@@ -21,7 +21,7 @@ enum CampaignTable {
         """
 
     static func records(
-        _ condition: SQL, _ values: [SQLValue], _ connection: Connection
+        _ condition: SQL, _ values: [SQLValue], _ connection: SQLiteConnection
     ) throws -> [CampaignRecord] {
         let rows = try connection.all("\(selection) WHERE \(condition)", values: values) { row($0) }
         return try rows.compactMap { record, telephones in
@@ -37,7 +37,7 @@ enum CampaignTable {
         }
     }
 
-    static func record(_ campaign: CampaignKey, _ connection: Connection) throws -> CampaignRecord? {
+    static func record(_ campaign: CampaignKey, _ connection: SQLiteConnection) throws -> CampaignRecord? {
         try records("c.id = ?", [.integer(campaign.row)], connection).first
     }
 
@@ -63,7 +63,7 @@ enum CampaignTable {
         return (record, row.optionalText(8))
     }
 
-    static func state(of campaign: CampaignKey, _ connection: Connection) throws -> CampaignState? {
+    static func state(of campaign: CampaignKey, _ connection: SQLiteConnection) throws -> CampaignState? {
         let name = try connection.first("SELECT state FROM campaign WHERE id = ?", .integer(campaign.row)) {
             $0.text(0)
         }
@@ -73,7 +73,7 @@ enum CampaignTable {
     // MARK: Creating
 
     /// The version record of `app` when its required version has no campaign yet.
-    static func missing(of app: AppKey, _ connection: Connection) throws -> VersionRecord? {
+    static func missing(of app: AppKey, _ connection: SQLiteConnection) throws -> VersionRecord? {
         guard let record = try VersionTable.record(of: app, connection), let required = record.required else {
             return nil
         }
@@ -88,7 +88,7 @@ enum CampaignTable {
 
     /// Creates the campaign of the record's required version and supersedes the one that is open; nil when it exists.
     static func create(
-        for version: VersionRecord, draft: CampaignDraft, at now: Timestamp, _ connection: Connection
+        for version: VersionRecord, draft: CampaignDraft, at now: Timestamp, _ connection: SQLiteConnection
     ) throws -> CampaignRecord? {
         guard let required = version.required, try missing(of: version.app, connection) != nil else { return nil }
         guard let downloadURL = version.downloadURL ?? draft.downloadURL, !downloadURL.isEmpty else {
@@ -135,15 +135,17 @@ enum CampaignTable {
     /// a batch that was in flight can take its devices out of that count again.
     static func finish(
         _ campaign: CampaignKey, as state: CampaignState, reason: String?, rest: DeliveryState, at now: Timestamp,
-        _ connection: Connection
+        _ connection: SQLiteConnection
     ) throws {
         let row = SQLValue.integer(campaign.row)
-        // A campaign that was never cut into shards gets one over everyone, so that it has an audience to account for.
+        // A campaign that was never cut into shards gets one over everyone, so that it has an audience to account for: one
+        // for each environment, with the count of both in the first.
         try connection.run(
             """
-            INSERT INTO shard (campaign_id, number, cursor, last, remaining)
-            SELECT c.id, 0, 0, (SELECT coalesce(max(id), 0) FROM device), a.devices
-            FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ? AND c.planned_at IS NULL
+            INSERT INTO shard (campaign_id, number, environment, cursor, last, remaining)
+            SELECT c.id, e.value, e.value, 0, (SELECT coalesce(max(id), 0) FROM device), iif(e.value = 0, a.devices, 0)
+            FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN json_each('[0, 1]') AS e
+            WHERE c.id = ? AND c.planned_at IS NULL
             """, row)
         let column: SQL = rest == .expired ? "expired" : "cancelled"
         try connection.run(
@@ -161,14 +163,15 @@ enum CampaignTable {
             """, .integer(Int(rest.rawValue)), .time(now), row)
     }
 
-    /// Makes due what was only held while the campaign stood still, although its moment lies ahead: the clock was ahead
-    /// when it was held, and that may be why the campaign stood still. What has a schedule to keep was not due at once
+    /// Makes due what was only deferred while the campaign stood still, although its moment lies ahead: the clock was ahead
+    /// when it was deferred, and that may be why the campaign stood still. What has a schedule to keep was not due at once
     /// when it was recorded.
-    static func release(_ campaign: CampaignKey, at now: Timestamp, _ connection: Connection) throws {
+    static func release(_ campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
         _ = try connection.run(
             """
             UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1
-            WHERE campaign_id = ?2 AND state = 3 AND next_attempt_at > ?1 AND next_attempt_at <= updated_at
+            WHERE campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
+                AND next_attempt_at <= updated_at
             """, .time(now), .integer(campaign.row))
     }
 }

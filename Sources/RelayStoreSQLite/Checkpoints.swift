@@ -20,7 +20,7 @@ final class Checkpoints: Sendable {
     /// So many in the log make the next large batch wait: 64 MiB. After a crash the log is read from its beginning.
     static let most = 16_384
 
-    private let connection: Mutex<Connection?>
+    private let connection: Mutex<SQLiteConnection?>
     private let queue = DispatchQueue(label: "checkpoint")
     /// After the last commit.
     private let logged = Atomic(0)
@@ -30,7 +30,7 @@ final class Checkpoints: Sendable {
     /// Whether the transaction that is going on is a large batch's.
     private let isLarge = Atomic(false)
 
-    init(_ connection: Connection) {
+    init(_ connection: SQLiteConnection) {
         self.connection = Mutex(connection)
     }
 
@@ -80,7 +80,7 @@ final class Checkpoints: Sendable {
     private func copy() {
         connection.withLock { connection in
             // What fails here, a full disk say, costs nothing that was committed, and fails whoever writes next as well, who can
-            // tell of it.
+            // report it.
             let done = try? connection?.first("PRAGMA wal_checkpoint(PASSIVE)") { $0.integer(2) }
             if let done { copied.store(Int(done), ordering: .relaxed) }
         }

@@ -8,7 +8,7 @@ import UpgradeRules
 /// The version is `PRAGMA user_version`, the time of each step is in `migration`, and `release` says which releases have
 /// worked on the store. No step runs at every upgrade, so an unfinished run is one whose version is below the newest.
 struct DatabaseMigrationStorage: MigrationStorage {
-    let connection: Connection
+    let connection: SQLiteConnection
     let release: String
     let now: Timestamp
 
@@ -23,7 +23,7 @@ struct DatabaseMigrationStorage: MigrationStorage {
         ) STRICT;
         """
 
-    static func version(of connection: Connection) throws -> Int {
+    static func version(of connection: SQLiteConnection) throws -> Int {
         Int(try connection.first("PRAGMA user_version") { $0.integer(0) } ?? 0)
     }
 
@@ -95,7 +95,7 @@ struct DatabaseMigrationStorage: MigrationStorage {
     }
 
     /// Oldest first; none where the table is not there yet.
-    static func releases(on connection: Connection) throws -> [StoreRelease] {
+    static func releases(on connection: SQLiteConnection) throws -> [StoreRelease] {
         let isThere = try connection.first("SELECT 1 FROM sqlite_schema WHERE name = 'release'") { _ in true }
         guard isThere == true else { return [] }
         return try connection.all("SELECT name, schema_version, opened_at FROM release ORDER BY id") { row in

@@ -2,7 +2,7 @@
 import CSQLite
 import RelayEngine
 
-/// One row of `delivery_batch`, read. The form of its two blobs is told in the schema.
+/// One row of `delivery_batch`, read. The schema describes its two blobs.
 struct DeliveryBatch: Sendable {
     /// A device of the batch. The telephone is a range of `telephones`, nil for nobody.
     struct Entry: Equatable, Sendable {

@@ -16,14 +16,14 @@ enum DeliveryBatchTable {
         """
 
     static func batch(
-        around device: Int64, of campaign: Int64, _ connection: Connection
+        around device: Int64, of campaign: Int64, _ connection: SQLiteConnection
     ) throws -> DeliveryBatch? {
         try connection.first(find, .integer(campaign), .integer(device), row: DeliveryBatch.init)
     }
 
     /// Without the telephones, which lie on pages of their own.
     static func outcome(
-        of device: Int64, in campaign: Int64, _ connection: Connection
+        of device: Int64, in campaign: Int64, _ connection: SQLiteConnection
     ) throws -> PlainOutcome? {
         let batch = try connection.first(
             "SELECT first, last, outcomes \(around)", .integer(campaign), .integer(device)
@@ -36,7 +36,7 @@ enum DeliveryBatchTable {
 
     /// Writes what the packer holds, and empties it.
     static func insert(
-        _ packer: inout DeliveryPacker, of campaign: CampaignKey, at now: Timestamp, _ connection: Connection
+        _ packer: inout DeliveryPacker, of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
         guard packer.count > 0 else { return }
         try connection.run(
@@ -51,7 +51,7 @@ enum DeliveryBatchTable {
     /// Turns every batch with a device from `first` to `last` into rows of `delivery`, as they would have been written one by
     /// one. For the rare moment when such a device is recorded again.
     static func unpack(
-        from first: Int64, through last: Int64, of campaign: CampaignKey, _ connection: Connection
+        from first: Int64, through last: Int64, of campaign: CampaignKey, _ connection: SQLiteConnection
     ) throws {
         var from = first
         while from <= last {
@@ -67,7 +67,7 @@ enum DeliveryBatchTable {
     }
 
     private static func unpack(
-        _ batch: DeliveryBatch, of campaign: CampaignKey, _ connection: Connection
+        _ batch: DeliveryBatch, of campaign: CampaignKey, _ connection: SQLiteConnection
     ) throws {
         for entry in try batch.entries() {
             try connection.run(

@@ -16,7 +16,7 @@ struct DeliveryList {
     private let isPlanned: Bool
     /// nil where the campaign has no waves.
     private let draw: WaveDraw?
-    private let connection: Connection
+    private let connection: SQLiteConnection
 
     /// A device that a question is about.
     struct Device {
@@ -25,10 +25,12 @@ struct DeliveryList {
         var token: String
         var telephone: String?
         var isRemoved: Bool
+        /// Under which the shards of its app's campaign have it.
+        var environment: PushEnvironment
     }
 
     /// nil where there is no such campaign, or where its deliveries were pruned.
-    init?(of campaign: CampaignKey, _ connection: Connection) throws {
+    init?(of campaign: CampaignKey, _ connection: SQLiteConnection) throws {
         let row = try connection.first(
             """
             SELECT c.app_id, c.public_id, a.name, a.platform, c.state, c.created_at, c.finished_at, c.planned_at
@@ -115,61 +117,76 @@ struct DeliveryList {
         return found
     }
 
-    /// Devices of the audience without an outcome: behind no cursor, where no batch is.
+    /// A part of the audience that has no outcome yet: the devices of one wave and one environment among the ids behind `after`
+    /// and up to `last`.
+    private struct Rest {
+        var after: Int64
+        var last: Int64
+        var wave: Int
+        var environment: PushEnvironment
+    }
+
+    /// Devices of the audience without an outcome, up to `limit` of each environment. Of a campaign that is over, one that has
+    /// moved to the other environment since may be missing, as one that was removed is.
     private func unreached(after: Int64, limit: Int) throws -> [Delivery] {
-        if let draw { return try unreached(after: after, limit: limit, in: draw) }
-        var ranges: [(after: Int64, last: Int64)] = [(0, .max)]
+        var rests = PushEnvironment.allCases.map { Rest(after: 0, last: .max, wave: 0, environment: $0) }
         if isPlanned {
-            ranges = try connection.all(
-                "SELECT cursor, last FROM shard WHERE campaign_id = ? AND cursor < last AND last > ? ORDER BY number",
-                .integer(campaign.row), .integer(after)
-            ) { ($0.integer(0), $0.integer(1)) }
-        }
-        var found: [Delivery] = []
-        for range in ranges where found.count < limit {
-            found += try connection.all(
+            rests = try connection.all(
                 """
-                SELECT v.id, v.token, v.telephone FROM device AS v NOT INDEXED
-                WHERE v.id > ? AND v.id <= ? AND v.app_id = ? AND v.removed_at IS NULL
-                    AND NOT EXISTS (SELECT 1 FROM delivery AS d WHERE d.campaign_id = ? AND d.device_id = v.id)
-                ORDER BY v.id LIMIT ?
-                """, .integer(max(range.after, after)), .integer(range.last), .integer(app), .integer(campaign.row),
-                .integer(limit - found.count)
-            ) { unreached($0.integer(0), $0.text(1), $0.optionalText(2)) }
+                SELECT cursor, last, wave, environment FROM shard WHERE campaign_id = ? AND cursor < last AND last > ?
+                ORDER BY number
+                """, .integer(campaign.row), .integer(after)
+            ) {
+                Rest(
+                    after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2)), environment: $0.environment(3))
+            }
+        }
+        return try PushEnvironment.allCases.flatMap { environment in
+            try unreached(after: after, limit: limit, in: rests.filter { $0.environment == environment }, environment)
+        }
+    }
+
+    private func unreached(
+        after: Int64, limit: Int, in rests: [Rest], _ environment: PushEnvironment
+    ) throws -> [Delivery] {
+        guard let first = rests.map(\.after).min(), let last = rests.map(\.last).max() else { return [] }
+        // Each wave has cursors of its own: their ranges overlap, and are read as one.
+        let ranges = draw == nil ? rests.map { ($0.after, $0.last) } : [(first, last)]
+        let byWave = Dictionary(grouping: rests, by: \.wave)
+        var found: [Delivery] = []
+        for (start, last) in ranges {
+            var position = max(start, after)
+            let step = draw == nil ? limit : max(limit, 500)
+            while found.count < limit {
+                let devices = try connection.all(
+                    Self.withoutRow(of: environment), .integer(position), .integer(last), .integer(app),
+                    .integer(campaign.row), .integer(step)
+                ) { (unreached($0.integer(0), $0.text(1), $0.optionalText(2)), UInt64(bitPattern: $0.integer(3))) }
+                for (delivery, hash) in devices where found.count < limit {
+                    let wave = byWave[draw?.wave(of: hash) ?? 0] ?? []
+                    guard wave.contains(where: { $0.after < delivery.device && delivery.device <= $0.last }),
+                        // Of a campaign that is over: its environment may have changed since.
+                        try DeliveryBatchTable.outcome(of: delivery.device, in: campaign.row, connection) == nil
+                    else { continue }
+                    found.append(delivery)
+                }
+                guard devices.count == step, let end = devices.last?.0.device else { break }
+                position = end
+            }
         }
         return found
     }
 
-    /// The same where each wave has cursors of its own: a device is of the range that its wave has around it.
-    private func unreached(after: Int64, limit: Int, in draw: WaveDraw) throws -> [Delivery] {
-        let ranges = try connection.all(
-            "SELECT cursor, last, wave FROM shard WHERE campaign_id = ? AND cursor < last AND last > ?",
-            .integer(campaign.row), .integer(after)
-        ) { (after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2))) }
-        guard let first = ranges.map(\.after).min(), let last = ranges.map(\.last).max() else { return [] }
-        let byWave = Dictionary(grouping: ranges, by: \.wave)
-        var found: [Delivery] = []
-        var position = max(first, after)
-        let step = max(limit, 500)
-        while found.count < limit {
-            let devices = try connection.all(
-                """
-                SELECT v.id, v.token, v.telephone, v.token_hash FROM device AS v NOT INDEXED
-                WHERE v.id > ? AND v.id <= ? AND v.app_id = ? AND v.removed_at IS NULL
-                    AND NOT EXISTS (SELECT 1 FROM delivery AS d WHERE d.campaign_id = ? AND d.device_id = v.id)
-                ORDER BY v.id LIMIT ?
-                """, .integer(position), .integer(last), .integer(app), .integer(campaign.row), .integer(step)
-            ) { (unreached($0.integer(0), $0.text(1), $0.optionalText(2)), UInt64(bitPattern: $0.integer(3))) }
-            for (delivery, hash) in devices where found.count < limit {
-                let own = byWave[draw.wave(of: hash)] ?? []
-                if own.contains(where: { $0.after < delivery.device && delivery.device <= $0.last }) {
-                    found.append(delivery)
-                }
-            }
-            guard devices.count == step, let end = devices.last?.0.device else { break }
-            position = end
-        }
-        return found
+    /// The devices of an environment that a campaign has no row for, by a range of ids, the app and the campaign.
+    private static func withoutRow(of environment: PushEnvironment) -> SQL {
+        let index: SQL = environment == .production ? "NOT INDEXED" : "INDEXED BY device_sandbox"
+        return """
+            SELECT v.id, v.token, v.telephone, v.token_hash FROM device AS v \(index)
+            WHERE v.id > ? AND v.id <= ? AND v.app_id = ? AND v.removed_at IS NULL
+                AND \(DeviceTable.plannedEnvironment) = \(environment.rawValue)
+                AND NOT EXISTS (SELECT 1 FROM delivery AS d WHERE d.campaign_id = ? AND d.device_id = v.id)
+            ORDER BY v.id LIMIT ?
+            """
     }
 
     // MARK: One device
@@ -185,9 +202,10 @@ struct DeliveryList {
         guard !device.isRemoved, telephone.map({ Self.same(device.telephone, $0) }) ?? true else { return nil }
         if isPlanned {
             let isListed = try connection.first(
-                "SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave = ?3",
+                "SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave = ?3 AND environment = ?4",
                 .integer(campaign.row), .integer(device.id),
-                .integer(draw?.wave(of: UInt64(bitPattern: DeviceTable.hash(device.token))) ?? 0)
+                .integer(draw?.wave(of: UInt64(bitPattern: DeviceTable.hash(device.token))) ?? 0),
+                .environment(device.environment)
             ) { _ in true }
             guard isListed != nil else { return nil }
         }
@@ -210,34 +228,37 @@ struct DeliveryList {
     }
 
     /// Those that are or were this user's, ascending by id.
-    static func devices(ofUser telephone: String, _ connection: Connection) throws -> [Device] {
+    static func devices(ofUser telephone: String, _ connection: SQLiteConnection) throws -> [Device] {
         try connection.all(
             """
-            SELECT id, app_id, token, telephone, removed_at FROM device WHERE telephone = ?1
+            SELECT \(deviceColumns) FROM device WHERE telephone = ?1
             UNION
-            SELECT id, app_id, token, telephone, removed_at FROM device
+            SELECT \(deviceColumns) FROM device
             WHERE id IN (SELECT device_id FROM former_telephone WHERE telephone = ?1)
             ORDER BY id
             """, .text(telephone), row: device)
     }
 
     /// The device of this token in each app that has it, ascending by id.
-    static func devices(token: String, _ connection: Connection) throws -> [Device] {
+    static func devices(token: String, _ connection: SQLiteConnection) throws -> [Device] {
         let apps = try connection.all("SELECT id, platform FROM app") { ($0.integer(0), $0.platform(1)) }
         return try apps.compactMap { app, platform in
             let token = DeviceTable.token(token, platform)
             return try connection.first(
-                "SELECT id, app_id, token, telephone, removed_at FROM device \(DeviceTable.isToken)",
+                "SELECT \(deviceColumns) FROM device \(DeviceTable.isToken)",
                 .integer(app), .text(token), .integer(DeviceTable.hash(token)), row: device)
         }.sorted { $0.id < $1.id }
     }
 
     // MARK: Rows
 
+    private static let deviceColumns: SQL =
+        "id, app_id, token, telephone, removed_at, \(DeviceTable.plannedEnvironment)"
+
     private static func device(_ row: Statement) -> Device {
         Device(
             id: row.integer(0), app: row.integer(1), token: row.text(2), telephone: row.optionalText(3),
-            isRemoved: !row.isNull(4))
+            isRemoved: !row.isNull(4), environment: row.environment(5))
     }
 
     private func delivery(_ row: Statement) -> Delivery {

@@ -2,7 +2,7 @@
 
 /// The version store of schema version 1, made to be written by other programs too: whoever writes, versions only rise.
 ///
-/// Plain SQL throughout, for another program's connection has no functions of ours. Three kinds of writer are told apart:
+/// Plain SQL throughout, for another program's connection has no functions of ours. There are three kinds of writer:
 /// - *unsigned*: `UPDATE version SET required = '2.0.0' WHERE app = 'com.example.app' AND platform = 'ios'`. The triggers
 ///   lift `latest` to `required`, count the revision up and note the change as "unknown" from "database".
 /// - *signed*: also sets `revision = revision + 1`, `changed_by`, `changed_from` and `updated_at`. The relay does.

@@ -16,36 +16,36 @@ enum FreePages {
     /// during the SQL compilation stage", sqlite.org/pragma.html; pragma.c: "in case this connection creates the database
     /// file"); running it would make the file at once, in a transaction of its own with four times fdatasync. A SQLite that
     /// saw it otherwise would leave the new file to `prepare`.
-    static func prepareNewFile(_ connection: Connection) throws {
+    static func prepareNewFile(_ connection: SQLiteConnection) throws {
         guard try connection.first("PRAGMA page_count", row: { $0.integer(0) }) == 0 else { return }
         _ = try connection.prepared("PRAGMA auto_vacuum = INCREMENTAL")
     }
 
     /// A failure is none: another connection may be reading, or the disk full. The next start tries again.
-    static func prepare(_ connection: Connection) throws {
+    static func prepare(_ connection: SQLiteConnection) throws {
         guard try !areGivenBack(connection), try pages(connection) * pageSize(connection) < smallStore else { return }
         try? connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
     }
 
     /// Whether `giveBack` can do anything with this file.
-    static func areGivenBack(_ connection: Connection) throws -> Bool {
+    static func areGivenBack(_ connection: SQLiteConnection) throws -> Bool {
         try connection.first("PRAGMA auto_vacuum") { $0.integer(0) } == incremental
     }
 
-    static func free(_ connection: Connection) throws -> Int64 {
+    static func free(_ connection: SQLiteConnection) throws -> Int64 {
         try connection.first("PRAGMA freelist_count") { $0.integer(0) } ?? 0
     }
 
-    static func pages(_ connection: Connection) throws -> Int64 {
+    static func pages(_ connection: SQLiteConnection) throws -> Int64 {
         try connection.first("PRAGMA page_count") { $0.integer(0) } ?? 0
     }
 
-    static func pageSize(_ connection: Connection) throws -> Int64 {
+    static func pageSize(_ connection: SQLiteConnection) throws -> Int64 {
         try connection.first("PRAGMA page_size") { $0.integer(0) } ?? 0
     }
 
     /// Cuts up to `count` free pages off the end of the file.
-    static func giveBack(_ count: Int, _ connection: Connection) throws {
+    static func giveBack(_ count: Int, _ connection: SQLiteConnection) throws {
         try connection.execute("PRAGMA incremental_vacuum(\(count))")
     }
 }

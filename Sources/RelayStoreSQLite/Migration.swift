@@ -19,6 +19,7 @@ struct Migration {
         Migration(name: "a compact ledger", toVersion: 4, sql: FourthSchema.sql),
         Migration(name: "campaigns in waves", toVersion: 5, sql: WaveSchema.sql),
         Migration(name: "pauses of provider tokens", toVersion: 6, sql: TokenPauseSchema.sql),
+        Migration(name: "shards and retries by push environment", toVersion: 7, sql: EnvironmentSchema.sql),
     ]
 
     static let newest = newest(of: chain)
@@ -37,7 +38,7 @@ extension Migration {
     ///   - chain: every step; another one only in tests.
     /// - Throws: `StoreError.tooNew`, or `.failed` when the database is somebody else's; then nothing was written.
     static func run(
-        on connection: Connection, path: String, release: String, at now: Timestamp, chain: [Migration] = chain
+        on connection: SQLiteConnection, path: String, release: String, at now: Timestamp, chain: [Migration] = chain
     ) throws {
         try check(connection, path: path, newest: newest(of: chain))
         let storage = DatabaseMigrationStorage(connection: connection, release: release, now: now)
@@ -56,7 +57,7 @@ extension Migration {
 
     /// Refuses a database of a newer release or of another program. Reads only, and all of it at one moment: between two
     /// readings another relay may have made the first tables of a new store.
-    static func check(_ connection: Connection, path: String, newest: Int = newest) throws {
+    static func check(_ connection: SQLiteConnection, path: String, newest: Int = newest) throws {
         let (version, owner, tables) = try connection.transaction("BEGIN") { connection in
             (
                 try DatabaseMigrationStorage.version(of: connection),

@@ -6,7 +6,7 @@ import RelayStore
 /// Writes batches of outcomes within one transaction: what was uneventful as a batch, other new rows many at a time, counts
 /// once for each campaign at the end.
 struct OutcomeRecorder {
-    private let connection: Connection
+    private let connection: SQLiteConnection
     private let now: Timestamp
     private let insert: Statement
     private let insertMany: Statement
@@ -27,19 +27,29 @@ struct OutcomeRecorder {
         var text: String
     }
 
+    /// What the store has of a batch's shard.
+    private struct ShardRow {
+        var number: Int
+        var remaining: Int64
+        var isDone: Bool
+        /// Whether plain outcomes may be packed.
+        var packs: Bool
+    }
+
     private struct OldRow {
         var state: DeliveryState
         var reason: String?
     }
 
-    init(_ connection: Connection, at now: Timestamp) throws {
+    init(_ connection: SQLiteConnection, at now: Timestamp) throws {
         self.connection = connection
         self.now = now
         insert = try connection.prepared(Self.insertOne)
         insertMany = try connection.prepared(Self.insertMany)
         replace = try connection.prepared(
             """
-            UPDATE delivery SET state = ?4, attempts = ?5, reason = ?6, telephone = ?7, next_attempt_at = ?8, updated_at = ?2
+            UPDATE delivery SET state = ?4, attempts = ?5, reason = ?6, telephone = ?7, next_attempt_at = ?8,
+                environment = ?9, updated_at = ?2
             WHERE campaign_id = ?1 AND device_id = ?3
             """)
     }
@@ -51,17 +61,19 @@ struct OutcomeRecorder {
     private static let insertMany = insertion(rows: rowsAtOnce)
 
     private static func insertion(rows: Int) -> SQL {
-        repeatElement(", (?1, ?2, ?, ?, ?, ?, ?, ?)", count: rows - 1).reduce(
+        repeatElement(", (?1, ?2, ?, ?, ?, ?, ?, ?, ?)", count: rows - 1).reduce(
             """
-            INSERT INTO delivery (campaign_id, updated_at, device_id, state, attempts, reason, telephone, next_attempt_at)
-            VALUES (?1, ?2, ?, ?, ?, ?, ?, ?)
+            INSERT INTO delivery (campaign_id, updated_at, device_id, state, attempts, reason, telephone, next_attempt_at,
+                environment)
+            VALUES (?1, ?2, ?, ?, ?, ?, ?, ?, ?)
             """, +)
     }
 
     mutating func record(_ batch: LedgerCommit) throws {
         var tally = try tally(of: batch.campaign)
-        let inserted = try write(batch, into: &tally)
-        if let number = batch.shard { try advance(number, batch, inserted: inserted, tally: &tally) }
+        let shard = try batch.shard.map { try shardRow($0, of: batch.campaign) }
+        let inserted = try write(batch, of: shard, into: &tally)
+        if let shard { try advance(shard, batch, inserted: inserted, tally: &tally) }
         tallies[batch.campaign] = tally
         try WaveTable.add(batch.waves, to: batch.campaign, connection)
         for retirement in batch.retirements {
@@ -73,9 +85,8 @@ struct OutcomeRecorder {
         }
         for correction in batch.corrections {
             try connection.run(
-                "UPDATE device SET environment = ?1 WHERE id = ?2 AND registered_at = ?3",
-                .integer(Int64(correction.environment.rawValue)), .integer(correction.device),
-                .time(correction.registeredAt))
+                "\(DeviceTable.changeEnvironment) AND registered_at = ?3", .environment(correction.environment),
+                .integer(correction.device), .time(correction.registeredAt))
         }
     }
 
@@ -106,18 +117,16 @@ struct OutcomeRecorder {
     // MARK: Rows
 
     /// Returns how many rows are new.
-    private mutating func write(_ batch: LedgerCommit, into tally: inout Tally) throws -> Int64 {
-        guard let first = batch.rows.first, let last = batch.rows.last else { return 0 }
+    private mutating func write(
+        _ batch: LedgerCommit, of shard: ShardRow?, into tally: inout Tally
+    ) throws -> Int64 {
+        guard !batch.rows.isEmpty else { return 0 }
         var inserted: Int64 = 0
-        let isRetry = batch.shard == nil
         var older: [Int64: OldRow] = [:]
-        if !isRetry {
-            // A shard's rows are new, but after a crash between two owners. One look at the range tells; of a wave, rows of
-            // the waves before lie in it.
-            try DeliveryBatchTable.unpack(from: first.device, through: last.device, of: batch.campaign, connection)
-            older = try oldRows(from: first.device, through: last.device, of: batch.campaign)
+        if let shard {
+            older = try oldRows(of: batch, shard)
             if older.isEmpty || !batch.rows.contains(where: { older[$0.device] != nil }) {
-                try insertAll(batch, into: &tally)
+                try insertAll(batch, of: shard, into: &tally)
                 return Int64(batch.rows.count)
             }
         }
@@ -127,7 +136,7 @@ struct OutcomeRecorder {
         }
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
             for row in batch.rows {
-                let old = isRetry ? try oldRow(row.device, batch.campaign) : older[row.device]
+                let old = shard == nil ? try oldRow(row.device, batch.campaign) : older[row.device]
                 let statement = old == nil ? insert : replace
                 statement.bind(1, batch.campaign.row)
                 statement.bind(2, now.milliseconds)
@@ -144,11 +153,10 @@ struct OutcomeRecorder {
         return inserted
     }
 
-    private mutating func insertAll(_ batch: LedgerCommit, into tally: inout Tally) throws {
-        // Whoever lists what has no outcome yet looks behind the cursors, and into rows alone there.
-        // Batches of different waves lie in each other; the table's do not.
+    private mutating func insertAll(_ batch: LedgerCommit, of shard: ShardRow, into tally: inout Tally) throws {
+        // Whoever lists what has no outcome yet looks behind the cursors.
         let isBehind = batch.shardDone || batch.rows.last.map { $0.device <= batch.cursor } ?? false
-        let packs = isBehind && batch.waves.isEmpty
+        let packs = isBehind && shard.packs
         var others: [LedgerRow] = []
         var before = Int64.min
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
@@ -204,14 +212,14 @@ struct OutcomeRecorder {
             for row in rest.prefix(isMany ? Self.rowsAtOnce : 1) {
                 let state = unsafe bind(row, from: index, to: statement, arena, tally.rest)
                 Self.count(state, row.reason, 1, &tally)
-                index += 6
+                index += 7
             }
             try statement.run()
             rest = rest.dropFirst(isMany ? Self.rowsAtOnce : 1)
         }
     }
 
-    /// Binds a row's own six values. The arena is borrowed until the statement is cleared or bound anew.
+    /// Binds a row's own seven values. The arena is borrowed until the statement is cleared or bound anew.
     /// - Parameter rest: what a retry becomes where its campaign is over.
     /// - Returns: the state that is written.
     @inline(__always)
@@ -230,6 +238,7 @@ struct OutcomeRecorder {
         statement.bind(index + 3, row.reason)
         unsafe statement.bind(index + 4, row.telephone, of: arena)
         statement.bind(index + 5, next?.milliseconds)
+        statement.bind(index + 6, next == nil ? 0 : Int64(row.environment.rawValue))
         return state
     }
 
@@ -245,25 +254,41 @@ struct OutcomeRecorder {
         }
     }
 
-    private func oldRows(from first: Int64, through last: Int64, of campaign: CampaignKey) throws -> [Int64: OldRow] {
+    /// What is recorded already of a shard's batch: nothing, but after a crash between two owners. One look at the range
+    /// tells.
+    private func oldRows(of batch: LedgerCommit, _ shard: ShardRow) throws -> [Int64: OldRow] {
+        guard let first = batch.rows.first?.device, let last = batch.rows.last?.device else { return [:] }
+        if shard.packs {
+            try DeliveryBatchTable.unpack(from: first, through: last, of: batch.campaign, connection)
+        } else if (last - first) / Int64(batch.rows.count) > Self.sparse {
+            // Of a few sandbox devices among many of production, or of a small wave, the range holds the rows of all others.
+            var rows: [Int64: OldRow] = [:]
+            for row in batch.rows { rows[row.device] = try storedRow(of: row.device, batch.campaign) }
+            return rows
+        }
         let rows = try connection.all(
             "SELECT device_id, state, reason FROM delivery WHERE campaign_id = ? AND device_id BETWEEN ? AND ?",
-            .integer(campaign.row), .integer(first), .integer(last)
+            .integer(batch.campaign.row), .integer(first), .integer(last)
         ) { ($0.integer(0), Self.oldRow($0, state: 1, reason: 2)) }
         return Dictionary(rows, uniquingKeysWith: { _, last in last })
     }
 
+    /// Ids for each device of a batch from which on looking for each costs less than reading what lies between them.
+    private static let sparse: Int64 = 8
+
     private func oldRow(_ device: Int64, _ campaign: CampaignKey) throws -> OldRow? {
-        func find() throws -> OldRow? {
-            try connection.first(
-                "SELECT state, reason FROM delivery WHERE campaign_id = ? AND device_id = ?", .integer(campaign.row),
-                .integer(device)
-            ) { Self.oldRow($0, state: 0, reason: 1) }
-        }
-        if let old = try find() { return old }
-        // Another owner may have recorded it since the retry was read.
+        if let old = try storedRow(of: device, campaign) { return old }
+        // Another owner may have recorded it since the retry was read. A batch around it need not have it.
+        guard try DeliveryBatchTable.outcome(of: device, in: campaign.row, connection) != nil else { return nil }
         try DeliveryBatchTable.unpack(from: device, through: device, of: campaign, connection)
-        return try find()
+        return try storedRow(of: device, campaign)
+    }
+
+    private func storedRow(of device: Int64, _ campaign: CampaignKey) throws -> OldRow? {
+        try connection.first(
+            "SELECT state, reason FROM delivery WHERE campaign_id = ? AND device_id = ?", .integer(campaign.row),
+            .integer(device)
+        ) { Self.oldRow($0, state: 0, reason: 1) }
     }
 
     private static func oldRow(_ row: Statement, state: Int32, reason: Int32) -> OldRow {
@@ -274,12 +299,19 @@ struct OutcomeRecorder {
 
     // MARK: Shards and campaigns
 
-    private func advance(_ number: Int, _ batch: LedgerCommit, inserted: Int64, tally: inout Tally) throws {
+    private func shardRow(_ number: Int, of campaign: CampaignKey) throws -> ShardRow {
         let shard = try connection.first(
-            "SELECT remaining, done FROM shard WHERE campaign_id = ? AND number = ?", .integer(batch.campaign.row),
+            "SELECT remaining, done, packs FROM shard WHERE campaign_id = ? AND number = ?", .integer(campaign.row),
             .integer(number)
-        ) { (remaining: $0.integer(0), isDone: $0.integer(1) != 0) }
-        guard let shard else { throw SQLiteFailure.missing("shard \(number) of campaign \(batch.campaign.row)") }
+        ) {
+            ShardRow(
+                number: number, remaining: $0.integer(0), isDone: $0.integer(1) != 0, packs: $0.integer(2) != 0)
+        }
+        guard let shard else { throw SQLiteFailure.missing("shard \(number) of campaign \(campaign.row)") }
+        return shard
+    }
+
+    private func advance(_ shard: ShardRow, _ batch: LedgerCommit, inserted: Int64, tally: inout Tally) throws {
         let taken = min(shard.remaining, inserted)
         if shard.isDone, let rest = tally.rest { tally.counts[rest] -= taken }
         let ends = batch.shardDone && !shard.isDone
@@ -287,12 +319,12 @@ struct OutcomeRecorder {
             """
             UPDATE shard SET remaining = ?1, cursor = min(last, max(cursor, ?2)) WHERE campaign_id = ?3 AND number = ?4
             """, .integer(ends ? 0 : shard.remaining - taken), .integer(batch.shardDone ? .max : batch.cursor),
-            .integer(batch.campaign.row), .integer(number))
+            .integer(batch.campaign.row), .integer(shard.number))
         if ends {
             try connection.run(
                 """
                 UPDATE shard SET done = 1, lease_owner = NULL, lease_until = NULL WHERE campaign_id = ? AND number = ?
-                """, .integer(batch.campaign.row), .integer(number))
+                """, .integer(batch.campaign.row), .integer(shard.number))
         }
     }
 

@@ -6,9 +6,9 @@ import Synchronization
 /// A caller takes the first that is free; when none is, it waits for the one whose turn it is.
 final class ReaderPool: Sendable {
     private final class Reader: Sendable {
-        let connection: Mutex<Connection?>
+        let connection: Mutex<SQLiteConnection?>
 
-        init(_ connection: Connection) {
+        init(_ connection: SQLiteConnection) {
             self.connection = Mutex(connection)
         }
     }
@@ -16,12 +16,12 @@ final class ReaderPool: Sendable {
     private let readers: [Reader]
     private let turn = Atomic<Int>(0)
 
-    init(_ connections: [Connection]) {
+    init(_ connections: [SQLiteConnection]) {
         readers = connections.map(Reader.init)
     }
 
     /// Lends a connection; nil after `close()`.
-    func withConnection<R: Sendable>(_ body: (Connection?) throws -> R) throws -> R {
+    func withConnection<R: Sendable>(_ body: (SQLiteConnection?) throws -> R) throws -> R {
         for reader in readers {
             let result = try reader.connection.withLockIfAvailable { connection in try body(connection) }
             if let result { return result }
@@ -32,7 +32,7 @@ final class ReaderPool: Sendable {
     }
 
     /// Asks each connection in turn; waits for who uses it.
-    func all<R: Sendable>(_ body: (Connection?) throws -> R) rethrows -> [R] {
+    func all<R: Sendable>(_ body: (SQLiteConnection?) throws -> R) rethrows -> [R] {
         try readers.map { reader in try reader.connection.withLock { connection in try body(connection) } }
     }
 

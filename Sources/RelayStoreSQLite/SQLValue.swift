@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import RelayStore
 import UpgradeRules
 
 /// A value for a statement that is not on the hot path.
@@ -18,6 +19,8 @@ enum SQLValue {
     static func time(_ time: Timestamp) -> SQLValue { .integer(time.milliseconds) }
 
     static func version(_ version: Version?) -> SQLValue { .text(version?.text) }
+
+    static func environment(_ environment: PushEnvironment) -> SQLValue { .integer(Int64(environment.rawValue)) }
 }
 
 extension Statement {
@@ -44,6 +47,10 @@ extension Statement {
     /// A stored version. The schema refuses text that is none, so that a text that fails here was never written by it.
     func version(_ column: Int32) -> Version? {
         optionalText(column).flatMap { try? Version($0) }
+    }
+
+    func environment(_ column: Int32) -> PushEnvironment {
+        integer(column) == 0 ? .production : .sandbox
     }
 
     func platform(_ column: Int32) -> Platform {

@@ -29,14 +29,14 @@ extension SQLiteStore {
     /// would never end. Nobody waits for it: in WAL mode a writer writes on, only the log is not begun anew meanwhile. The
     /// pauses leave half of the disk to the fan-out.
     private static func copy(
-        _ source: Connection, to path: String, _ progress: (BackupProgress) -> Bool
+        _ source: SQLiteConnection, to path: String, _ progress: (BackupProgress) -> Bool
     ) throws {
         try StoreFile.create(path)
         do {
             let pageSize = try FreePages.pageSize(source)
             try source.transaction("BEGIN") { source in
                 _ = try source.first("SELECT count(*) FROM sqlite_schema") { _ in true }
-                let destination = try Connection(path: path)
+                let destination = try SQLiteConnection(path: path)
                 // Nothing of a copy that is not whole is ever used: it needs no journal, and one fsync at its end.
                 try destination.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
                 var clock = ContinuousClock.now

@@ -17,7 +17,7 @@ extension SQLiteStore {
         try withFile(path) { connection in try check(connection, begins) }
     }
 
-    private static func check(_ connection: Connection, _ begins: (String) -> Bool) throws -> [StoreFault] {
+    private static func check(_ connection: SQLiteConnection, _ begins: (String) -> Bool) throws -> [StoreFault] {
         try connection.run("BEGIN")
         // Nothing was written; and where pages are damaged, SQLite refuses even an empty COMMIT.
         defer { _ = try? connection.run("ROLLBACK") }
@@ -53,6 +53,7 @@ private struct StoreExamination {
             Step(name: "pages and indexes", needsNewest: false) { try $0.pages() },
             Step(name: "references", needsNewest: false) { try $0.references() },
             Step(name: "batches of the ledger", needsNewest: true) { try $0.batches() },
+            Step(name: "shards of campaigns", needsNewest: true) { try $0.shards() },
             Step(name: "counts of campaigns", needsNewest: true) { try $0.campaigns() },
             Step(name: "counts of reasons", needsNewest: true) { try $0.reasons() },
             Step(name: "counts of devices", needsNewest: true) { try $0.devices() },
@@ -60,7 +61,7 @@ private struct StoreExamination {
         ]
     }
 
-    let connection: Connection
+    let connection: SQLiteConnection
     private(set) var faults: [StoreFault] = []
     private var name = ""
     private static let most = 100
@@ -68,7 +69,7 @@ private struct StoreExamination {
     /// Whether pages are damaged.
     private(set) var isDamaged = false
 
-    init(connection: Connection) {
+    init(connection: SQLiteConnection) {
         self.connection = connection
     }
 
@@ -89,7 +90,7 @@ private struct StoreExamination {
     // MARK: SQLite's rules
 
     private mutating func pages() throws {
-        // Line by line: on some damage SQLite gives up after telling of it.
+        // Line by line: on some damage SQLite gives up after reporting it.
         let statement = try connection.prepared("PRAGMA integrity_check(\(Self.most))")
         defer { statement.clear() }
         while try statement.step() {
@@ -170,6 +171,28 @@ private struct StoreExamination {
         if rows != 0 { note("\(name) has \(rows) that have a row too") }
         return try ids(
             "SELECT device_id FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", campaign)
+    }
+
+    /// No device is of two shards, and only one environment packs its outcomes.
+    private mutating func shards() throws {
+        let overlaps = try connection.all(
+            """
+            SELECT c.public_id, s.number, s.before FROM campaign AS c JOIN
+                (SELECT campaign_id, number, cursor, last, lag(number) OVER shards AS before,
+                    lag(last) OVER shards AS end_before
+                 FROM shard WINDOW shards AS (PARTITION BY campaign_id, wave, environment ORDER BY last)) AS s
+                ON s.campaign_id = c.id
+            WHERE s.cursor < s.end_before
+            """
+        ) { ($0.text(0), $0.integer(1), $0.integer(2)) }
+        for (id, number, before) in overlaps { note("campaign \(id): shards \(before) and \(number) overlap") }
+        let packing = try connection.all(
+            """
+            SELECT c.public_id FROM campaign AS c JOIN shard AS s ON s.campaign_id = c.id
+            WHERE s.packs = 1 AND s.done = 0 GROUP BY c.id HAVING min(s.environment) <> max(s.environment)
+            """
+        ) { $0.text(0) }
+        for id in packing { note("campaign \(id): shards of both environments pack their outcomes") }
     }
 
     /// Each count is the number of the ledger's rows and batched devices in that state; of a campaign that is over, also those whom its end left

@@ -170,7 +170,7 @@ extension SQLiteStore {
 /// The tables `notification`, `notification_attempt` and `campaign_event`.
 private enum NotificationTable {
     /// Ends what is pending and meets `condition`, whose values count from ?3.
-    static func drop(_ condition: SQL, _ values: [SQLValue], at now: Timestamp, _ connection: Connection) throws {
+    static func drop(_ condition: SQL, _ values: [SQLValue], at now: Timestamp, _ connection: SQLiteConnection) throws {
         _ = try connection.all(
             """
             UPDATE notification SET state = 'dropped', next_attempt_at = NULL, ended_at = ?1
@@ -179,7 +179,7 @@ private enum NotificationTable {
         ) { _ in () }
     }
 
-    static func attempts(of row: Int64, _ connection: Connection) throws -> [NotificationRecord.Attempt] {
+    static func attempts(of row: Int64, _ connection: SQLiteConnection) throws -> [NotificationRecord.Attempt] {
         try connection.all(
             """
             SELECT number, at, milliseconds, status, error FROM notification_attempt WHERE notification_id = ?
@@ -193,7 +193,7 @@ private enum NotificationTable {
     }
 
     /// The event with the campaign as it was then.
-    static func event(_ id: Int64, _ connection: Connection) throws -> CampaignEvent? {
+    static func event(_ id: Int64, _ connection: SQLiteConnection) throws -> CampaignEvent? {
         let row = try connection.first(
             """
             SELECT public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at, planned_at, pending,

@@ -19,7 +19,7 @@ private struct Pruning {
     let store: SQLiteStore
     let cutoff: Timestamp
     let now: Timestamp
-    let checkpoints: Connection
+    let checkpoints: SQLiteConnection
     private var report = PruneReport()
     private var pace = BatchPace(sizes: 64...8192)
     private var batches = 0
@@ -27,7 +27,7 @@ private struct Pruning {
     /// The pulse said stop.
     private struct Stopped: Error {}
 
-    init(store: SQLiteStore, cutoff: Timestamp, now: Timestamp, checkpoints: Connection) {
+    init(store: SQLiteStore, cutoff: Timestamp, now: Timestamp, checkpoints: SQLiteConnection) {
         self.store = store
         self.cutoff = cutoff
         self.now = now
@@ -50,7 +50,7 @@ private struct Pruning {
     }
 
     /// One short transaction, and a pause as long as it was.
-    private mutating func batch<R: Sendable>(_ body: (Connection) throws -> R) throws -> R {
+    private mutating func batch<R: Sendable>(_ body: (SQLiteConnection) throws -> R) throws -> R {
         var time = Duration.zero
         let result = try store.locked("pruning the store") { connection in
             let start = ContinuousClock.now
@@ -217,7 +217,7 @@ private struct Pruning {
     }
 
     private static func delete(
-        _ devices: [Int64], goneBefore cutoff: Timestamp, youngest: SQLValue, _ connection: Connection
+        _ devices: [Int64], goneBefore cutoff: Timestamp, youngest: SQLValue, _ connection: SQLiteConnection
     ) throws -> Int64 {
         var seen = SeenTally()
         var registered: [Int64: Int64] = [:]
@@ -293,7 +293,7 @@ private struct LedgerRemoval {
     let campaign: Int64
     /// Rows at most.
     let size: Int
-    let connection: Connection
+    let connection: SQLiteConnection
 
     func run() throws -> (deliveries: Int64, isLast: Bool) {
         var deliveries = Int64(try rows("delivery", "device_id", size))

@@ -30,11 +30,20 @@ extension SQLiteStore {
             }
             return (known, news)
         }
-        guard !news.isEmpty else { return known }
+        var left = news[...]
+        while !left.isEmpty { try store(&left) }
+        return known
+    }
+
+    /// Stores versions from the front of `sightings`, until all are stored or somebody else wants to write.
+    private func store(_ sightings: inout ArraySlice<Sighting>) throws {
         try write("storing the versions of devices") { connection in
             var upgrades = UpgradeTally()
             var seen = SeenTally()
-            for sighting in news {
+            var work = 0
+            while let sighting = sightings.first, work + upgrades.work < Self.least || !isWriterWanted {
+                sightings.removeFirst()
+                work += 1
                 guard let app = try AppTable.id(of: sighting.app, connection) else { continue }
                 let device = try connection.first(
                     "SELECT id, version FROM device \(DeviceTable.isToken) AND removed_at IS NULL",
@@ -50,7 +59,6 @@ extension SQLiteStore {
             try upgrades.store(connection)
             try seen.store(connection)
         }
-        return known
     }
 
     package func seenVersions(of app: AppKey) throws -> SeenVersions {

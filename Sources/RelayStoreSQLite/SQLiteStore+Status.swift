@@ -17,7 +17,7 @@ extension SQLiteStore {
     }
 
     /// Lends a connection to a file that is only looked at.
-    static func withFile<R>(_ path: String, _ body: (Connection) throws -> R) throws -> R {
+    static func withFile<R>(_ path: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         guard let size = fileSize(path) else {
             throw StoreError(
                 .failed, context: "there is no store at \(path), or it is not yours to read",
@@ -28,7 +28,7 @@ extension SQLiteStore {
         }
         do {
             // With a log beside it, a daemon runs or was killed: the log's pages count, and SQLite has to look for them.
-            let connection = try Connection(readOnly: path, isImmutable: (fileSize(path + "-wal") ?? 0) == 0)
+            let connection = try SQLiteConnection(readOnly: path, isImmutable: (fileSize(path + "-wal") ?? 0) == 0)
             connection.keepLogOnClose()
             try Migration.check(connection, path: path)
             return try body(connection)
@@ -37,7 +37,7 @@ extension SQLiteStore {
         }
     }
 
-    private static func status(_ connection: Connection, path: String) throws -> StoreStatus {
+    private static func status(_ connection: SQLiteConnection, path: String) throws -> StoreStatus {
         let version = try DatabaseMigrationStorage.version(of: connection)
         var applied: [Int: Timestamp] = [:]
         if version > 0 {

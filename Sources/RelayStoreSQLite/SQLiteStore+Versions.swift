@@ -81,14 +81,14 @@ extension SQLiteStore {
 
 /// Webhooks that were answered.
 enum WebhookTable {
-    static func answer(to receipt: WebhookReceipt, _ connection: Connection) throws -> StoredAnswer? {
+    static func answer(to receipt: WebhookReceipt, _ connection: SQLiteConnection) throws -> StoredAnswer? {
         try connection.first(
             "SELECT status, body FROM webhook WHERE hook = ? AND id = ?", .text(receipt.hook), .text(receipt.id)
         ) { StoredAnswer(status: Int($0.integer(0)), body: $0.blob(1)) }
     }
 
     static func store(
-        _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: Connection
+        _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
         try connection.run(
             "INSERT INTO webhook (hook, id, received_at, status, body) VALUES (?, ?, ?, ?, ?)",

@@ -17,10 +17,10 @@ package final class SQLiteStore: RelayStore {
     let path: String
     /// The writer's: beats with every call that takes it, and now and then in the middle of a long statement.
     package let pulse: Pulse
-    private let writer: Mutex<Connection?>
+    private let writer: Mutex<SQLiteConnection?>
     /// Taken before the writer, so that whoever writes again and again lets everybody else have their turn.
-    let line = WaitingLine()
-    /// What metrics tell of the calls.
+    let writeQueue = WriteQueue()
+    /// What metrics report of the calls.
     let tally = Mutex(StoreFigures())
     private let readers: ReaderPool
     let checkpoints: Checkpoints
@@ -38,7 +38,7 @@ package final class SQLiteStore: RelayStore {
         let doing = "opening the store \(path)"
         try StoreFile.create(path)
         do {
-            let writer = try Connection(path: path)
+            let writer = try SQLiteConnection(path: path)
             guard !writer.isReadOnly else {
                 throw SQLiteFailure(code: SQLITE_READONLY, message: "the file or its file system is read-only")
             }
@@ -57,7 +57,7 @@ package final class SQLiteStore: RelayStore {
                 at: Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000))
             try FreePages.prepare(writer)
             try Self.commitDurably(writer)
-            var connections: [Connection] = []
+            var connections: [SQLiteConnection] = []
             for _ in 0..<Self.readerCount { connections.append(try Self.reader(path: path)) }
             readers = ReaderPool(connections)
             let checkpoints = Checkpoints(try Self.reader(path: path))
@@ -115,7 +115,7 @@ package final class SQLiteStore: RelayStore {
 
     // MARK: Connections
 
-    private static func configureWriter(_ connection: Connection, path: String) throws {
+    private static func configureWriter(_ connection: SQLiteConnection, path: String) throws {
         // Before the first page is written: later only VACUUM can (sqlite.org/pragma.html#pragma_auto_vacuum).
         try FreePages.prepareNewFile(connection)
         let mode = try connection.insisting { try $0.first("PRAGMA journal_mode = WAL") { $0.text(0) } ?? "" }
@@ -139,12 +139,12 @@ package final class SQLiteStore: RelayStore {
 
     /// FULL: "synchronizes the WAL file after each transaction" (sqlite.org/pragma.html#pragma_synchronous), so that an
     /// outcome that was recorded survives a power cut; and with the first of them what was written to the log before.
-    private static func commitDurably(_ connection: Connection) throws {
+    private static func commitDurably(_ connection: SQLiteConnection) throws {
         try connection.execute("PRAGMA synchronous = FULL")
     }
 
-    static func reader(path: String) throws -> Connection {
-        let connection = try Connection(path: path)
+    static func reader(path: String) throws -> SQLiteConnection {
+        let connection = try SQLiteConnection(path: path)
         try connection.execute(
             """
             PRAGMA query_only = ON;
@@ -157,20 +157,20 @@ package final class SQLiteStore: RelayStore {
     // MARK: What every method is made of
 
     /// One transaction on the writer. `doing` becomes the error's context.
-    func write<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+    func write<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         try locked(doing) { connection in try commit(on: connection, body) }
     }
 
     /// The same for much at once: its commit leaves the log as it is. Waits, before anybody else is made to, where the log has
     /// grown too large.
-    func writeMuch<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+    func writeMuch<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         checkpoints.keepUp()
         return try locked(doing) { connection in
             try checkpoints.withoutCommits { try commit(on: connection, body) }
         }
     }
 
-    private func commit<R>(on connection: Connection, _ body: (Connection) throws -> R) throws -> R {
+    private func commit<R>(on connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> R) throws -> R {
         let start = ContinuousClock.now
         defer {
             let duration = ContinuousClock.now - start
@@ -180,22 +180,22 @@ package final class SQLiteStore: RelayStore {
     }
 
     /// One snapshot on a reader, for methods of more than one statement.
-    func read<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+    func read<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         try readOnce(doing) { connection in try connection.transaction("BEGIN", body) }
     }
 
     /// A reader without a transaction: each statement sees the newest state. For methods of one statement.
-    func readOnce<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
+    func readOnce<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         try readers.withConnection { connection in try use(connection, doing, body) }
     }
 
     /// Whether somebody waits for the writer.
-    var isWriterWanted: Bool { line.length > 0 }
+    var isWriterWanted: Bool { writeQueue.length > 0 }
 
     /// The writer without a transaction.
-    func locked<R: Sendable>(_ doing: String, _ body: (Connection) throws -> R) throws -> R {
-        line.enter()
-        defer { line.leave() }
+    func locked<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
+        writeQueue.enter()
+        defer { writeQueue.leave() }
         return try writer.withLock { connection in
             pulse.beat()
             defer { pulse.rest() }
@@ -204,7 +204,7 @@ package final class SQLiteStore: RelayStore {
     }
 
     private func use<R: Sendable>(
-        _ connection: Connection?, _ doing: String, _ body: (Connection) throws -> R
+        _ connection: SQLiteConnection?, _ doing: String, _ body: (SQLiteConnection) throws -> R
     ) throws -> R {
         guard let connection else { throw StoreError(.failed, context: "\(doing) failed: the store is closed") }
         do {

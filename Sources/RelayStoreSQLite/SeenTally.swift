@@ -45,7 +45,7 @@ struct SeenTally {
         changes[app, default: [:]][version?.text ?? "", default: 0] -= 1
     }
 
-    mutating func store(_ connection: Connection) throws {
+    mutating func store(_ connection: SQLiteConnection) throws {
         keepRecent()
         for (app, versions) in changes {
             for (version, devices) in versions where devices != 0 {

@@ -10,7 +10,7 @@ enum TextList {
     }
 
     /// Reads the array with SQLite's own parser. A number that another program wrote counts as its digits.
-    static func texts(_ json: String?, _ connection: Connection) throws -> [String]? {
+    static func texts(_ json: String?, _ connection: SQLiteConnection) throws -> [String]? {
         guard let json else { return nil }
         return try connection.all("SELECT value FROM json_each(?)", .text(json)) { $0.text(0) }
     }

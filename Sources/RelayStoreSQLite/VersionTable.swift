@@ -23,13 +23,13 @@ enum VersionTable {
         return (record, statement.optionalText(6))
     }
 
-    static func record(_ row: Row, _ connection: Connection) throws -> VersionRecord {
+    static func record(_ row: Row, _ connection: SQLiteConnection) throws -> VersionRecord {
         var record = row.record
         record.telephones = try TextList.texts(row.telephones, connection)
         return record
     }
 
-    static func record(of app: AppKey, _ connection: Connection) throws -> VersionRecord? {
+    static func record(of app: AppKey, _ connection: SQLiteConnection) throws -> VersionRecord? {
         let row = try connection.first(
             "SELECT \(columns) FROM version WHERE app = ? AND platform = ?",
             .text(app.app), .text(app.platform.rawValue), row: row)
@@ -110,7 +110,7 @@ enum VersionTable {
     }
 
     /// Writes a record as a signed change; the triggers of the schema check it once more and keep the history.
-    static func store(_ record: VersionRecord, actor: String, source: String, _ connection: Connection) throws {
+    static func store(_ record: VersionRecord, actor: String, source: String, _ connection: SQLiteConnection) throws {
         try connection.run(
             """
             INSERT INTO version (app, platform, latest, required, download_url, message, telephones, changed_by,

@@ -4,7 +4,7 @@ package import RelayStore
 
 /// The table `campaign_wave`.
 enum WaveTable {
-    static func waves(of campaign: CampaignKey, _ connection: Connection) throws -> CampaignWaves {
+    static func waves(of campaign: CampaignKey, _ connection: SQLiteConnection) throws -> CampaignWaves {
         CampaignWaves(
             try connection.all(
                 """
@@ -23,7 +23,7 @@ enum WaveTable {
     }
 
     /// nil where the campaign has no waves.
-    static func draw(of campaign: CampaignKey, publicID: String, _ connection: Connection) throws -> WaveDraw? {
+    static func draw(of campaign: CampaignKey, publicID: String, _ connection: SQLiteConnection) throws -> WaveDraw? {
         let ends = try connection.all(
             "SELECT part_end FROM campaign_wave WHERE campaign_id = ? ORDER BY number", .integer(campaign.row)
         ) { Int($0.integer(0)) }
@@ -32,7 +32,7 @@ enum WaveTable {
 
     /// The first wave begins as it is planned.
     static func insert(
-        _ campaign: CampaignKey, plan: WavePlan, devices: [Int64], at now: Timestamp, _ connection: Connection
+        _ campaign: CampaignKey, plan: WavePlan, devices: [Int64], at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
         for (number, end) in plan.ends.enumerated() {
             try connection.run(
@@ -43,7 +43,7 @@ enum WaveTable {
         }
     }
 
-    static func add(_ tallies: [WaveTally], to campaign: CampaignKey, _ connection: Connection) throws {
+    static func add(_ tallies: [WaveTally], to campaign: CampaignKey, _ connection: SQLiteConnection) throws {
         for tally in tallies {
             try connection.run(
                 """
@@ -57,13 +57,13 @@ enum WaveTable {
         campaign_id = ?1 AND number = (SELECT max(number) FROM campaign_wave WHERE campaign_id = ?1 AND begun_at IS NOT NULL)
         """
 
-    static func end(_ campaign: CampaignKey, at now: Timestamp, _ connection: Connection) throws {
+    static func end(_ campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
         try connection.run(
             "UPDATE campaign_wave SET ended_at = ?2 WHERE \(isCurrent) AND ended_at IS NULL", .integer(campaign.row),
             .time(now))
     }
 
-    static func beginNext(_ campaign: CampaignKey, at now: Timestamp, _ connection: Connection) throws {
+    static func beginNext(_ campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
         try connection.run(
             """
             UPDATE campaign_wave SET begun_at = ?2 WHERE campaign_id = ?1
@@ -72,14 +72,14 @@ enum WaveTable {
             """, .integer(campaign.row), .time(now))
     }
 
-    static func hold(_ campaign: CampaignKey, at now: Timestamp, _ connection: Connection) throws {
+    static func hold(_ campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
         try connection.run(
             "UPDATE campaign_wave SET held_at = ?2 WHERE \(isCurrent)", .integer(campaign.row), .time(now))
     }
 
     /// The next wave may begin at once; returns whether one was waiting.
     static func release(
-        _ campaign: CampaignKey, onlyHeld: Bool, at now: Timestamp, _ connection: Connection
+        _ campaign: CampaignKey, onlyHeld: Bool, at now: Timestamp, _ connection: SQLiteConnection
     ) throws -> Bool {
         try connection.run(
             """

@@ -14,7 +14,7 @@ package final class Mailbox<Event: Sendable>: Sendable {
         var isClosed = false
     }
 
-    /// Readable from the first event that is posted until `take`.
+    /// Readable while events wait: it is written and read under the lock, so that nobody wakes for nothing.
     package let descriptor: Int32
     private let state = Mutex(State())
 
@@ -30,21 +30,20 @@ package final class Mailbox<Event: Sendable>: Sendable {
     /// - Returns: false when nobody reads any more; the event is the caller's again.
     @discardableResult
     package func post(_ event: Event) -> Bool {
-        let (isTaken, isFirst) = state.withLock { state in
-            guard !state.isClosed else { return (false, false) }
+        state.withLock { state in
+            guard !state.isClosed else { return false }
             state.events.append(event)
-            return (true, state.events.count == 1)
+            if state.events.count == 1 { eventfd_write(descriptor, 1) }
+            return true
         }
-        if isFirst { eventfd_write(descriptor, 1) }
-        return isTaken
     }
 
     /// All events posted since the last call.
     package func take() -> [Event] {
-        var count: eventfd_t = 0
-        // Before the events are taken: who posts in between finds none there and writes again.
-        _ = unsafe eventfd_read(descriptor, &count)
-        return state.withLock { state in
+        state.withLock { state in
+            guard !state.events.isEmpty else { return [] }
+            var count: eventfd_t = 0
+            _ = unsafe eventfd_read(descriptor, &count)
             defer { state.events = [] }
             return state.events
         }

@@ -15,7 +15,7 @@ package struct SourceFigures: Sendable, Hashable {
 extension SourceRunner {
     /// Every source that is watched, in the order of their parts.
     package func figures() -> [SourceFigures] {
-        board.read { state in
+        status.read { state in
             state.figures.sorted { $0.key < $1.key }.map { part, figures in
                 var figures = figures
                 figures.isFailing = state.faults[part] != nil
@@ -28,7 +28,7 @@ extension SourceRunner {
 extension SourceLoop {
     /// Forgets what is not watched any more, and begins to count for what is.
     func beginCounting(_ watched: [Watched]) {
-        runner.board.write { state in
+        runner.status.write { state in
             let before = state.figures
             state.figures = [:]
             for one in watched {
@@ -40,11 +40,11 @@ extension SourceLoop {
     }
 
     func countFailure(_ watched: Watched) {
-        runner.board.write { $0.figures[watched.part]?.failures += 1 }
+        runner.status.write { $0.figures[watched.part]?.failures += 1 }
     }
 
     func countSuccess(_ watched: Watched) {
         let now = runner.clock()
-        runner.board.write { $0.figures[watched.part]?.lastSuccess = now }
+        runner.status.write { $0.figures[watched.part]?.lastSuccess = now }
     }
 }

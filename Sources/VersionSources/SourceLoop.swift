@@ -28,14 +28,14 @@ struct SourceLoop {
     }
 
     let runner: SourceRunner
-    let duties: SourceRunner.Duties
+    let callbacks: SourceRunner.Callbacks
     private let directories = DirectoryWatch()
     private var watched: [Watched] = []
-    private var gates = GateKeeper()
+    private var availability = AvailabilityCheck()
 
-    init(runner: SourceRunner, duties: SourceRunner.Duties, plan: SourceRunner.Plan) {
+    init(runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan) {
         self.runner = runner
-        self.duties = duties
+        self.callbacks = callbacks
         adopt(plan)
     }
 
@@ -46,7 +46,7 @@ struct SourceLoop {
                 switch event {
                 case .stop: return
                 case .plan(let plan): adopt(plan)
-                case .poke: gates.mustLook = true
+                case .poke: availability.mustLook = true
                 }
             }
             if directories.drain() { filesChanged() }
@@ -56,8 +56,8 @@ struct SourceLoop {
                 due.append(work(&one))
                 watched[index] = one
             }
-            if gates.isNeeded { due.append(runner.clock() + Self.watchInterval) }
-            if let next = gates.tend(runner, duties) { due.append(next) }
+            if availability.isNeeded { due.append(runner.clock() + Self.watchInterval) }
+            if let next = availability.update(runner, callbacks) { due.append(next) }
             events = runner.mailbox.take(timeout: rest(until: due.min()), orReadable: directories.descriptor)
         }
     }
@@ -89,10 +89,10 @@ struct SourceLoop {
             return Watched(source: source, part: part, kind: kind)
         }
         // What takes the place of another speaks for itself.
-        for gone in old { runner.board.write { $0.faults[gone.part] = nil } }
+        for gone in old { runner.status.write { $0.faults[gone.part] = nil } }
         beginCounting(watched)
         watchDirectories()
-        gates.mustLook = true
+        availability.mustLook = true
     }
 
     /// Before any read, so that a change between the two is not missed.
@@ -149,23 +149,23 @@ struct SourceLoop {
         switch machine.next(at: runner.clock()) {
         case .wait(let time): return time
         case .ask(let key):
-            if let free = runner.board.pace(source, at: runner.clock()) { return free }
+            if let free = runner.status.pace(source, at: runner.clock()) { return free }
             let answer = runner.client.lookup(key, in: source)
             runner.blockIfThrottled(answer, source)
-            let known = runner.board.read { $0.evidence[app]?.version }
+            let known = runner.status.read { $0.evidence[app]?.version }
             switch machine.answered(answer, known: known, at: runner.clock()) {
             case nil: break
             case .fault(let fault): report(fault, watched)
             case .notListed:
-                runner.board.note(nil, of: app, at: runner.clock())
+                runner.status.note(nil, of: app, at: runner.clock())
                 report(
                     SourceFault(
                         "the App Store lists no such app"
                             + (source.country.map { " in \"\($0)\"" } ?? " in the United States; say which `country`")),
                     watched)
             case .listing(let listing):
-                runner.board.note(listing, of: app, at: runner.clock())
-                gates.mustLook = true
+                runner.status.note(listing, of: app, at: runner.clock())
+                availability.mustLook = true
                 do throws(SourceFault) {
                     try raiseLatest(listing, app)
                     recovered(watched)
@@ -187,7 +187,7 @@ struct SourceLoop {
             if stored?.downloadURL == nil, let page = listing.trackViewURL, DownloadURL.fault(in: page) == nil {
                 bump.downloadURL = page
             }
-            try duties.apply(bump, VersionSource.appStoreName)
+            try callbacks.apply(bump, VersionSource.appStoreName)
         } catch {
             throw SourceFault("\(listing.version) cannot be stored: \(error)")
         }
@@ -232,7 +232,7 @@ struct SourceLoop {
             app: watched.source.app, latest: reading.latest, required: reading.required, message: reading.message)
         if bump != VersionBump(app: watched.source.app) {
             do {
-                try duties.apply(bump, watched.source.name)
+                try callbacks.apply(bump, watched.source.name)
             } catch {
                 throw SourceFault("\(error)")
             }
@@ -246,7 +246,7 @@ struct SourceLoop {
     private func report(_ fault: SourceFault, _ watched: Watched) {
         if runner.client.isStopping() { return }
         countFailure(watched)
-        let isNews = runner.board.write { $0.faults.updateValue(fault.reason, forKey: watched.part) == nil }
+        let isNews = runner.status.write { $0.faults.updateValue(fault.reason, forKey: watched.part) == nil }
         if isNews {
             runner.log(
                 .warning, "a source of versions fails; nothing changes",
@@ -256,7 +256,7 @@ struct SourceLoop {
 
     private func recovered(_ watched: Watched) {
         countSuccess(watched)
-        if runner.board.write({ $0.faults.removeValue(forKey: watched.part) }) != nil {
+        if runner.status.write({ $0.faults.removeValue(forKey: watched.part) }) != nil {
             runner.log(.notice, "a source of versions is well again", [("source", watched.part)])
         }
     }

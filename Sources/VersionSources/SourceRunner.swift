@@ -12,7 +12,7 @@ package import UpgradeRules
 /// This object is the door to the thread, usable from any other.
 package final class SourceRunner: VersionLookup {
     /// What the runner asks of the daemon.
-    package struct Duties: Sendable {
+    package struct Callbacks: Sendable {
         /// Applies a bump; the second is the source's name for the history.
         package var apply: @Sendable (VersionBump, String) throws -> Void
         /// A campaign went from waiting to running.
@@ -47,7 +47,7 @@ package final class SourceRunner: VersionLookup {
     let store: any RelayStore
     let log: Log
     let clock: @Sendable () -> Timestamp
-    let board = SourceBoard()
+    let status = SourceStatus()
     let client: SourceClient
     let mailbox: Mailbox<Event>
     private let thread = Mutex<NativeThread?>(nil)
@@ -63,10 +63,10 @@ package final class SourceRunner: VersionLookup {
     }
 
     /// Starts the thread. Call once.
-    package func start(_ plan: Plan, duties: Duties) throws {
+    package func start(_ plan: Plan, callbacks: Callbacks) throws {
         adopt(plan)
         let thread = try NativeThread(name: "sources") { [self] in
-            var loop = SourceLoop(runner: self, duties: duties, plan: plan)
+            var loop = SourceLoop(runner: self, callbacks: callbacks, plan: plan)
             loop.run()
         }
         self.thread.withLock { $0 = thread }
@@ -99,12 +99,12 @@ package final class SourceRunner: VersionLookup {
 
     /// What is wrong with the sources just now, by part.
     package func faults() -> [String: String] {
-        board.read { $0.faults }
+        status.read { $0.faults }
     }
 
     /// Whether campaigns of the app wait for a store.
     package func isGated(_ app: AppKey) -> Bool {
-        board.read { $0.stores[app] != nil }
+        status.read { $0.stores[app] != nil }
     }
 
     /// Why a waiting campaign waits, and until when where that is known.
@@ -112,7 +112,7 @@ package final class SourceRunner: VersionLookup {
         for required: Version, of app: AppKey, write: (Timestamp) -> String
     ) -> (reason: String, until: Timestamp?)? {
         guard let gate = gate(required, of: app) else { return nil }
-        let evidence = board.read { $0.evidence[app] }
+        let evidence = status.read { $0.evidence[app] }
         let now = clock()
         var until: Timestamp?
         if case .held(_, let end) = gate.verdict(evidence, at: now) { until = end }
@@ -120,7 +120,7 @@ package final class SourceRunner: VersionLookup {
     }
 
     func gate(_ required: Version, of app: AppKey) -> AvailabilityGate? {
-        board.read { state in
+        status.read { state in
             state.stores[app] == nil
                 ? nil : AvailabilityGate(required: required, hold: state.holds[app] ?? Self.usualHold)
         }
@@ -132,11 +132,11 @@ package final class SourceRunner: VersionLookup {
     // MARK: VersionLookup
 
     package func current(of app: AppKey) throws -> StoreListing? {
-        guard let source = board.read({ $0.stores[app] }) else { return nil }
+        guard let source = status.read({ $0.stores[app] }) else { return nil }
         var machine = LookupMachine(source: source, start: Timestamp(milliseconds: 0))
         let deadline = clock() + .seconds(15)
         while case .ask(let key) = machine.next(at: clock()) {
-            if let free = board.pace(source, at: clock()) {
+            if let free = status.pace(source, at: clock()) {
                 guard free <= deadline, !stopping.isSet else {
                     throw SourceFault("the App Store wants to be left alone for now; it is asked again later")
                 }
@@ -146,11 +146,11 @@ package final class SourceRunner: VersionLookup {
             }
             let answer = client.lookup(key, in: source)
             blockIfThrottled(answer, source)
-            let known = board.read { $0.evidence[app]?.version }
+            let known = status.read { $0.evidence[app]?.version }
             guard let conclusion = machine.answered(answer, known: known, at: clock()) else { continue }
             switch conclusion {
             case .listing(let listing):
-                board.note(listing, of: app, at: clock())
+                status.note(listing, of: app, at: clock())
                 poke()
                 return listing
             case .notListed: return nil
@@ -163,13 +163,13 @@ package final class SourceRunner: VersionLookup {
     func blockIfThrottled(_ answer: Result<AppStoreEntry?, SourceFault>, _ source: AppStoreSource) {
         guard case .failure(let fault) = answer, fault.isThrottled else { return }
         let pause = min(max(fault.retryAfter ?? .seconds(60), .seconds(1)), PollSchedule.longestRetryAfter)
-        board.block(source, until: clock() + pause)
+        status.block(source, until: clock() + pause)
     }
 
     // MARK: The thread
 
     private func adopt(_ plan: Plan) {
-        board.write { state in
+        status.write { state in
             state.holds = plan.holds
             state.stores = [:]
             for source in plan.sources {

@@ -41,7 +41,9 @@ package struct JSONReader {
 
     /// Reads the one value in a part of `bytes`.
     package static func read(_ bytes: [UInt8], in range: Range<Int>) throws(JSONSyntaxError) -> JSONValue {
-        guard String(validating: bytes[range], as: UTF8.self) != nil else {
+        do {
+            _ = try UTF8Span(validating: bytes.span.extracting(range))
+        } catch {
             throw JSONSyntaxError(offset: 0, reason: "the text is not valid UTF-8")
         }
         var reader = JSONReader(bytes, range)

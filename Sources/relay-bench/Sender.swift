@@ -64,7 +64,8 @@ struct Sender {
         configuration.trustedCertificates = trustedCertificates
         configuration.maximumConnections = 1
         configuration.maximumStreams = streams
-        let template = try Self.template(key: key, authority: origin.authority)
+        let provider = Self.provider(key: key)
+        let template = try Self.template(provider, authority: origin.authority)
         let pool = lane.addPool(configuration, judge: APNsJudge(), receiver: inbox)
         let began = ContinuousClock.now
         var submitted = 0
@@ -73,7 +74,7 @@ struct Sender {
         while answered < pushes {
             while submitted < pushes, submitted - answered < Self.batchSize * Self.batchesOut {
                 let count = min(Self.batchSize, pushes - submitted)
-                lane.submit(Self.batch(template, from: submitted, count: count), to: pool)
+                lane.submit(Self.batch(provider, template, from: submitted, count: count), to: pool)
                 submitted += count
             }
             for batch in inbox.wait() {
@@ -91,26 +92,36 @@ struct Sender {
         return result
     }
 
-    private static func template(key: ES256PrivateKey, authority: String) throws -> RequestTemplate {
+    private static func provider(key: ES256PrivateKey) -> APNsProvider {
         let tokens = APNsTokenSource(teamID: teamID, keyID: keyID, key: key, stored: nil, save: { _ in })
+        return APNsProvider(settings: .init(topic: topic, priority: 10), tokens: tokens)
+    }
+
+    private static func template(_ provider: APNsProvider, authority: String) throws -> RequestTemplate {
         let now = Timestamp(seconds: Int64(Date.now.timeIntervalSince1970))
-        return try APNsProvider(settings: .init(topic: topic, priority: 10), tokens: tokens).template(
-            payload: payload, authority: authority, expiresAt: now + .seconds(86_400), at: now
+        return try provider.template(
+            for: payload, authority: authority, expiresAt: now + .seconds(86_400), at: now
         ).request
     }
 
-    private static func batch(_ template: RequestTemplate, from first: Int, count: Int) -> RequestBatch {
+    private static func batch(
+        _ provider: APNsProvider, _ template: RequestTemplate, from first: Int, count: Int
+    ) -> RequestBatch {
         let batch = RequestBatch(
-            template: template, tag: 0, capacity: count, bytesPerRequest: APNsProvider.bytesPerPush)
+            template: template, tag: 0, capacity: count, bytesPerRequest: provider.bytesPerPush)
         var arena: [UInt8] = []
-        arena.reserveCapacity(tokenLength + telephoneLength)
+        arena.reserveCapacity(count * (tokenLength + telephoneLength))
+        var targets: [PushTarget] = []
+        targets.reserveCapacity(count)
         for number in first..<first + count {
-            arena.removeAll(keepingCapacity: true)
+            let start = arena.count
             appendDevice(number, to: &arena)
-            APNsProvider.append(
-                token: 0..<tokenLength, telephone: tokenLength..<arena.count, of: arena, campaign: campaign,
-                device: Int64(number), to: batch)
+            let token = ByteSlice(offset: UInt32(start), length: UInt32(tokenLength))
+            let telephone = ByteSlice(
+                offset: UInt32(start + tokenLength), length: UInt32(arena.count - start - tokenLength))
+            targets.append(PushTarget(token: token, telephone: telephone, device: Int64(number)))
         }
+        provider.append(targets, of: arena, campaign: campaign, to: batch)
         return batch
     }
 
@@ -121,7 +132,7 @@ struct Sender {
 
     /// The header fields of one push, pseudo-fields left out.
     static func sampleFields(key: ES256PrivateKey) throws -> [(name: String, value: String)] {
-        let template = try template(key: key, authority: "")
+        let template = try template(provider(key: key), authority: "")
         return template.fields.compactMap { field in
             let name = String(decoding: field.name, as: UTF8.self)
             guard !name.hasPrefix(":") else { return nil }

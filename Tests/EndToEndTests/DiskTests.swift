@@ -99,7 +99,7 @@ import Testing
     @Test func aFileThatMayNotGrowStopsTheSendingAndTheLimitsEndLetsItGoOn() throws {
         let bench = try Workbench()
         try bench.start()
-        try bench.register(Fleet(count: 10_000))
+        try bench.register(Fleet(count: 20_000))
         let relay = try #require(bench.relay)
         let log = try FileManager.default.attributesOfItem(atPath: bench.path("relay.db-wal"))[.size] as? Int
         try limit(relay, to: String((log ?? 0) + 200_000))
@@ -107,10 +107,10 @@ import Testing
         let line = try #require(relay.waitForLine(" the store refuses", within: .seconds(60)))
         #expect(line.contains("LimitFSIZE="))
         #expect("\(try bench.readiness(503))".contains("LimitFSIZE="))
-        #expect(bench.simulator.figures.requests < 10_000)
+        #expect(bench.simulator.figures.requests < 20_000)
         let free = ContinuousClock.now
         try limit(relay, to: "unlimited")
-        try goesOn(bench, id, devices: 10_000, since: free, "file size limit (EFBIG)")
+        try goesOn(bench, id, devices: 20_000, since: free, "file size limit (EFBIG)")
     }
 
     private func limit(_ relay: RelayProcess, to bytes: String) throws {

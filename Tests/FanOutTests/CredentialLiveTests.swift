@@ -245,6 +245,26 @@ import WireFormat
         #expect(try bench.retired() == 0)
     }
 
+    /// The oldest users have no telephone: nobody is pushed to for whole batches. The first pushes are few all the same.
+    @Test(arguments: [0, 600, 8_000], [1, 50])
+    func fewPushesFindOutHoweverManyAreFilteredBefore(filtered: Int, of share: Int) throws {
+        let devices = 20_000
+        var script = FaultScript()
+        script.badTokens = Set((1...filtered + devices).map(LiveBench.token))
+        let bench = try LiveBench(script, latency: .milliseconds(200))
+        if filtered > 0 { try bench.register(1...filtered, telephone: { _ in nil }) }
+        // Of the others one in `share` has a telephone: a handful of answers is no judgement.
+        try bench.register(filtered + 1...filtered + devices) { $0 % share == 0 ? LiveBench.telephone($0) : nil }
+        try bench.start()
+        try bench.raise()
+        let stopped = try bench.wait(for: .suspended)
+        let sent = bench.production.figures.requests
+        print("\(filtered) filtered, then one in \(share): \(sent) pushes before the judgement")
+        #expect(sent <= 2 * 64, "\(sent) pushes before a judgement")
+        #expect(stopped.counts.rejected == 0)
+        #expect(stopped.counts.addsUp)
+    }
+
     /// Ten refusals are no judgement, and the restart comes before there are more. As long as the service has taken nothing,
     /// they may be the credential's fault.
     @Test(arguments: [false, true])

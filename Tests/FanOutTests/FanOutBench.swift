@@ -12,6 +12,7 @@ import Synchronization
 import Telemetry
 import TestPeers
 import Testing
+import Threading
 import UpgradeRules
 
 /// A fan-out over a real store, in one process; the test brings the push service.
@@ -20,6 +21,8 @@ struct FanOutBench {
     final class TestClock: Sendable {
         private let time: Mutex<Timestamp>
         private let startedAt: ContinuousClock.Instant?
+        /// What the test has let pass, on the monotonic clock too, which goes on by itself.
+        private let passed = Mutex<Duration>(.zero)
 
         init(isRunning: Bool) {
             time = Mutex(Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000)))
@@ -31,7 +34,13 @@ struct FanOutBench {
             return time.withLock { $0 + passed }
         }
 
-        func advance(by duration: Duration) { time.withLock { $0 = $0 + duration } }
+        var tick: MonotonicTime { MonotonicClock.now() + passed.withLock { $0 } }
+
+        func advance(by duration: Duration) {
+            time.withLock { $0 = $0 + duration }
+            // A wall clock may be set back; this one never goes back.
+            passed.withLock { $0 += max(duration, .zero) }
+        }
     }
 
     static let app = AppKey(app: "com.example.app", platform: .ios)
@@ -82,7 +91,7 @@ struct FanOutBench {
             clock: {
                 onClock()
                 return clock.now
-            })
+            }, ticks: { clock.tick })
     }
 
     /// Stops the relay and clears away what the bench has made.
@@ -142,9 +151,9 @@ struct FanOutBench {
         try wait {
             guard let campaign = try store.campaigns(before: nil, limit: 1).first else { return false }
             let figures = fanOut.figures(of: campaign.key)
-            if figures.shardRequestsOut + figures.retryRequestsOut == 0, let next = try store.nextRetry(campaign.key),
-                next > clock.now
-            {
+            let next = try PushEnvironment.allCases.compactMap { try store.nextRetry(campaign.key, environment: $0) }
+                .min()
+            if figures.shardRequestsOut + figures.retryRequestsOut == 0, let next, next > clock.now {
                 clock.advance(by: next - clock.now)
                 fanOut.poke()
             }

@@ -180,7 +180,12 @@ final class LiveBench {
         }
         guard isThere, let found else {
             // No `#require`: that it is not there yet is no failure where the caller waits again.
-            throw Timeout(text: "after \(deadline): \(try store.campaigns(before: nil, limit: 1))")
+            let figures =
+                fanOut.map {
+                    "\($0.campaigns) \($0.faults()) \($0.figures(of: (try? campaign().key) ?? CampaignKey(row: 0))) \($0.laneFigures)"
+                }
+                ?? ""
+            throw Timeout(text: "after \(deadline): \(figures) \(try store.campaigns(before: nil, limit: 1))")
         }
         return found
     }

@@ -274,11 +274,12 @@ import Testing
         try #require(bench.lines.wait(for: Self.begins, deadline: .seconds(60)))
         let isOver = try bench.until {
             guard let counts = try recorded(bench) else { return false }
-            return counts.retrying + counts.accepted == Int64(Self.first) && counts.retrying > 0
+            return counts.accepted == 100 && counts.retrying == Int64(Self.first)
         }
         try #require(isOver, counts(of: bench))
-        #expect(bench.production.figures.requests + (bench.sandbox?.figures.requests ?? 0) == Self.first)
+        #expect(bench.sandbox?.figures.requests == 100)
         let vain = bench.production.figures.requests
+        #expect(vain == Self.first)
         try bench.production.play(FaultScript())
         passPause(bench, before: 1)
         let end = try finish(bench, 1_000, inVain: vain)
@@ -293,12 +294,45 @@ import Testing
         try bench.raise()
         let isSent = try bench.until {
             let counts = try recorded(bench)
-            return counts?.accepted == 900 && counts?.retrying == 100
+            return counts?.accepted == 900 && counts?.retrying == Int64(Self.first)
         }
         #expect(isSent, counts(of: bench))
-        #expect(bench.lines.count(of: Self.begins) == 0)
+        #expect(bench.sandbox?.figures.requests == Self.first, "the sandbox is left alone by itself")
+        let environments = try #require(bench.fanOut?.environments(of: LiveBench.app))
+        #expect(
+            bench.until { bench.fanOut?.environments(of: LiveBench.app).map(\.isHeld) == [false, true] },
+            "\(environments)")
         try bench.sandbox?.play(FaultScript())
-        let end = try finish(bench, 1_000, inVain: 100)
+        passPause(bench, before: 1)
+        let end = try finish(bench, 1_000, inVain: Self.first)
         #expect(end.counts.accepted == 1_000)
+    }
+
+    /// Production goes on as if the sandbox did not exist, whoever registered first.
+    @Test(arguments: [1_000, 3_000])
+    func anOutageOfTheSandboxDoesNotHoldProduction(sandbox: Int) throws {
+        let production = 10_000
+        let bench = try bench(FaultScript(), sandbox: Self.outage())
+        try bench.register(1...sandbox, environment: .sandbox)
+        try bench.register(sandbox + 1...sandbox + production)
+        try bench.raise()
+        let began = ContinuousClock.now
+        let isSent = try bench.until(deadline: .seconds(20)) { try recorded(bench)?.accepted == Int64(production) }
+        print("sandbox \(sandbox), production \(production): \(counts(of: bench)) after \(ContinuousClock.now - began)")
+        #expect(isSent, counts(of: bench))
+        #expect(bench.production.figures.requests == production)
+        let fewest = try #require(bench.sandbox).figures.requests
+        #expect(fewest <= Self.first + Self.probe, "\(fewest) to a service that is down")
+    }
+
+    /// The other way round.
+    @Test func anOutageOfProductionDoesNotHoldTheSandbox() throws {
+        let bench = try bench(Self.outage(), sandbox: FaultScript())
+        try bench.register(1...2_000)
+        try bench.register(2_001...2_500, environment: .sandbox)
+        try bench.raise()
+        let isSent = try bench.until(deadline: .seconds(20)) { try recorded(bench)?.accepted == 500 }
+        #expect(isSent, counts(of: bench))
+        #expect(bench.production.figures.requests <= Self.first + Self.probe)
     }
 }

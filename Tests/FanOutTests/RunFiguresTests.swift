@@ -55,7 +55,7 @@ import Testing
     private func paced(ramp: Pace.RampUp? = nil) -> RunFigures {
         var figures = RunFigures()
         var pacer = Pacer(Pace(ratePerSecond: 10, rampUp: ramp), at: Self.start)
-        pacer.took(1)
+        pacer.consume(1)
         figures.pacer = pacer
         figures.tick = Self.start
         return figures

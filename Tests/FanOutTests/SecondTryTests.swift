@@ -7,7 +7,6 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Telemetry
-import TestPeers
 import Testing
 import Threading
 
@@ -29,53 +28,52 @@ import Threading
     func secondTriesWaitAsFirstOnesDo(bar: Bar) throws {
         let bench = try FanOutBench()
         defer { bench.store.close() }
-        let nobody = try Loopback.ReservedPort()
-        var route = bench.route(PoolConfiguration(origin: Origin(host: "127.0.0.1", port: nobody.port)))
+        var route = bench.route(PoolConfiguration(origin: Origin(host: "production")))
+        route.sandbox = PoolConfiguration(origin: Origin(host: "sandbox"))
         route.triesOtherEnvironment = true
-        let lane = try Lane(name: "lane")
-        defer { lane.stop(deadline: .zero) }
+        let lane = TestLane()
         let clock = bench.clock
-        var conductor = Conductor(
-            store: bench.store, routes: [route], lanes: [lane], configuration: FanOut.Configuration(),
-            mailbox: try Mailbox(), board: FanOut.Board.Shared(), pulse: Pulse("test"),
-            log: Log(minimum: .error) { _, _, _ in }, clock: { clock.now }, onVersions: { _ in })
+        var dispatcher = Dispatcher(
+            store: bench.store, routes: [route], lanes: LaneSet([lane], mailbox: try Mailbox()),
+            configuration: FanOut.Configuration(), board: FanOut.Board.Shared(), pulse: Pulse("test"),
+            log: Log(minimum: .error) { _, _, _ in }, clock: { Moment(wall: clock.now, tick: clock.tick) },
+            onVersions: { _ in })
         try bench.register(3)
         try bench.raise("2.0")
-        let record = try #require(try bench.store.reconcile(FanOutBench.app, draft: route.draft, at: clock.now))
-        let run = CampaignRun(record: record, route: route, limits: CampaignMachine.Limits(), nextRetry: nil)
-        conductor.runs[record.key] = run
-
-        let flight = Flight()
-        try bench.store.readDevices(
-            FanOutBench.app, after: 0, through: .max, limit: 10, of: nil, into: &flight.devices)
-        try flight.fill(for: run, source: .retries, tag: 0, at: clock.now)
-        let batch = try #require(flight.batches.first).1
-        batch.bodies = [Array(#"{"reason":"BadDeviceToken"}"#.utf8)]
+        _ = dispatcher.turn([.poke])
+        let batch = try #require(dispatcher.batchesOut.values.first)
+        let (run, service) = (try #require(batch.run), try #require(batch.service))
+        let other = dispatcher.service(FanOutBench.app, .sandbox, route)
+        let requests = try #require(batch.requests).batch
+        requests.bodies = [Array(#"{"reason":"BadDeviceToken"}"#.utf8)]
         var bad = Answer()
         (bad.kind, bad.sends, bad.status, bad.body) = (.answered, 1, 400, 0)
-        batch.answers = Array(repeating: bad, count: 3)
+        requests.answers = Array(repeating: bad, count: 3)
 
+        let now = Moment(wall: clock.now, tick: clock.tick)
         switch bar {
         case .none: break
-        case .pause: run.pausedUntil = clock.now + .seconds(1)
-        case .pastPause: run.pausedUntil = clock.now
-        case .otherIsHeld: conductor.hold(.sandbox, of: FanOutBench.app)
-        case .ownIsHeld: conductor.hold(.production, of: FanOutBench.app)
+        case .pause: _ = service.machine.pauseCredential(until: now.wall + .seconds(1), reason: "test")
+        case .pastPause: _ = service.machine.pauseCredential(until: now.wall, reason: "test")
+        case .otherIsHeld: other.machine.failAll(at: now)
+        case .ownIsHeld: service.machine.failAll(at: now)
         case .pauseInTheBatch:
-            batch.bodies.append(Array(#"{"reason":"TooManyProviderTokenUpdates"}"#.utf8))
-            (batch.answers[2].status, batch.answers[2].body) = (429, 1)
+            requests.bodies.append(Array(#"{"reason":"TooManyProviderTokenUpdates"}"#.utf8))
+            (requests.answers[2].status, requests.answers[2].body) = (429, 1)
         }
         let isOpen = [.none, .pastPause, .ownIsHeld].contains(bar)
-        let isSent = conductor.sendSecondTries(flight)
+        let isSent = dispatcher.sendSecondTries(batch)
         #expect(isSent == isOpen)
-        #expect(flight.hasSecondTries == isOpen)
-        #expect(flight.isDeniedSecondTries == [.pause, .pauseInTheBatch].contains(bar))
+        #expect((batch.secondTries != nil) == isOpen)
+        #expect(lane.waiting(at: "sandbox") == (isOpen ? 3 : 0))
+        #expect(batch.isDeniedSecondTries == [.pause, .pauseInTheBatch].contains(bar))
         // When they are back: that is all there is to be tried, whatever has come meanwhile.
         guard isOpen else { return }
-        run.pausedUntil = clock.now + .seconds(1)
-        let isSentAgain = conductor.sendSecondTries(flight)
+        _ = service.machine.pauseCredential(until: now.wall + .seconds(2), reason: "test")
+        let isSentAgain = dispatcher.sendSecondTries(batch)
         #expect(!isSentAgain)
-        #expect(!flight.isDeniedSecondTries)
+        #expect(!batch.isDeniedSecondTries)
+        #expect(!run.machine.isHalted)
     }
 
     // MARK: Live
@@ -113,12 +111,11 @@ import Threading
     }
 }
 
-extension Conductor {
+extension ServiceMachine {
     /// The service has answered 5xx to a whole sample.
-    fileprivate mutating func hold(_ environment: PushEnvironment, of app: AppKey) {
-        var hold = OutageHold()
-        _ = hold.answered(
-            OutageHold.Answers(good: 0, failed: OutageHold.sample), tag: 0, nextTag: 1, at: clock(), random: 0)
-        outages[PoolTable.Owner(app: app, environment: environment, isForSecondTries: false)] = hold
+    fileprivate mutating func failAll(at now: Moment) {
+        var report = BatchReport(tag: .max - 1)
+        report.health.failed = OutageHold.sample
+        _ = answered(report, campaign: -1, nextTag: .max, at: now, random: 0)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
@@ -8,6 +7,7 @@ import Testing
 import UpgradeRules
 
 @testable import FanOut
+@testable import HTTP2
 
 /// What an answer makes of a ledger row, and of the campaign.
 @Suite struct SettlementTests {
@@ -22,7 +22,7 @@ import UpgradeRules
             settings: .init(topic: "com.example.app", priority: 10),
             tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: nil, save: { _ in }))
         let template = try provider.template(
-            payload: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), authority: "a", expiresAt: now, at: now)
+            for: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), authority: "a", expiresAt: now, at: now)
         batch = RequestBatch(template: template.request, tag: 0, capacity: 1, bytesPerRequest: 1)
     }
 
@@ -45,14 +45,17 @@ import UpgradeRules
     private func settle(
         _ answer: Answer, attempts: UInt16 = 0, timeToLive: Duration = .seconds(86_400)
     ) -> (row: LedgerRow, settlement: Settlement) {
-        var settlement = Settlement(provider: provider, expiresAt: now + timeToLive, now: now)
-        var row = LedgerRow(device: 7, state: .inFlight, attempts: attempts)
-        let device = DeviceRow(
-            id: 7, token: .absent, telephone: .absent, version: .absent, environment: .production, isDead: false,
-            registeredAt: 0, attempts: attempts)
-        settlement.settle(
-            &row, device: device, answer: answer, on: Settlement.Leg(batch: batch, environment: .production))
-        return (row, settlement)
+        var settlement = Settlement(
+            provider: provider, environment: .production, tag: 0, expiresAt: now + timeToLive, now: now)
+        var rows = [LedgerRow(device: 7, state: .inFlight, attempts: attempts)]
+        var devices = DeviceRows()
+        devices.append(
+            DeviceRow(
+                id: 7, token: .absent, telephone: .absent, version: .absent, environment: .production, isDead: false,
+                registeredAt: 0, attempts: attempts))
+        batch.answers = [answer]
+        settlement.settle(Batch.Requests(batch: batch, rows: [0]), of: &rows, devices: devices)
+        return (rows[0], settlement)
     }
 
     @Test func acceptedIsFinalAndCountsTheAttempt() {
@@ -60,7 +63,7 @@ import UpgradeRules
         #expect(row.state == .accepted)
         #expect(row.attempts == 3)
         #expect(row.reason == nil)
-        #expect(settlement.proven == 1)
+        #expect(settlement.report.proven == 1)
     }
 
     @Test func aTimestampIn410RetiresTheTokenAndItsAbsenceDoesNot() {
@@ -128,7 +131,7 @@ import UpgradeRules
             #expect(row.state == .retrying && row.reason == "NoConnection" && row.attempts == attempts)
             let wait = try #require(row.nextAttemptAt) - now
             #expect(wait >= .seconds(8) && wait <= .milliseconds(8_100))
-            #expect(settlement.failures[.production]?.failed == 0, "5xx is something else")
+            #expect(settlement.report.health.failed == 0, "5xx is something else")
         }
         #expect(settle(unreachable, timeToLive: .seconds(5)).row.state == .expired)
     }
@@ -168,7 +171,7 @@ import UpgradeRules
         let (row, settlement) = settle(answer(400, "BadDeviceToken"))
         #expect(row.state == .rejected)
         #expect(settlement.refusals == ["BadDeviceToken": 1])
-        #expect(settlement.proven == 0)
+        #expect(settlement.report.proven == 0)
         #expect(settlement.retirements.isEmpty)
     }
 }

@@ -29,7 +29,7 @@ import UpgradeRules
 
     @Test func headersAreAppleS() throws {
         let template = try provider().template(
-            payload: payload, authority: "api.push.apple.com", expiresAt: start + .seconds(60), at: start
+            for: payload, authority: "api.push.apple.com", expiresAt: start + .seconds(60), at: start
         ).request
         let expected: [(String, String, Bool)] = [
             (":method", "POST", true), (":scheme", "https", true), (":authority", "api.push.apple.com", true),
@@ -53,7 +53,7 @@ import UpgradeRules
     @Test func aLongBundleIdKeepsItsEndInTheCollapseID() throws {
         let topic = "com." + String(repeating: "a", count: 100) + ".one"
         let template = try provider(topic: topic).template(
-            payload: payload, authority: "a", expiresAt: start, at: start
+            for: payload, authority: "a", expiresAt: start, at: start
         ).request
         let collapse = try #require(constant("apns-collapse-id", in: template)).value
         #expect(collapse.utf8.count == 64)
@@ -61,12 +61,13 @@ import UpgradeRules
     }
 
     @Test func aPushFillsPathIdAndEscapedTelephone() throws {
-        let template = try provider().template(payload: payload, authority: "a", expiresAt: start, at: start)
+        let template = try provider().template(for: payload, authority: "a", expiresAt: start, at: start)
         let batch = RequestBatch(template: template.request, tag: 1, capacity: 1, bytesPerRequest: 100)
         let arena = Array("00ff138\"00".utf8)
-        APNsProvider.append(
-            token: 0..<4, telephone: 4..<arena.count, of: arena, campaign: Array("3f9c2ab81d04".utf8), device: 7,
-            to: batch)
+        let target = PushTarget(
+            token: ByteSlice(offset: 0, length: 4), telephone: ByteSlice(offset: 4, length: UInt32(arena.count - 4)),
+            device: 7)
+        try provider().append([target], of: arena, campaign: Array("3f9c2ab81d04".utf8), to: batch)
         let slots = batch.bytes.slots.map { String(decoding: batch.bytes.arena[$0.range], as: UTF8.self) }
         #expect(slots == ["/3/device/00ff", "3f9c2ab8-1d04-8000-8000-000000000007", #"138\"00"#])
         // The body, put together as the connection does it, is what that user's phone takes and no other.
@@ -81,7 +82,7 @@ import UpgradeRules
 
     @Test func whatWasNotSentIsHeldAndWhatWasLostIsTriedAgain() throws {
         let provider = try provider()
-        let template = try provider.template(payload: payload, authority: "a", expiresAt: start, at: start)
+        let template = try provider.template(for: payload, authority: "a", expiresAt: start, at: start)
         let batch = RequestBatch(template: template.request, tag: 1, capacity: 1, bytesPerRequest: 100)
         var answer = Answer()
         answer.kind = .unsent

@@ -6,7 +6,7 @@ import Testing
 
 /// What an operator reads when a campaign is suspended: what is wrong, which app, which field, what to do.
 @Suite struct APNsRemedyTests {
-    private let remedy = APNsRemedy(
+    private let place = SendingPlace(
         app: "com.example.app", section: #"apps["com.example.app"].ios"#, server: "https://api.push.apple.com",
         campaign: "3f9c2ab81d04", now: Timestamp(seconds: 1_800_000_000))
 
@@ -15,7 +15,7 @@ import Testing
         let provider = APNsProvider(
             settings: .init(topic: "com.example.app", priority: 10),
             tokens: APNsTokenSource(teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: nil, save: { _ in }))
-        return provider.explain(fault, reason: reason, refused: refused.map { (pushes: $0.0, of: $0.1) }, remedy)
+        return provider.explain(fault, reason: reason, refused: refused.map { (pushes: $0.0, of: $0.1) }, place)
     }
 
     private static let then = " Then: systemctl restart upgrade-relay && upgrade-relay campaigns resume 3f9c2ab81d04"

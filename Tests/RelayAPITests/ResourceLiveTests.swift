@@ -168,7 +168,8 @@ struct ResourceLiveTests {
         let record = try #require(try bench.store.campaign(id: id))
         try bench.store.planShards(record.key, shardSize: 10, at: Bench.now)
         var rows = DeviceRows()
-        try bench.store.readDevices(Bench.app, after: 0, through: .max, limit: 10, into: &rows)
+        try bench.store.readDevices(
+            Bench.app, environment: .production, after: 0, through: .max, limit: 10, into: &rows)
         let outcomes = rows.rows.enumerated().map { index, row in
             LedgerRow(
                 device: row.id, state: index == 2 ? .rejected : .accepted, attempts: 1,

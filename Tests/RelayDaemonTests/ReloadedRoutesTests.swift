@@ -32,7 +32,7 @@ import UpgradeRules
         try Data(key.pem).write(to: URL(filePath: "\(folder)/key.p8"))
     }
 
-    private func provider() throws -> APNsProvider {
+    private func provider() throws -> any PushProvider {
         let text = """
             { apps: { a: { ios: {
               downloadUrl: "https://example.com", push: { type: "t", alert: "a" },
@@ -47,9 +47,9 @@ import UpgradeRules
     }
 
     /// What a batch of pushes needs.
-    private func sign(_ provider: APNsProvider) throws {
+    private func sign(_ provider: any PushProvider) throws {
         _ = try provider.template(
-            payload: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), authority: "a", expiresAt: now, at: now)
+            for: UpgradePayload(type: "t", alert: "a", downloadURL: "u"), authority: "a", expiresAt: now, at: now)
     }
 
     @Test func `A pause that only the old routes hear of is the new ones' too`() throws {
@@ -58,7 +58,7 @@ import UpgradeRules
         #expect(new.credentialPause(at: now)?.until == now + .seconds(300))
         #expect(throws: ProviderTokenPause.self) { try sign(new) }
         #expect(signings.value == 0)
-        #expect(old.sharesCredential(with: new))
+        #expect(old.credential == new.credential)
     }
 
     @Test func `A token that the old routes sign after the reload is the new ones' too`() throws {
@@ -72,7 +72,7 @@ import UpgradeRules
         let old = try provider()
         try write(ES256PrivateKey.generate())
         let new = try provider()
-        #expect(!old.sharesCredential(with: new))
+        #expect(old.credential != new.credential)
         old.pauseCredential(until: now + .seconds(300))
         #expect(new.credentialPause(at: now)?.until == now + .seconds(300))
         #expect(throws: ProviderTokenPause.self) { try sign(new) }

@@ -251,18 +251,4 @@ struct ConnectionSearchTests {
     }
 
     // MARK: What is on its way
-
-    @Test func campaignsGetWhatFillsTheirStreams() {
-        var limits = CampaignMachine.Limits()
-        limits.batchSize = 500
-        let budget = FlightBudget(limits)
-        #expect(budget.batches(streams: []) == [])
-        #expect(budget.batches(streams: [0]) == [16])
-        #expect(budget.batches(streams: [1000]) == [18])
-        #expect(budget.batches(streams: [1, 8000]) == [17, 32])
-        #expect(budget.mostBatches == 80)
-        #expect(budget.batches(streams: [1_000_000]) == [80], "bounded in all")
-        #expect(budget.batches(streams: [16_000, 16_000, 16_000]) == [38, 38, 38], "equal parts")
-        #expect(budget.batches(streams: [50_000, 2000, 50_000]) == [46, 20, 46], "the modest get theirs")
-    }
 }

@@ -41,7 +41,7 @@ import Testing
         while now < end {
             let count = pacer.allowance(at: now)
             if count > 0 {
-                pacer.took(count)
+                pacer.consume(count)
                 trace.add(count, at: now)
             }
             now = now + pacer.wait(at: now) + late() + .nanoseconds(1)
@@ -53,13 +53,13 @@ import Testing
         var now = Self.start + .seconds(100)
         let all = pacer.allowance(at: now)
         #expect(all > 1)
-        pacer.took(all)
+        pacer.consume(all)
         #expect(pacer.allowance(at: now) == 0)
-        pacer.gaveBack(all, at: now)
+        pacer.refund(all, at: now)
         #expect(pacer.allowance(at: now) == all)
-        pacer.took(all)
+        pacer.consume(all)
         now = now + .seconds(100)
-        pacer.gaveBack(all, at: now)
+        pacer.refund(all, at: now)
         #expect(pacer.allowance(at: now) == all, "the bucket was full again before")
     }
 
@@ -98,7 +98,7 @@ import Testing
             case 2:
                 // Another try that nobody asked for: counted, and made up for.
                 let count = Int.random(in: 1...3, using: &random)
-                pacer.took(count)
+                pacer.consume(count)
             default:
                 drain(&pacer, from: &now, for: .milliseconds(1_500), into: &trace) {
                     .microseconds(Int64.random(in: 0...30_000, using: &random))
@@ -164,7 +164,7 @@ import Testing
         var foretold: [(at: Double, end: Double)] = []
         while sent < all {
             let count = min(pacer.allowance(at: now), all - sent)
-            pacer.took(count)
+            pacer.consume(count)
             sent += count
             let at = (now - Self.start).seconds
             if at >= Double(foretold.count) * 10, sent < all {
@@ -186,7 +186,7 @@ import Testing
         for _ in 0..<300 {
             // It takes 20 in a tenth of a second, whatever it may have.
             let count = min(pacer.allowance(at: now), 20)
-            pacer.took(count)
+            pacer.consume(count)
             sent += count
             now = now + .milliseconds(100)
         }

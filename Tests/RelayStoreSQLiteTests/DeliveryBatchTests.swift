@@ -184,7 +184,8 @@ struct DeliveryBatchTests {
         try fixture.store.planShards(campaign.key, shardSize: 99, at: fixture.now)
         func commit(_ store: SQLiteStore, after: Int64, limit: Int, attempts: UInt16) throws {
             var devices = DeviceRows()
-            try store.readDevices(fixture.app, after: after, through: .max, limit: limit, into: &devices)
+            try store.readDevices(
+                fixture.app, environment: .production, after: after, through: .max, limit: limit, into: &devices)
             let rows = devices.rows.map {
                 LedgerRow(device: $0.id, state: .accepted, attempts: attempts, telephone: $0.telephone)
             }
@@ -197,6 +198,7 @@ struct DeliveryBatchTests {
         try commit(fixture.store, after: 0, limit: 30, attempts: 2)
         try fixture.store.administer(
             """
+            \(StoreFixture.undoEnvironments)
             UPDATE delivery SET attempts = 1; DROP TABLE delivery_batch; DROP TABLE delivery_upgrade;
             DROP TABLE campaign_wave; ALTER TABLE shard DROP COLUMN wave;
             ALTER TABLE provider_token DROP COLUMN paused_until;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
 import Testing
 
 @testable import RelayStoreSQLite
@@ -10,11 +12,39 @@ struct QueryPlanTests {
         return try fixture.store.inspect("EXPLAIN QUERY PLAN \(sql)").compactMap(\.last)
     }
 
-    @Test("A batch of devices is read by the rowid range, without an index and without sorting")
+    private static let byRowid = ["SEARCH device USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]
+    private static let bySandbox = ["SEARCH device USING INDEX device_sandbox (app_id=? AND rowid>? AND rowid<?)"]
+
+    /// A store with statistics of many devices, every hundredth of the sandbox, and many retries.
+    private func largeStore() throws -> StoreFixture {
+        let fixture = try StoreFixture()
+        try fixture.registerDevices(0..<5000)
+        try fixture.bump(required: "2.0")
+        _ = try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now)
+        try fixture.store.administer(
+            """
+            UPDATE device SET environment = 1 WHERE id % 100 = 0;
+            INSERT INTO shard (campaign_id, number, cursor, last, remaining, environment)
+                SELECT 1, id, id, id + 1, 1, id % 2 FROM device WHERE id < 1000;
+            INSERT INTO delivery (campaign_id, device_id, state, attempts, next_attempt_at, updated_at, environment)
+                SELECT 1, id, 3, 1, id, 0, id % 2 FROM device;
+            ANALYZE;
+            """)
+        return fixture
+    }
+
+    @Test("A batch of devices is read by the rowid range, of the sandbox by its index, and nothing is sorted")
     func readDevices() throws {
-        #expect(
-            try plan(LedgerSQL.readDevices) == ["SEARCH device USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"])
-        #expect(try plan(LedgerSQL.readWave) == plan(LedgerSQL.readDevices))
+        for fixture in [try StoreFixture(), try largeStore()] {
+            func plan(_ environment: PushEnvironment, _ withHash: Bool) throws -> [String] {
+                let sql = LedgerSQL.readDevices(of: environment, withHash: withHash)
+                return try fixture.store.inspect("EXPLAIN QUERY PLAN \(sql)").compactMap(\.last)
+            }
+            for withHash in [false, true] {
+                #expect(try plan(.production, withHash) == Self.byRowid)
+                #expect(try plan(.sandbox, withHash) == Self.bySandbox)
+            }
+        }
     }
 
     @Test("An index over app and token, and statistics in its favour, do not tempt that read away from the rowid range")
@@ -22,8 +52,37 @@ struct QueryPlanTests {
         let fixture = try StoreFixture()
         try fixture.registerDevices(0..<2000)
         try fixture.store.administer("CREATE INDEX tempting ON device (app_id, token); ANALYZE")
-        let plan = try fixture.store.inspect("EXPLAIN QUERY PLAN \(LedgerSQL.readDevices)").compactMap(\.last)
-        #expect(plan == ["SEARCH device USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"])
+        let sql = LedgerSQL.readDevices(of: .production, withHash: false)
+        let plan = try fixture.store.inspect("EXPLAIN QUERY PLAN \(sql)").compactMap(\.last)
+        #expect(plan == Self.byRowid)
+    }
+
+    @Test("What an environment has left is one seek each, whatever the other has")
+    func environments() throws {
+        for fixture in [try StoreFixture(), try largeStore()] {
+            func plan(_ sql: SQL) throws -> [String] {
+                try fixture.store.inspect("EXPLAIN QUERY PLAN \(sql)").compactMap(\.last)
+            }
+            #expect(
+                try plan(LedgerSQL.nextRetry) == [
+                    "SEARCH delivery USING INDEX delivery_retry (campaign_id=? AND environment=?)"
+                ])
+            let rest = try plan(LedgerSQL.hasRest).joined(separator: "\n")
+            #expect(rest.contains("shard USING INDEX shard_open (campaign_id=? AND environment=?)"))
+            #expect(rest.contains("delivery USING INDEX delivery_retry (campaign_id=? AND environment=?)"))
+            let lease = try plan(LedgerSQL.openShards)
+            #expect(
+                lease.first == "SEARCH s USING INDEX shard_open (campaign_id=? AND environment=?)"
+                    && !lease.contains { $0.contains("TEMP B-TREE") })
+            #expect(
+                try plan("SELECT id \(DeviceTable.sandbox) AND id > ? ORDER BY id")
+                    == ["SEARCH device USING INDEX device_sandbox (app_id=? AND rowid>?)"])
+            #expect(
+                try plan("SELECT id \(DeviceTable.moved) AND id > ? ORDER BY id")
+                    == ["SEARCH device USING INDEX device_moved (app_id=? AND rowid>?)"])
+            #expect(
+                try plan(DeviceTable.changeEnvironment) == ["SEARCH device USING INTEGER PRIMARY KEY (rowid=?)"])
+        }
     }
 
     @Test("The batch around a device is one seek for its key and one for itself")
@@ -35,12 +94,16 @@ struct QueryPlanTests {
             ])
     }
 
-    @Test("Due retries come from their index; only what was taken is sorted")
+    @Test("Due retries come from their index, those of one environment; only what was taken is sorted")
     func readDueRetries() throws {
-        let plan = try plan(LedgerSQL.readDueRetries).joined(separator: "\n")
-        #expect(plan.contains("SEARCH delivery USING COVERING INDEX") || plan.contains("SEARCH delivery USING INDEX"))
-        #expect(plan.contains("delivery_retry (campaign_id=? AND next_attempt_at<?)"))
-        #expect(plan.contains("SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"))
+        for fixture in [try StoreFixture(), try largeStore()] {
+            let plan = try fixture.store.inspect("EXPLAIN QUERY PLAN \(LedgerSQL.readDueRetries)").compactMap(\.last)
+                .joined(separator: "\n")
+            #expect(
+                plan.contains("SEARCH delivery USING COVERING INDEX") || plan.contains("SEARCH delivery USING INDEX"))
+            #expect(plan.contains("delivery_retry (campaign_id=? AND environment=? AND next_attempt_at<?)"))
+            #expect(plan.contains("SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"))
+        }
     }
 
     @Test("A token is looked up by its hash, and nothing goes through all devices of an app")

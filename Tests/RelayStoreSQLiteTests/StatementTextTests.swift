@@ -27,7 +27,7 @@ struct StatementTextTests {
     @Test("SQLite compiles a statement in two places, and both take SQL")
     func doors() throws {
         #expect(try lines(with: "sqlite3_prepare") == ["Statement.swift": 1])
-        #expect(try lines(with: "sqlite3_exec(") == ["Connection.swift": 1])
+        #expect(try lines(with: "sqlite3_exec(") == ["SQLiteConnection.swift": 1])
     }
 
     @Test("What somebody typed comes in by maintenance and inspection, which only tests use")

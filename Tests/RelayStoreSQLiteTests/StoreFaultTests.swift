@@ -37,7 +37,8 @@ struct StoreFaultTests {
         }
         try store.planShards(CampaignKey(row: 1), shardSize: 20, at: Self.now)
         _ = try store.leaseShards(
-            CampaignKey(row: 1), owner: "relay", until: Self.now + .seconds(600), now: Self.now, limit: 16)
+            CampaignKey(row: 1), environment: .production, owner: "relay", until: Self.now + .seconds(600),
+            now: Self.now, limit: 16)
         try store.commit([try Self.outcomes(of: store)], at: Self.now)
     }
 
@@ -57,7 +58,7 @@ struct StoreFaultTests {
     /// Ten devices of the first campaign's shard: taken, to be tried again, refused, and dead.
     private static func outcomes(of store: SQLiteStore, after: Int64 = 0) throws -> LedgerCommit {
         var devices = DeviceRows()
-        try store.readDevices(app, after: after, through: .max, limit: 10, into: &devices)
+        try store.readDevices(app, environment: .production, after: after, through: .max, limit: 10, into: &devices)
         let rows = devices.rows.map { device in
             var row = LedgerRow(device: device.id, state: .accepted, attempts: 1, telephone: device.telephone)
             switch device.id % 4 {
@@ -92,7 +93,8 @@ struct StoreFaultTests {
             "leaseShards",
             {
                 _ = try $0.leaseShards(
-                    CampaignKey(row: 1), owner: "relay", until: now + .seconds(900), now: now, limit: 16)
+                    CampaignKey(row: 1), environment: .production, owner: "relay", until: now + .seconds(900), now: now,
+                    limit: 16)
             }
         ),
         ("commit", { try $0.commit([try outcomes(of: $0, after: 10)], at: now + .seconds(1)) }),
@@ -195,7 +197,7 @@ struct StoreFaultTests {
     private func prepare(_ path: String, _ version: Int) throws {
         guard version > 0 else { return }
         try StoreFile.create(path)
-        let connection = try Connection(path: path)
+        let connection = try SQLiteConnection(path: path)
         try Migration.run(
             on: connection, path: path, release: "1.0", at: Self.now,
             chain: Migration.chain.filter { $0.toVersion <= version })

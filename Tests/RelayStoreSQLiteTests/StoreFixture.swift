@@ -23,6 +23,17 @@ final class StoreFixture: Sendable {
         store.close()
     }
 
+    /// Makes a store of version 7 one of version 6.
+    static let undoEnvironments = """
+        DROP INDEX device_sandbox; DROP INDEX device_moved; DROP INDEX shard_open; DROP INDEX delivery_retry;
+        ALTER TABLE device DROP COLUMN planned_environment; ALTER TABLE shard DROP COLUMN environment;
+        ALTER TABLE shard DROP COLUMN packs; ALTER TABLE delivery DROP COLUMN environment;
+        CREATE INDEX shard_open ON shard (campaign_id, number, remaining) WHERE done = 0;
+        CREATE INDEX delivery_retry ON delivery (campaign_id, next_attempt_at) WHERE state = 3;
+        DELETE FROM migration WHERE version >= 7; PRAGMA user_version = 6;
+
+        """
+
     /// A second connection, as another program has one.
     func outsider() throws -> SQLiteStore { try SQLiteStore(path: path) }
 

@@ -117,7 +117,8 @@ extension Subject {
         let campaign = try present(try store.openCampaigns().first { $0.app == app }, "the open campaign")
         let shard = try onlyShard(campaign)
         var devices = DeviceRows()
-        try store.readDevices(app, after: shard.cursor, through: shard.last, limit: 10, into: &devices)
+        try store.readDevices(
+            app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: 10, into: &devices)
         let device = try present(devices.rows.first, "the device in the batch")
         try hold(devices.string(device.telephone), text, "the batch's telephone")
         try hold(devices.string(device.token), text, "the batch's token")

@@ -22,7 +22,8 @@ extension ConformanceCase {
             try same(try subject.device(1).retiredAt, nil, "registered after it died")
             try same(try subject.device(2).retiredAt, nil)
             var rows = DeviceRows()
-            try subject.store.readDevices(subject.app, after: 0, through: .max, limit: 9, into: &rows)
+            try subject.store.readDevices(
+                subject.app, environment: .production, after: 0, through: .max, limit: 9, into: &rows)
             try same(rows.rows.map(\.isDead), [true, false, false])
             try subject.store.register([subject.registration(0, telephone: "1")], at: subject.now + .seconds(20))
             try same(try subject.device(0).retiredAt, nil, "registering revives")
@@ -74,7 +75,8 @@ extension ConformanceCase {
             _ = try subject.store.moveCampaign(
                 campaign.key, from: [.suspended], to: .running, reason: nil, at: subject.now)
             var rows = DeviceRows()
-            try subject.store.readDueRetries(campaign.key, at: subject.now, limit: 9, into: &rows)
+            try subject.store.readDueRetries(
+                campaign.key, environment: .production, at: subject.now, limit: 9, into: &rows)
             try same(rows.rows.map { rows.string($0.token) }, [subject.token(0)], "the other has a schedule to keep")
         },
     ]

@@ -176,7 +176,7 @@ extension ConformanceCase {
             try check(old.reason != nil, "the reason is told")
             try same(old.finishedAt, subject.now + .seconds(1))
             try same([old.counts.accepted, old.counts.cancelled, old.counts.audience], [2, 8, 10])
-            try same(try subject.store.nextRetry(first.key), nil)
+            try same(try subject.store.nextRetry(first.key, environment: .production), nil)
             try same(try subject.lease(first.key), [])
             try same(try subject.record(bystander.key).state, .running)
             try same(try subject.store.openCampaigns().map(\.key), [bystander.key, second.key])

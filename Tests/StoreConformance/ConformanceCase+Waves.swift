@@ -114,7 +114,8 @@ extension ConformanceCase {
             try subject.store.commit([commit], at: subject.now)
             try same(try subject.record(campaign.key).waves.current?.failed, Int64(rows.count))
             var due = DeviceRows()
-            try subject.store.readDueRetries(campaign.key, at: subject.now, limit: 1_000, waves: draw, into: &due)
+            try subject.store.readDueRetries(
+                campaign.key, environment: .production, at: subject.now, limit: 1_000, waves: draw, into: &due)
             try same(due.rows.map(\.wave), [UInt8](repeating: 0, count: rows.count))
         },
     ]
@@ -141,7 +142,8 @@ extension Subject {
     fileprivate func read(_ shard: Shard, _ draw: WaveDraw) throws -> DeviceRows {
         var rows = DeviceRows()
         try store.readDevices(
-            app, after: shard.cursor, through: shard.last, limit: 1_000, of: WaveSlice(draw, number: shard.wave),
+            app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: 1_000,
+            of: WaveSlice(draw, number: shard.wave),
             into: &rows)
         return rows
     }

@@ -73,11 +73,13 @@ struct Subject: Sendable {
 
     // MARK: Sending
 
-    func lease(_ campaign: CampaignKey, owner: String = "a", limit: Int = 100, at time: Timestamp? = nil) throws
-        -> [Shard]
-    {
+    func lease(
+        _ campaign: CampaignKey, environment: PushEnvironment = .production, owner: String = "a", limit: Int = 100,
+        at time: Timestamp? = nil
+    ) throws -> [Shard] {
         try store.leaseShards(
-            campaign, owner: owner, until: (time ?? now) + .seconds(60), now: time ?? now, limit: limit)
+            campaign, environment: environment, owner: owner, until: (time ?? now) + .seconds(60), now: time ?? now,
+            limit: limit)
     }
 
     /// Reads the next devices of a shard and makes a commit of them, one outcome each.
@@ -86,7 +88,8 @@ struct Subject: Sendable {
         outcome: (DeviceRow) -> LedgerRow = { LedgerRow(device: $0.id, state: .accepted, attempts: 1) }
     ) throws -> LedgerCommit {
         var devices = DeviceRows()
-        try store.readDevices(app, after: shard.cursor, through: shard.last, limit: limit, into: &devices)
+        try store.readDevices(
+            app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: limit, into: &devices)
         let rows = devices.rows.map { device in
             var row = outcome(device)
             row.telephone = device.telephone

@@ -45,7 +45,7 @@ final class SourceBench: Sendable {
         let (seen, store) = (seen, store)
         try runner.start(
             .init(sources: kinds.map { VersionSource(app: Self.app, kind: $0) }, holds: [Self.app: hold]),
-            duties: .init(
+            callbacks: .init(
                 apply: { bump, source in
                     _ = try store.apply(
                         bump, actor: source, source: source, at: Self.now(), draft: nil, receipt: nil

@@ -206,7 +206,7 @@ struct SourceNetworkTests {
         )
         try bench.runner.start(
             .init(sources: [.init(app: SourceBench.app, kind: .launchGateFile(path: file))]),
-            duties: .init(
+            callbacks: .init(
                 apply: { _, _ in
                     isTaken.signal()
                     goesOn.wait()

@@ -4,7 +4,7 @@ package import RelayEngine
 package import UpgradeRules
 
 /// One app's way to APNs: turns a campaign into a request template, and answers into outcomes.
-package struct APNsProvider: Sendable {
+package struct APNsProvider: PushProvider {
     package struct Settings: Sendable, Hashable {
         /// The bundle id.
         package var topic: String
@@ -44,19 +44,28 @@ package struct APNsProvider: Sendable {
         self.tokens = tokens
     }
 
+    package var name: String { "APNs" }
+    package var identity: AnyHashable { Identity(settings: settings, tokens: ObjectIdentifier(tokens)) }
+    package var credential: AnyHashable { ObjectIdentifier(tokens) }
+    package var answerJudge: any AnswerJudge { APNsJudge() }
+
+    private struct Identity: Hashable {
+        var settings: Settings
+        var tokens: ObjectIdentifier
+    }
+
     // MARK: Request
 
-    /// What all pushes of a campaign share, with the provider token of this moment.
-    package struct Template: Sendable {
-        package let request: RequestTemplate
-        /// When its provider token was signed.
-        package let tokenIssuedAt: Timestamp
+    package func check(_ payload: UpgradePayload) throws {
+        // Six bytes for each of the 64 characters that a telephone may have are never needed; the pushes that are too long
+        // after all are refused one by one.
+        try payload.checked(longestTelephone: 0)
     }
 
     /// - Throws: `SigningError`.
     package func template(
-        payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
-    ) throws -> Template {
+        for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
+    ) throws -> PushTemplate {
         let token = try tokens.token(at: now)
         // PROTOCOLS 1.2. HPACK as Apple asks (PROTOCOLS 1.7, text A): path and authorization without indexing, and so
         // the apns-id, which differs each time; what stays the same is indexed.
@@ -76,12 +85,13 @@ package struct APNsProvider: Sendable {
         let body: [RequestTemplate.Value] = [
             .constant(payload.beforeTelephone), .slot(Slot.telephone), .constant(payload.afterTelephone),
         ]
-        return Template(
-            request: RequestTemplate(fields: fields, body: body, slotCount: Slot.count), tokenIssuedAt: token.issuedAt)
+        return PushTemplate(
+            request: RequestTemplate(fields: fields, body: body, slotCount: Slot.count),
+            credentialMadeAt: token.issuedAt)
     }
 
-    /// Bytes that a push adds to a batch's arena, about: path, apns-id, telephone.
-    package static let bytesPerPush = 128
+    /// Path, apns-id, telephone.
+    package var bytesPerPush: Int { 128 }
 
     private static let pathPrefix = Array("/3/device/".utf8)
 
@@ -111,22 +121,28 @@ package struct APNsProvider: Sendable {
     /// Bytes. Apple: do not hard-code a length. This only keeps out what is no token.
     private static let longestToken = 400
 
-    /// Appends one push to a batch.
-    ///
-    /// - Parameters:
-    ///   - arena: holds the token and the telephone, UTF-8.
-    package static func append(
-        token: Range<Int>, telephone: Range<Int>, of arena: [UInt8], campaign: [UInt8], device: Int64,
-        to batch: RequestBatch
-    ) {
-        batch.append { request in
-            request.appendSlot { bytes in
-                bytes.append(contentsOf: pathPrefix)
-                bytes.append(contentsOf: arena[token])
+    package func append(_ targets: [PushTarget], of arena: [UInt8], campaign: [UInt8], to batch: RequestBatch) {
+        for target in targets {
+            batch.append { request in
+                request.appendSlot { bytes in
+                    bytes.append(contentsOf: Self.pathPrefix)
+                    bytes.append(contentsOf: arena[target.token.range])
+                }
+                request.appendSlot { PushID.append(campaign: campaign, device: target.device, to: &$0) }
+                request.appendSlot { UpgradePayload.appendEscaped(arena, target.telephone.range, to: &$0) }
             }
-            request.appendSlot { PushID.append(campaign: campaign, device: device, to: &$0) }
-            request.appendSlot { UpgradePayload.appendEscaped(arena, telephone, to: &$0) }
         }
+    }
+
+    package func refusal(of target: PushTarget, in arena: [UInt8], _ payload: UpgradePayload) -> String? {
+        if isTooLarge(target.telephone.range, of: arena, payload) { return "PayloadTooLarge" }
+        return Self.isSendable(token: target.token.range, of: arena) ? nil : "MalformedDeviceToken"
+    }
+
+    /// APNs takes 4096 bytes; a character of a telephone takes at most six in JSON (RFC 8259, 7).
+    private func isTooLarge(_ telephone: Range<Int>, of arena: [UInt8], _ payload: UpgradePayload) -> Bool {
+        guard telephone.count * 6 > payload.roomForTelephone else { return false }
+        return UpgradePayload.escapedSize(arena[telephone]) > payload.roomForTelephone
     }
 
     // MARK: Answer
@@ -151,14 +167,20 @@ package struct APNsProvider: Sendable {
         }
     }
 
-    /// Whether the service called the token bad where it was sent.
-    package func isBadToken(_ answer: Answer, in batch: RequestBatch) -> Bool {
-        means(answer, 400, .badToken, in: batch)
+    package func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException] {
+        var exceptions: [PushException] = []
+        for (request, answer) in batch.answers.enumerated() where answer.kind != .answered || answer.status != 200 {
+            exceptions.append(PushException(request: request, outcome: outcome(of: answer, in: batch, at: now)))
+        }
+        return exceptions
     }
 
-    /// Whether the service wants a pause of everything that uses this credential.
-    package func wantsPause(_ answer: Answer, in batch: RequestBatch) -> Bool {
-        means(answer, 429, .pauseCredential, in: batch)
+    package func badTokens(in batch: RequestBatch) -> [Int] {
+        batch.answers.indices.filter { means(batch.answers[$0], 400, .badToken, in: batch) }
+    }
+
+    package func wantsPause(_ batch: RequestBatch) -> Bool {
+        batch.answers.contains { means($0, 429, .pauseCredential, in: batch) }
     }
 
     private func means(
@@ -190,35 +212,26 @@ package struct APNsProvider: Sendable {
     /// After TooManyProviderTokenUpdates: minutes, up to Apple's 20 (PROTOCOLS 1.6).
     private static let credentialPause = Duration.seconds(300)
 
-    /// APNs called the token of `template` expired.
-    package func refused(_ template: Template, at now: Timestamp) throws -> ProviderTokenMachine.Refusal {
-        try tokens.refused(template.tokenIssuedAt, at: now)
+    package func renewCredential(
+        after template: PushTemplate, at now: Timestamp
+    ) throws -> ProviderTokenMachine.Refusal {
+        try tokens.refused(template.credentialMadeAt, at: now)
     }
 
-    /// APNs wants a pause of everything that uses this credential, also after a restart.
     package func pauseCredential(until time: Timestamp) {
         tokens.pause(until: time)
     }
 
-    /// When the pause is over that APNs wants of this credential, and its word for it; nil where it wants none.
     package func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)? {
         tokens.pause(at: now).map { ($0, "TooManyProviderTokenUpdates") }
     }
 
-    /// Whether both sign with one token source: what the service says about a credential concerns all that use it.
-    package func sharesCredential(with other: APNsProvider) -> Bool {
-        tokens === other.tokens
-    }
-
     // MARK: Words
 
-    /// Why the campaign is suspended and what its operator can do.
-    ///
-    /// - Parameter refused: how many of the first pushes were refused; for `.mostlyRefused`.
     package func explain(
-        _ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)? = nil, _ remedy: APNsRemedy
+        _ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?, _ place: SendingPlace
     ) -> String {
-        remedy.text(
+        APNsRemedy(place).text(
             fault, reason: reason, topic: settings.topic, teamID: tokens.teamID, keyID: tokens.keyID, refused: refused)
     }
 }

@@ -10,14 +10,10 @@ extension APNsProvider {
     /// All that a push can have, but for an answer's bare status. The operator's guide explains each.
     package static let reasons = APNsReaction.reasons.union(ownReasons)
 
-    /// The reason, or "other" where neither APNs nor the relay has it.
-    package static func knownReason(_ reason: String?) -> String {
-        guard let reason, reasons.contains(reason) else { return "other" }
-        return reason
-    }
+    package var knownReasons: Set<String> { Self.reasons }
 
     /// Whether a 5xx speaks of the server behind one connection, which is dropped, and not of the service.
-    package static func speaksOfConnection(_ reason: String) -> Bool { reason == "Shutdown" }
+    package func speaksOfConnection(_ reason: String) -> Bool { reason == "Shutdown" }
 
     /// Those that an operator ends by another key, topic or environment.
     package static let credentialReasons: Set<String> = [

@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
+import RelayEngine
 import WireFormat
 
 /// What an operator is told when a campaign is suspended: what is wrong, with which app, which field of the configuration
 /// to look at, and how to go on.
-package struct APNsRemedy: Sendable {
-    /// As the configuration names it.
-    package var app: String
-    /// The app's part of the configuration, such as `apps["com.example.app"].ios`.
-    package var section: String
-    /// Where the push was refused: "https://api.push.apple.com".
-    package var server: String
-    /// The campaign's id.
-    package var campaign: String
-    package var now: Timestamp
+struct APNsRemedy {
+    private let place: SendingPlace
 
-    package init(app: String, section: String, server: String, campaign: String, now: Timestamp) {
-        self.app = app
-        self.section = section
-        self.server = server
-        self.campaign = campaign
-        self.now = now
+    init(_ place: SendingPlace) {
+        self.place = place
     }
+
+    private var app: String { place.app }
+    private var section: String { place.section }
+    private var server: String { place.server }
+    private var now: Timestamp { place.now }
 
     /// - Parameters:
     ///   - refused: how many of the first pushes were refused; only for `.mostlyRefused`.
@@ -107,6 +100,7 @@ package struct APNsRemedy: Sendable {
     /// keeps the sockets open meanwhile.
     private func say(_ reason: String, _ what: String, _ check: String, restarts: Bool = true) -> String {
         "\(reason): \(what). Check \(check). Then: "
-            + (restarts ? "systemctl restart upgrade-relay && " : "") + "upgrade-relay campaigns resume \(campaign)"
+            + (restarts ? "systemctl restart upgrade-relay && " : "")
+            + "upgrade-relay campaigns resume \(place.campaign)"
     }
 }

@@ -52,7 +52,7 @@ import Testing
     /// A store as the release of that schema version left it.
     private func make(_ path: String, _ version: Int, devices: Int) throws {
         try StoreFile.create(path)
-        let connection = try Connection(path: path)
+        let connection = try SQLiteConnection(path: path)
         try Migration.run(
             on: connection, path: path, release: "0.1", at: Timestamp(seconds: 1_700_000_000),
             chain: Migration.chain.filter { $0.toVersion <= version })

@@ -14,7 +14,7 @@ import Telemetry
 /// `SQLiteStore` for the writer, in `Reader` for the others) and the parameter of a closure that runs inside that mutex's
 /// `withLock`. What comes out of such a closure is a `Sendable` value, which neither a connection nor a statement can be
 /// part of; statements are kept by their connection alone. Before the mutex has it, a connection is known to one `init`.
-@safe final class Connection: @unchecked Sendable {
+@safe final class SQLiteConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     private var statements: [SQL: Statement] = [:]
     private var pulse: Pulse?
@@ -73,7 +73,7 @@ import Telemetry
         _ = unsafe relay_sqlite3_keep_log_on_close(handle)
     }
 
-    /// Lets every statement of this connection tell that it gets on: each million of SQLite's instructions, some ten
+    /// Lets every statement of this connection report progress: each million of SQLite's instructions, some ten
     /// milliseconds, so that an index built over millions of rows is not taken for a thread that is stuck.
     func beat(_ pulse: Pulse) {
         self.pulse = pulse
@@ -88,7 +88,7 @@ import Telemetry
             }, owner)
     }
 
-    /// After each commit, copies the log into the file where `decide`, told of the pages in it, says so: what
+    /// After each commit, copies the log into the file where `decide`, given the number of pages in it, says so: what
     /// `PRAGMA wal_autocheckpoint` does from a fixed number on, by the same hook ("Each call to this function overrides the
     /// [...] wal_autocheckpoint pragma", sqlite.org/c3ref/wal_hook.html).
     func copyLog(where decide: @escaping (_ pages: Int) -> Bool) {
@@ -99,7 +99,7 @@ import Telemetry
             handle,
             { owner, handle, name, pages in
                 guard let owner = unsafe owner else { return SQLITE_OK }
-                let connection = unsafe Unmanaged<Connection>.fromOpaque(owner).takeUnretainedValue()
+                let connection = unsafe Unmanaged<SQLiteConnection>.fromOpaque(owner).takeUnretainedValue()
                 if connection.copiesLog?(Int(pages)) == true {
                     // Where a reader or another copy is in the way, the next commit tries again.
                     _ = unsafe sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
@@ -183,7 +183,7 @@ import Telemetry
     }
 
     /// Runs `body` in a transaction that begins with `begin` and is rolled back when anything throws.
-    func transaction<R>(_ begin: SQL, _ body: (Connection) throws -> R) throws -> R {
+    func transaction<R>(_ begin: SQL, _ body: (SQLiteConnection) throws -> R) throws -> R {
         try run(begin)
         do {
             let result = try body(self)
@@ -199,11 +199,11 @@ import Telemetry
 
 // MARK: - Locks that are not waited for
 
-extension Connection {
+extension SQLiteConnection {
     /// Tries again while others hold a lock, as long as the busy time-out says: for statements that change a lock they have
     /// already. SQLite answers those at once, for waiting could be a deadlock (sqlite.org/c3ref/busy_handler.html): two
     /// that open a new store together, each about to turn it to WAL.
-    func insisting<R>(_ body: (Connection) throws -> R) throws -> R {
+    func insisting<R>(_ body: (SQLiteConnection) throws -> R) throws -> R {
         let deadline = ContinuousClock.now + .milliseconds(Int64(Self.busyTimeout))
         while true {
             do {
@@ -217,13 +217,13 @@ extension Connection {
 
 // MARK: - Backup
 
-extension Connection {
+extension SQLiteConnection {
     /// Copies the whole database into `destination`, which must be empty, by SQLite's online backup
     /// (sqlite.org/c3ref/backup_finish.html), some pages at a time.
     ///
     /// - Parameter step: called after each step with the pages that are left and all pages. What it throws ends the copy.
     func copy(
-        into destination: Connection, pagesAtOnce: Int32, step: (_ left: Int64, _ all: Int64) throws -> Void
+        into destination: SQLiteConnection, pagesAtOnce: Int32, step: (_ left: Int64, _ all: Int64) throws -> Void
     ) throws {
         guard let backup = unsafe sqlite3_backup_init(destination.handle, "main", handle, "main") else {
             throw unsafe SQLiteFailure(code: sqlite3_extended_errcode(destination.handle), of: destination.handle)

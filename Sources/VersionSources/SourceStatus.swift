@@ -5,7 +5,7 @@ import Synchronization
 import UpgradeRules
 
 /// What any thread may ask while the sources are watched.
-final class SourceBoard: Sendable {
+final class SourceStatus: Sendable {
     struct State: Sendable {
         /// What is wrong just now, by part.
         var faults: [String: String] = [:]

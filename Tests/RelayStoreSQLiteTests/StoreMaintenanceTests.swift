@@ -10,8 +10,8 @@ import UpgradeRules
 
 @testable import RelayStoreSQLite
 
-@Suite("The store's upkeep", .ownThread)
-struct StoreUpkeepTests {
+@Suite("The store's maintenance", .ownThread)
+struct StoreMaintenanceTests {
     // MARK: Backup
 
     @Test("A backup taken while a writer never rests is one moment of the store, and sound")
@@ -121,6 +121,18 @@ struct StoreUpkeepTests {
                 "DROP TRIGGER delivery_batch_is_not_edited; UPDATE delivery_batch SET outcomes = zeroblob(11)",
                 "batches of the ledger", "1 to 10 is damaged: byte 11 of its outcomes"
             ),
+            (
+                """
+                INSERT INTO shard (campaign_id, number, cursor, last, remaining, done) VALUES (1, 1, 0, 4, 0, 0),
+                    (1, 2, 2, 9, 0, 0)
+                """, "shards of campaigns", "shards 1 and 2 overlap"
+            ),
+            (
+                """
+                INSERT INTO shard (campaign_id, number, cursor, last, remaining, environment) VALUES (1, 1, 0, 4, 0, 0),
+                    (1, 2, 2, 9, 0, 1)
+                """, "shards of campaigns", "both environments pack"
+            ),
             ("UPDATE campaign_reason SET devices = 9", "counts of reasons", "filtered is 3, its reasons add up to 9"),
             ("UPDATE app SET devices = 4", "counts of devices", "devices is 4, there are 10"),
             ("UPDATE version_seen SET devices = 4", "counts of devices", "versions were seen of 4 devices"),
@@ -212,7 +224,7 @@ struct StoreUpkeepTests {
         try fixture.registerDevices(0..<100)
         try fixture.store.administer("PRAGMA auto_vacuum = NONE; VACUUM")
         fixture.store.close()
-        #expect(try !FreePages.areGivenBack(Connection(path: fixture.path)))
+        #expect(try !FreePages.areGivenBack(SQLiteConnection(path: fixture.path)))
         let again = try fixture.outsider()
         #expect(try again.inspect("PRAGMA auto_vacuum") == [["2"]])
         #expect(try again.check { _ in true } == [])
@@ -241,7 +253,7 @@ extension StoreFixture {
         guard case .applied(let outcome, _) = applied, let campaign = outcome.campaign else { return }
         try store.planShards(campaign.key, shardSize: 1_000_000, at: time)
         var devices = DeviceRows()
-        try store.readDevices(app, after: 0, through: .max, limit: 1_000_000, into: &devices)
+        try store.readDevices(app, environment: .production, after: 0, through: .max, limit: 1_000_000, into: &devices)
         let rows = devices.rows.enumerated().map { number, device in
             var row =
                 filtered(number)

@@ -5,21 +5,21 @@ import Telemetry
 
 /// Outcomes that contradict what the store holds, such as those of devices that were deleted by hand while their pushes were
 /// on their way. To try them again as they are would keep every campaign waiting for ever.
-extension Conductor {
+extension Dispatcher {
     /// Records each of the batches by itself, so that a conflict costs the others nothing.
-    mutating func recordApart(_ flights: [Flight], at now: Timestamp) throws {
-        for flight in flights {
+    mutating func recordApart(_ batches: [Batch], at now: Moment) throws {
+        for batch in batches {
             pulse.beat()
-            if let run = flight.run, let settled = flight.settled {
+            if let run = batch.run, let settled = batch.settled {
                 do {
-                    try store.commit([settled] + (flight.recalled.map { [$0] } ?? []), at: now)
+                    try store.commit([settled] + (batch.recalled.map { [$0] } ?? []), at: now.wall)
                 } catch let error as StoreError where error.code == .conflict {
-                    try recordRest(of: flight, settled, of: run, at: now)
+                    try recordRest(of: batch, settled, of: run, at: now.wall)
                 }
             }
             // At once: where the store fails at a later one, this one must not be recorded again.
-            landed.removeFirst()
-            recorded(flight, at: now)
+            answered.removeFirst()
+            recorded(batch, at: now)
         }
     }
 
@@ -29,16 +29,16 @@ extension Conductor {
     /// Where even that is a conflict, the campaign is suspended: its outcomes would be lost, and its pushes go out again, for as
     /// long as it goes on.
     private mutating func recordRest(
-        of flight: Flight, _ settled: LedgerCommit, of run: CampaignRun, at now: Timestamp
+        of batch: Batch, _ settled: LedgerCommit, of run: CampaignRun, at now: Timestamp
     ) throws {
         let gone = try store.goneDevices(of: settled)
         let rest = settled.without(gone)
-        let recalled = try flight.recalled.map { $0.without(try store.goneDevices(of: $0)) }
+        let recalled = try batch.recalled.map { $0.without(try store.goneDevices(of: $0)) }
         do {
             try store.commit([rest] + (recalled.map { [$0] } ?? []), at: now)
-            flight.settled = rest
+            batch.settled = rest
             guard !gone.isEmpty else { return }
-            tell("outcomes of devices that have gone from the store are left out", run, settled, gone.contains)
+            report("outcomes of devices that have gone from the store are left out", run, settled, gone.contains)
         } catch let error as StoreError where error.code == .conflict {
             // First, as with a bad credential: the batch is read again when the campaign goes on.
             try suspend(
@@ -46,12 +46,12 @@ extension Conductor {
                 reason: "StoreConflict: \(error). `upgrade-relay store check` may know why. "
                     + "Resumed, the campaign sends again what was on its way", at: now)
             halt(run)
-            flight.settled = nil
-            tell("outcomes that the store cannot take are given up", run, settled) { _ in true }
+            batch.settled = nil
+            report("outcomes that the store cannot take are given up", run, settled) { _ in true }
         }
     }
 
-    private func tell(
+    private func report(
         _ message: StaticString, _ run: CampaignRun, _ commit: LedgerCommit, _ isLost: (Int64) -> Bool
     ) {
         let lost = commit.rows.filter { isLost($0.device) }

@@ -4,7 +4,7 @@ import RelayStore
 import UpgradeRules
 
 extension ConformanceCase {
-    static let upkeep: [ConformanceCase] = [
+    static let maintenance: [ConformanceCase] = [
         ConformanceCase("pruning takes the deliveries of old campaigns and keeps campaign, counts and reasons") {
             subject in
             try subject.registerDevices(300)

@@ -5,7 +5,7 @@ import Telemetry
 import UpgradeRules
 
 /// Lets waiting campaigns go once their store offers the version (DESIGN, rule 8). Used by the thread "sources".
-struct GateKeeper {
+struct AvailabilityCheck {
     private static let part = "availability"
 
     /// Something happened that may open a gate.
@@ -17,8 +17,8 @@ struct GateKeeper {
     private(set) var isNeeded = false
 
     /// Moves what may begin; when to come again at the latest.
-    mutating func tend(_ runner: SourceRunner, _ duties: SourceRunner.Duties) -> Timestamp? {
-        isNeeded = runner.board.read { !$0.stores.isEmpty }
+    mutating func update(_ runner: SourceRunner, _ callbacks: SourceRunner.Callbacks) -> Timestamp? {
+        isNeeded = runner.status.read { !$0.stores.isEmpty }
         do {
             let now = runner.clock()
             if isNeeded {
@@ -31,12 +31,12 @@ struct GateKeeper {
             for campaign in try runner.store.openCampaigns() where campaign.state == .waiting {
                 if try look(at: campaign, runner, now) { released = true }
             }
-            if released { duties.released() }
-            _ = runner.board.write { $0.faults.removeValue(forKey: Self.part) }
+            if released { callbacks.released() }
+            _ = runner.status.write { $0.faults.removeValue(forKey: Self.part) }
         } catch {
             // The store's own trouble is reported by those who write to it; this one keeps campaigns waiting.
             mustLook = true
-            runner.board.write { $0.faults[Self.part] = "waiting campaigns cannot be looked at: \(error)" }
+            runner.status.write { $0.faults[Self.part] = "waiting campaigns cannot be looked at: \(error)" }
             return runner.clock() + .seconds(5)
         }
         return nextOpening
@@ -44,7 +44,7 @@ struct GateKeeper {
 
     private mutating func look(at campaign: CampaignRecord, _ runner: SourceRunner, _ now: Timestamp) throws -> Bool {
         if let gate = runner.gate(campaign.required, of: campaign.app) {
-            let evidence = runner.board.read { $0.evidence[campaign.app] }
+            let evidence = runner.status.read { $0.evidence[campaign.app] }
             switch gate.verdict(evidence, at: now) {
             case .notOffered: return false
             case .held(_, let until):

@@ -2,11 +2,11 @@
 import Dispatch
 import Synchronization
 
-/// One at a time, in the order in which they came.
+/// Who wants the writer, one at a time, in the order in which they came: a fair lock.
 ///
 /// A plain mutex goes to whoever asks at the right moment: a thread that lets go and asks again at once, as an import does
 /// between two transactions, would nearly always be that one, and those who sleep would hardly ever.
-final class WaitingLine: Sendable {
+final class WriteQueue: Sendable {
     private struct State {
         var isTaken = false
         /// The first is the next.

@@ -11,10 +11,10 @@ import WireFormat
 @testable import RelayStoreSQLite
 
 /// How long a fan-out's commit takes beside a backup and a pruning of a large store.
-/// `make measure-upkeep`, or `UPKEEP_DEVICES=1000000 swift test --filter StoreUpkeepFigures`.
-@Suite("Figures of the store's upkeep", .ownThread)
-struct StoreUpkeepFigures {
-    private static let devices = ProcessInfo.processInfo.environment["UPKEEP_DEVICES"].flatMap { Int($0) }
+/// `make measure-maintenance`, or `MAINTENANCE_DEVICES=1000000 swift test --filter StoreMaintenanceFigures`.
+@Suite("Figures of the store's maintenance", .ownThread)
+struct StoreMaintenanceFigures {
+    private static let devices = ProcessInfo.processInfo.environment["MAINTENANCE_DEVICES"].flatMap { Int($0) }
 
     /// A fan-out's writer: a batch of 500 rows of a campaign after another, each commit timed.
     private final class Writer: Sendable {
@@ -29,7 +29,7 @@ struct StoreUpkeepFigures {
                 // At the speed of a push service, not of the disk.
                 while bell.wait(timeout: .now() + .milliseconds(2)) == .timedOut {
                     try? fixture.store.readDevices(
-                        fixture.app, after: after, through: .max, limit: 500, into: &devices)
+                        fixture.app, environment: .production, after: after, through: .max, limit: 500, into: &devices)
                     let rows = devices.rows.map { LedgerRow(device: $0.id, state: .accepted, attempts: 1) }
                     let commit = LedgerCommit(
                         campaign: campaign, shard: 0, cursor: devices.rows.last?.id ?? after, shardDone: false,

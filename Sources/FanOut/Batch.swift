@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+
+/// A batch of devices of one campaign for one push service: read, filtered, sent, answered, and turned into what the ledger
+/// gets.
+///
+/// Belongs to the fan-out's thread; only its requests travel to the lanes and back. Reused for its memory.
+final class Batch {
+    /// Where the devices came from.
+    enum Source: Equatable {
+        case shard(ShardRange, isLast: Bool)
+        case retries
+    }
+
+    /// Requests that travel together, and the rows that they are for.
+    struct Requests {
+        let batch: RequestBatch
+        /// For each request, its row.
+        var rows: [Int32] = []
+    }
+
+    /// The campaign that it is for; nil while it is spare.
+    private(set) var run: CampaignRun?
+    private(set) var service: PushService?
+    private(set) var source = Source.retries
+    private(set) var template: PushTemplate?
+    /// Batches are numbered as they are filled.
+    private(set) var tag = 0
+    var devices = DeviceRows()
+    /// One row for each device, once `settle` has run; until then only those that nothing is sent to are final.
+    private var rows: [LedgerRow] = []
+    private var targets: [PushTarget] = []
+    private(set) var requests: Requests?
+    /// Tokens that the service called bad, on their way to the app's other environment.
+    private(set) var secondTries: Requests?
+
+    /// What the ledger gets, once it is known: a commit that fails is tried again as it was.
+    var settled: LedgerCommit?
+    /// Why its answers stop the campaign; nil also as soon as the store knows.
+    var suspension: String?
+    /// Tokens that the service called bad were not tried in the other environment, for the credential is paused.
+    var isDeniedSecondTries = false
+    /// What was recorded as refused before it was clear that the credential is at fault, and is to be tried again.
+    var recalled: LedgerCommit?
+    /// Whether devices are handed over to the app's other service.
+    private(set) var handsOver = false
+
+    /// Pushes on their way.
+    var pushCount: Int { requests?.batch.count ?? 0 }
+
+    /// Which lane it goes to: a shard stays with its own.
+    var pin: Int {
+        switch source {
+        case .shard(let shard, _): shard.number
+        case .retries: 0
+        }
+    }
+
+    var schedulerSource: BatchScheduler.Source {
+        switch source {
+        case .shard(let shard, _): .shard(shard.number)
+        case .retries: .retries
+        }
+    }
+
+    // MARK: Before sending
+
+    /// Filters the devices that were read and builds the requests for the rest.
+    ///
+    /// A device that belongs to another service by now, because its environment was changed since the campaign was planned,
+    /// is handed over: the ledger gets it as due there at once.
+    ///
+    /// - Parameters:
+    ///   - most: requests; the devices from the first that would be one more on are left for a later batch.
+    ///   - tag: the batch's own number; its requests carry it.
+    func fill(
+        for run: CampaignRun, _ service: PushService, source: Source, atMost most: Int = .max, tag: Int,
+        at now: Timestamp
+    ) throws {
+        self.run = run
+        self.service = service
+        self.source = source
+        self.tag = tag
+        let (provider, payload, filter) = (run.route.provider, run.payload, run.filter)
+        let environment = service.key.environment
+        rows.removeAll(keepingCapacity: true)
+        targets.removeAll(keepingCapacity: true)
+        var targetRows: [Int32] = []
+        targetRows.reserveCapacity(devices.count)
+        for index in devices.rows.indices {
+            let row = devices.rows[index]
+            var ledgerRow = LedgerRow(
+                device: row.id, state: .filtered, attempts: row.attempts, telephone: row.telephone)
+            ledgerRow.wave = row.wave
+            ledgerRow.environment = environment
+            let target = PushTarget(token: row.token, telephone: row.telephone, device: row.id)
+            if let reason = filter.reason(against: row, in: devices) {
+                ledgerRow.reason = reason.rawValue
+            } else if row.environment != environment {
+                ledgerRow.state = .retrying
+                ledgerRow.reason = "NotSent"
+                ledgerRow.nextAttemptAt = now
+                ledgerRow.environment = row.environment
+                handsOver = true
+            } else if let reason = provider.refusal(of: target, in: devices.bytes, payload) {
+                ledgerRow.state = .rejected
+                ledgerRow.reason = reason
+            } else if targets.count >= most {
+                devices.cut(to: index)
+                if case .shard(let shard, _) = source { self.source = .shard(shard, isLast: false) }
+                break
+            } else {
+                targets.append(target)
+                targetRows.append(Int32(index))
+                ledgerRow.state = .inFlight
+            }
+            rows.append(ledgerRow)
+        }
+        guard !targets.isEmpty else { return }
+        let template = try service.template(for: run, at: now)
+        self.template = template
+        let batch = RequestBatch(
+            template: template.request, tag: tag, capacity: targets.count, bytesPerRequest: provider.bytesPerPush)
+        batch.waitsForConnection = service.waitsForConnection
+        provider.append(targets, of: devices.bytes, campaign: run.idBytes, to: batch)
+        requests = Requests(batch: batch, rows: targetRows)
+    }
+
+    // MARK: The other environment
+
+    /// Builds requests to the app's other service for all tokens that this one called bad, once in a batch.
+    ///
+    /// - Returns: what to send; nil where no token was bad.
+    func makeSecondTries(with template: PushTemplate) -> RequestBatch? {
+        guard secondTries == nil, let run, let requests else { return nil }
+        let provider = run.route.provider
+        let bad = provider.badTokens(in: requests.batch)
+        guard !bad.isEmpty else { return nil }
+        let batch = RequestBatch(
+            template: template.request, tag: tag, capacity: bad.count, bytesPerRequest: provider.bytesPerPush)
+        // Nobody waits for a server that is only asked to make sure.
+        batch.waitsForConnection = false
+        provider.append(bad.map { targets[$0] }, of: devices.bytes, campaign: run.idBytes, to: batch)
+        secondTries = Requests(batch: batch, rows: bad.map { requests.rows[$0] })
+        return batch
+    }
+
+    /// Whether one of its answers wants a pause of the credential.
+    var wantsPause: Bool {
+        guard let run, let requests else { return false }
+        return run.route.provider.wantsPause(requests.batch)
+    }
+
+    // MARK: After sending
+
+    /// Whether nothing was sent at all, so that the batch can simply be read again later. What was refused until the pool
+    /// gave up has a schedule to keep.
+    var isUntouched: Bool {
+        guard let requests else { return false }
+        return requests.batch.answers.allSatisfy { $0.kind == .unsent && $0.sends < PoolMachine.sendLimit }
+    }
+
+    /// Turns the answers into ledger rows.
+    func settle(with settlement: inout Settlement) {
+        guard let requests, let service else { return }
+        settlement.settle(requests, of: &rows, devices: devices)
+        // Second tries come behind what they are the second of.
+        if let secondTries {
+            settlement.settleSecondTries(secondTries, of: &rows, devices: devices, in: service.key.environment.other)
+        }
+    }
+
+    /// Puts refused pushes back in line: the credential was at fault, not they.
+    func retry(_ reasons: some Collection<String>, at time: Timestamp) {
+        for index in rows.indices where isRefused(rows[index], reasons) {
+            rows[index].state = .retrying
+            rows[index].nextAttemptAt = time
+        }
+    }
+
+    /// The rows of refused pushes, with their users' telephones.
+    func refusals(_ reasons: some Collection<String>) -> [(LedgerRow, telephone: [UInt8])] {
+        rows.filter { isRefused($0, reasons) }.map { ($0, Array(devices.bytes[$0.telephone.range])) }
+    }
+
+    private func isRefused(_ row: LedgerRow, _ reasons: some Collection<String>) -> Bool {
+        row.state == .rejected && row.attempts > 0 && row.reason.map { reasons.contains($0) } ?? false
+    }
+
+    /// What the ledger gets.
+    func commit(for campaign: CampaignKey, _ settlement: Settlement) -> LedgerCommit {
+        var commit =
+            switch source {
+            case .retries:
+                LedgerCommit(
+                    campaign: campaign, shard: nil, cursor: 0, shardDone: false, rows: rows, devices: devices,
+                    retirements: settlement.retirements)
+            case .shard(let shard, let isLast):
+                LedgerCommit(
+                    campaign: campaign, shard: shard.number,
+                    cursor: isLast ? shard.last : rows.last?.device ?? shard.last, shardDone: isLast, rows: rows,
+                    devices: devices, retirements: settlement.retirements)
+            }
+        commit.corrections = settlement.corrections
+        if run?.draw != nil { commit.waves = WaveTally.tallies(of: rows, areRetries: source == .retries) }
+        return commit
+    }
+
+    /// How the batch ended, for the service's machine.
+    var end: ServiceMachine.End {
+        var end = ServiceMachine.End(source: schedulerSource, tag: tag, pushes: pushCount)
+        for requests in [requests, secondTries].compactMap(\.self) {
+            for answer in requests.batch.answers { end.resends += max(0, Int(answer.sends) - 1) }
+        }
+        for answer in requests?.batch.answers ?? [] where answer.kind == .unreachable {
+            end.unreached += 1
+            end.rest = max(end.rest, .seconds(Int64(answer.retryAfter)))
+        }
+        if case .shard(_, let isLast) = source, let settled {
+            end.cursor = settled.cursor
+            end.isShardDone = isLast
+            end.earliestRetry =
+                rows.lazy.filter { [service] in $0.state == .retrying && $0.environment == service?.key.environment }
+                .compactMap(\.nextAttemptAt).min()
+        }
+        return end
+    }
+
+    func count(into tally: inout PushTally) {
+        guard let run else { return }
+        tally.add(rows, reasons: run.route.provider.knownReasons)
+    }
+
+    /// Frees what holds the lanes' memory, keeps its own.
+    func clear() {
+        // First, so that the buffers below have one owner again and are emptied in place.
+        settled = nil
+        isDeniedSecondTries = false
+        suspension = nil
+        recalled = nil
+        devices.removeAll()
+        rows.removeAll(keepingCapacity: true)
+        targets.removeAll(keepingCapacity: true)
+        requests = nil
+        secondTries = nil
+        template = nil
+        run = nil
+        service = nil
+        handsOver = false
+    }
+}

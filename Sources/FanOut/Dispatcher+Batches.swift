@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+import Telemetry
+
+/// Batches: out to the lanes, and back into the ledger.
+extension Dispatcher {
+    // MARK: Out
+
+    /// Lets each service have on its way what fills its connections, as far as there is room for all.
+    func shareBudget() {
+        let busy = services.values.filter { $0.machine.isBusy }
+        let shares = BatchBudget(configuration.limits).shares(streams: busy.map { $0.connections.streams })
+        for (service, share) in zip(busy, shares) { service.machine.change(share: share) }
+    }
+
+    /// Lets every campaign and service do what its machine says, until each waits.
+    ///
+    /// - Returns: how long until one of them has something to do without an event.
+    mutating func proceed() -> Duration {
+        var pause = Duration.seconds(3600)
+        guard !storeRests, !isStopping else { return pause }
+        // Who failed last time goes last: a fault in one app's part of the store must not keep the others waiting.
+        let order = runs.values.sorted {
+            ($0.record.key == lastToFail ? 1 : 0, $0.record.key) < ($1.record.key == lastToFail ? 1 : 0, $1.record.key)
+        }
+        for run in order where !run.machine.isHalted {
+            do {
+                for service in run.services { pause = min(pause, try send(run, to: service)) }
+                pause = min(pause, try advance(run))
+            } catch let error as StoreError {
+                lastToFail = run.record.key
+                noteStore(error)
+                return pause
+            } catch {
+                // The credential cannot be used: nothing can be sent with it.
+                halt(run)
+                do {
+                    try suspend(run.record, reason: "\(error)", at: now.wall)
+                } catch {
+                    // The next look finds it running, without a run, and begins here again.
+                    seenMark = nil
+                    noteStore(error)
+                    return pause
+                }
+            }
+        }
+        return pause
+    }
+
+    /// Carries out what the service's machine says, until it waits.
+    private mutating func send(_ run: CampaignRun, to service: PushService) throws -> Duration {
+        let store = store
+        while !run.machine.isHalted {
+            pulse.beat()
+            let now = now
+            switch service.machine.next(at: now) {
+            case .wait(let time):
+                return time ?? .seconds(3600)
+            case .endPause:
+                service.machine.pauseEnded()
+                log(.notice, "the pause is over: sending goes on", [("campaign", run.record.id)])
+            case .leaseShards(let limit):
+                let shards = try store.leaseShards(
+                    run.record.key, environment: service.key.environment, owner: configuration.owner,
+                    until: now.wall + .seconds(600), now: now.wall, limit: limit)
+                service.machine.leased(
+                    shards.map { ShardRange(number: $0.number, wave: $0.wave, cursor: $0.cursor, last: $0.last) })
+            case .readShard(let shard, let devices, let pushes):
+                try send(to: service, of: run) { batch, tag in
+                    try store.readDevices(
+                        run.record.app, environment: service.key.environment, after: shard.cursor, through: shard.last,
+                        limit: devices, of: run.slice(shard), into: &batch.devices)
+                    let isLast = batch.devices.count < devices
+                    try batch.fill(
+                        for: run, service, source: .shard(shard, isLast: isLast), atMost: pushes, tag: tag, at: now.wall
+                    )
+                }
+            case .readRetries(let pushes):
+                try send(to: service, of: run) { batch, tag in
+                    try store.readDueRetries(
+                        run.record.key, environment: service.key.environment, at: now.wall, limit: pushes,
+                        waves: run.draw, into: &batch.devices)
+                    guard !batch.devices.isEmpty else { return }
+                    try batch.fill(for: run, service, source: .retries, atMost: pushes, tag: tag, at: now.wall)
+                }
+            }
+        }
+        return .seconds(3600)
+    }
+
+    /// Fills a batch and hands it to a lane; one that has nothing to send is recorded as it is.
+    private mutating func send(
+        to service: PushService, of run: CampaignRun, _ fill: (Batch, _ tag: Int) throws -> Void
+    ) throws {
+        let batch = takeSpareBatch()
+        do {
+            try fill(batch, nextTag)
+        } catch {
+            giveBack(batch)
+            throw error
+        }
+        guard batch.run != nil else {
+            giveBack(batch)
+            // What is due and yet not read is looked for later, not at once and again and again.
+            let now = now.wall
+            let next = try store.nextRetry(run.record.key, environment: service.key.environment)
+            return service.machine.noRetriesLeft(next: next.map { $0 > now ? $0 : now + .seconds(1) })
+        }
+        service.machine.left(
+            batch.schedulerSource, tag: batch.tag, devices: batch.devices.count, pushes: batch.pushCount)
+        run.left(batch)
+        nextTag += 1
+        guard let requests = batch.requests else {
+            answered.append(batch)
+            return
+        }
+        batchesOut[batch.tag] = batch
+        if let address = service.connections.submit(requests.batch, pin: batch.pin) {
+            owners[address] = (service, false)
+        }
+    }
+
+    /// Carries out what the campaign's own machine says.
+    private mutating func advance(_ run: CampaignRun) throws -> Duration {
+        let now = now
+        switch run.machine.next(run.progress, at: now.wall) {
+        case .wait(let until):
+            return until.map { max($0 - now.wall, .zero) } ?? .seconds(3600)
+        case .endWave:
+            try endWave(of: run, at: now.wall)
+        case .beginWave:
+            try beginWave(of: run, at: now)
+        case .suspend(let reason):
+            try suspend(run.record, reason: reason, at: now.wall)
+            halt(run)
+            seenMark = nil
+        case .complete:
+            if try store.completeIfDone(run.record.key, at: now.wall) {
+                forget(run)
+                log(.notice, "the campaign is complete", [("campaign", run.record.id)])
+            } else {
+                // Another relay holds shards, or the campaign's state has just been changed.
+                halt(run)
+                forget(run)
+                seenMark = nil
+            }
+            return .seconds(3600)
+        }
+        return .zero
+    }
+
+    // MARK: Back
+
+    /// Records all batches that are back, in one transaction, and then those that are ready meanwhile because they were
+    /// filtered as a whole: for a while only, since an audience in which everybody is filtered would keep the thread from its
+    /// events until the last device.
+    mutating func record() {
+        let end = now.tick + configuration.recordingTurn
+        while !answered.isEmpty {
+            if storeRests { return }
+            pulse.beat()
+            let now = now
+            let batches = answered
+            var commits: [LedgerCommit] = []
+            commits.reserveCapacity(batches.count)
+            do {
+                for batch in batches {
+                    guard let run = batch.run, let service = batch.service, !batch.isUntouched else { continue }
+                    commits.append(batch.settled ?? settle(batch, of: run, service, at: now))
+                    if let recalled = batch.recalled { commits.append(recalled) }
+                    // First, so that a crash in between leaves its pushes unrecorded rather than going on with a bad
+                    // credential.
+                    if let reason = batch.suspension {
+                        try suspend(run.record, reason: reason, at: now.wall)
+                        batch.suspension = nil
+                    }
+                }
+                do {
+                    if !commits.isEmpty { try store.commit(commits, at: now.wall) }
+                    answered.removeAll(keepingCapacity: true)
+                    // The commits share the batches' buffers: gone before those are emptied.
+                    commits = []
+                    for batch in batches { recorded(batch, at: now) }
+                } catch let error as StoreError where error.code == .conflict {
+                    try recordApart(batches, at: now)
+                }
+            } catch {
+                return noteStore(error)
+            }
+            _ = proceed()
+            if self.now.tick >= end { return }
+        }
+    }
+
+    /// Tells the machines, and keeps the batch's memory for the next.
+    mutating func recorded(_ batch: Batch, at now: Moment) {
+        if let run = batch.run, let service = batch.service {
+            run.ended(batch)
+            if batch.settled != nil {
+                run.pushes.add(batch.pushCount, at: now.wall)
+                run.devices.add(batch.devices.count, at: now.wall)
+                batch.count(into: &tallies[run.record.app, default: PushTally()])
+            }
+            var end = batch.end
+            if batch.source == .retries {
+                do {
+                    end.nextRetry = try store.nextRetry(run.record.key, environment: service.key.environment)
+                } catch {
+                    noteStore(error)
+                    end.nextRetry = now.wall + .seconds(1)
+                }
+            }
+            service.machine.ended(end, campaign: run.record.key.row, at: now)
+            if batch.handsOver, batch.settled != nil { handOver(run, from: service, at: now) }
+            if run.isStopped {
+                forget(run)
+                // It may be running again already.
+                seenMark = nil
+            }
+        }
+        giveBack(batch)
+    }
+
+    /// Devices that belong to the app's other service by now are due there.
+    private mutating func handOver(_ run: CampaignRun, from service: PushService, at now: Moment) {
+        let other = service.key.environment.other
+        if let known = run.service(other) { return known.machine.handedOver(at: now.wall) }
+        do {
+            try begin(run, at: other, keepsRamp: false, now)
+        } catch {
+            // The next look begins the campaign anew, with all services that it has something for.
+            noteStore(error)
+            halt(run)
+            seenMark = nil
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+import Telemetry
+import WireFormat
+
+/// What the answers of a batch mean for its campaign and its service: go on, pause, sign anew, or stop and say why.
+extension Dispatcher {
+    /// What a batch came to. Judged once, whatever the store says to it: answers that the breaker has counted, or that
+    /// a credential was renewed for, must not count again when the store is tried again.
+    mutating func settle(
+        _ batch: Batch, of run: CampaignRun, _ service: PushService, at now: Moment
+    ) -> LedgerCommit {
+        let provider = run.route.provider
+        var settlement = Settlement(
+            provider: provider, environment: service.key.environment, tag: batch.tag, expiresAt: run.record.expiresAt,
+            now: now.wall)
+        batch.settle(with: &settlement)
+        if let pause = settlement.pause { pauseCredential(of: run, until: pause.until, reason: pause.reason, now) }
+        let judgement = service.machine.answered(
+            settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
+            random: Double.random(in: 0..<1))
+        weigh(judgement.trust, settlement, batch, of: run, service, at: now)
+        report(judgement.outage, of: service, settlement.failureText, at: now)
+        if let found = settlement.stop {
+            let place = self.service(run.record.app, found.environment, run.route).place(of: run, at: now.wall)
+            stop(
+                run, service, for: provider.explain(found.fault, reason: found.reason, refused: nil, place), batch)
+        }
+        if settlement.needsNewCredential { renewCredential(run, service, batch, at: now.wall) }
+        if judgement.isKeyUnrelated {
+            let place = service.place(of: run, at: now.wall)
+            stop(
+                run, service,
+                for: provider.explain(.unrelatedKey, reason: "UnrelatedKeyIdInToken", refused: nil, place), batch)
+        }
+        if let reason = settlement.otherEnvironmentFault {
+            let other = self.service(run.record.app, service.key.environment.other, run.route)
+            restSecondTries(at: other, for: .seconds(3600), "it refuses the credential: \(reason)")
+        }
+        let commit = batch.commit(for: run.record.key, settlement)
+        batch.settled = commit
+        return commit
+    }
+
+    /// Sends nothing more there at once. Where it is the campaign's main service, the campaign is suspended before the batch is
+    /// recorded; another one stops alone, and the campaign is suspended when nothing else is left to send. Answers that
+    /// come after it was halted suspend nothing: they are those of a credential that may have been repaired since.
+    private mutating func stop(_ run: CampaignRun, _ service: PushService, for reason: String, _ batch: Batch) {
+        guard !run.machine.isHalted, service.machine.stopReason == nil else { return }
+        guard service !== run.services.first else {
+            batch.suspension = reason
+            return halt(run)
+        }
+        service.machine.stop(campaign: run.record.key.row, for: reason)
+        service.withdraw()
+        log(
+            .error, "nothing is sent to one of the app's push services",
+            [("campaign", run.record.id), ("environment", service.key.environment.name), ("reason", reason)])
+    }
+
+    // MARK: The breaker
+
+    private mutating func weigh(
+        _ trust: ServiceMachine.Trust, _ settlement: Settlement, _ batch: Batch, of run: CampaignRun,
+        _ service: PushService, at now: Moment
+    ) {
+        let reasons = settlement.refusals.keys
+        let environment = service.key.environment
+        // What may be good in the other environment, and was not tried there, is not refused for good.
+        if run.machine.isHalted, run.route.triesOtherEnvironment { batch.retry(reasons, at: now.wall) }
+        let pauseEnd = settlement.pause?.until ?? service.machine.pause?.until
+        if batch.isDeniedSecondTries, let pauseEnd, pauseEnd < run.record.expiresAt {
+            batch.retry(settlement.badTokenReasons, at: pauseEnd)
+        }
+        switch trust {
+        case .trusted:
+            run.unjudged[environment] = nil
+        case .watching:
+            run.unjudged[environment, default: UnjudgedRefusals()].add(settlement.refusals)
+            run.unjudged[environment]?.add(batch.refusals(reasons))
+        case .tripped(_, isNew: false):
+            batch.retry(reasons, at: now.wall)
+        case .tripped(let count, isNew: true):
+            var unjudged = run.unjudged[environment] ?? UnjudgedRefusals()
+            unjudged.add(settlement.refusals)
+            batch.retry(reasons, at: now.wall)
+            batch.recalled = unjudged.recall(for: run.record.key, at: now.wall)
+            stop(
+                run, service,
+                for: run.route.provider.explain(
+                    .mostlyRefused, reason: unjudged.mainReason ?? "", refused: (count.refused, count.answers),
+                    service.place(of: run, at: now.wall)), batch)
+        }
+    }
+
+    // MARK: The credential
+
+    private mutating func renewCredential(
+        _ run: CampaignRun, _ service: PushService, _ batch: Batch, at now: Timestamp
+    ) {
+        guard let template = batch.template else { return }
+        for service in services.values where service.key.app == run.record.app { service.forgetTemplate() }
+        do {
+            switch try run.route.provider.renewCredential(after: template, at: now) {
+            case .alreadyRenewed, .paused:
+                break
+            case .sign:
+                log(
+                    .notice, "the provider token expired: a new one is signed",
+                    [("campaign", run.record.id), ("app", run.record.app.app)])
+            case .clockSkew:
+                let place = service.place(of: run, at: now)
+                stop(
+                    run, service,
+                    for: run.route.provider.explain(.clock, reason: "ExpiredProviderToken", refused: nil, place), batch)
+            }
+        } catch {
+            stop(run, service, for: "\(error)", batch)
+        }
+    }
+
+    /// Sends nothing with this credential before `time`, for whichever campaign (PROTOCOLS 1.6,
+    /// TooManyProviderTokenUpdates): another token would only make it worse.
+    private mutating func pauseCredential(
+        of run: CampaignRun, until time: Timestamp, reason: String, _ now: Moment
+    ) {
+        run.route.provider.pauseCredential(until: time)
+        for other in runs.values where other.route.provider.credential == run.route.provider.credential {
+            for service in other.services { pause(service, other, until: time, reason: reason) }
+        }
+    }
+
+    /// A campaign begins, or goes on, in a pause from before a restart or from another campaign.
+    func takeUpPause(_ service: PushService, _ run: CampaignRun, at now: Timestamp) {
+        guard let known = run.route.provider.credentialPause(at: now) else { return }
+        pause(service, run, until: known.until, reason: known.reason)
+    }
+
+    private func pause(_ service: PushService, _ run: CampaignRun, until time: Timestamp, reason: String) {
+        guard service.machine.pauseCredential(until: time, reason: reason) else { return }
+        log(
+            .warning, "the push service wants a pause",
+            [("campaign", run.record.id), ("reason", reason), ("until", time.internetTime)])
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import PushProviders
+import RelayEngine
+import RelayStore
+import WireFormat
+
+/// What other threads may know of the fan-out: once a turn.
+extension Dispatcher {
+    func publish() {
+        let tick = now.tick
+        let figures = runs.mapValues { run in
+            var figures = run.figures
+            // The pace of the service that most of it goes to is the campaign's.
+            figures.pacer = run.services.first?.machine.pacer
+            figures.tick = tick
+            figures.trouble = trouble(of: run)
+            return figures
+        }
+        var work = FanOutFigures()
+        work.tallies = tallies
+        work.lastLook = lastLook
+        work.apps = Array(routes.keys)
+        for run in runs.values { work.requestsOut[run.record.app, default: 0] += run.pushesOut }
+        for (key, service) in services {
+            let state = FanOutFigures.ServiceState(
+                environment: key.environment, isReachable: service.machine.connectionFault == nil,
+                isInOutage: service.machine.isInOutage)
+            work.services[key.app, default: []].append(state)
+            guard let rate = service.machine.pacer?.rate(at: tick), key.environment == .production else { continue }
+            work.rateLimits[key.app] = rate
+        }
+        for (app, route) in routes where work.rateLimits[app] == nil {
+            // Nothing was sent yet: the ramp begins with the first campaign.
+            work.rateLimits[app] = route.pace.map { Pacer($0, at: tick).rate(at: tick) }
+        }
+        let texts = faults.texts
+        board.write { [work] in
+            $0.figures = figures
+            $0.faults = texts
+            $0.work = work
+        }
+    }
+
+    /// Why nothing moves although the campaign runs.
+    private func trouble(of run: CampaignRun) -> String? {
+        for service in run.services {
+            if let pause = service.machine.pause { return pauseText(pause, service) }
+        }
+        for service in run.services {
+            if let text = service.machine.stopReason ?? faults.text(connectionPart(service)) { return text }
+        }
+        for service in run.services {
+            if let text = faults.text(outagePart(service)) { return text }
+        }
+        return faults.text("store")
+    }
+
+    func pauseText(_ pause: (until: Timestamp, reason: String), _ service: PushService) -> String {
+        let name = routes[service.key.app]?.provider.name ?? "the push service"
+        return "\(pause.reason): \(name) wants a pause from this key; sending goes on by itself at "
+            + pause.until.internetTime
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+import Telemetry
+import WireFormat
+
+/// Push services: made when they are needed, and how their troubles are reported.
+extension Dispatcher {
+    mutating func service(_ app: AppKey, _ environment: PushEnvironment, _ route: AppRoute) -> PushService {
+        let key = PushService.Key(app: app, environment: environment)
+        if let known = services[key] { return known }
+        let machine = ServiceMachine(
+            limits: configuration.limits, pace: route.pace, outageProbes: configuration.outageProbes, at: now)
+        let service = PushService(key, route: route, machine: machine, lanes: lanes)
+        services[key] = service
+        return service
+    }
+
+    /// The name of the fault that a service cannot be reached.
+    func connectionPart(_ service: PushService) -> String {
+        service.key.part((routes[service.key.app]?.provider.name ?? "APNs").lowercased())
+    }
+
+    /// The name of an outage among the faults.
+    func outagePart(_ service: PushService) -> String { service.key.part("outage") }
+
+    // MARK: Connections
+
+    mutating func noteConnections(_ address: PoolAddress, _ condition: PoolCondition) {
+        guard let (service, isForSecondTries) = owners[address] else { return }
+        let app = service.key.app
+        switch condition {
+        case .connected where isForSecondTries:
+            service.secondTriesRestUntil = nil
+        case .failing(let error, _) where isForSecondTries:
+            restSecondTries(at: service, for: .seconds(60), "it cannot be reached: \(error)")
+        case .connected:
+            if service.machine.connected() {
+                _ = faults.clear(connectionPart(service))
+                log(.notice, "connected to the push service again", [("app", app.app)])
+            }
+        case .failing(let error, let attempts):
+            // Whoever sends nothing asks for no other connection, and would never hear that it is over.
+            guard runs.values.contains(where: { $0.record.app == app }) else { return }
+            _ = faults.set(connectionPart(service), "cannot reach the push service: \(error)")
+            if service.machine.connectionFailed(error) {
+                log(
+                    .error, "cannot reach the push service",
+                    [
+                        ("app", app.app), ("error", error), ("attempts", String(attempts)),
+                    ])
+            }
+        }
+    }
+
+    // MARK: Outages
+
+    mutating func report(_ change: OutageHold.Change, of service: PushService, _ answer: String, at now: Moment) {
+        let (part, app) = (outagePart(service), service.key.app.app)
+        if !answer.isEmpty { service.outageText = answer }
+        let reason = service.outageText
+        func text(_ until: Timestamp) -> String {
+            "the push service answers \(reason) to nearly every push: sending waits and goes on by itself; "
+                + "the next try is at \(until.internetTime)"
+        }
+        switch change {
+        case .nothing:
+            break
+        case .began(let until):
+            _ = faults.set(part, text(now.wall(at: until)))
+            log(
+                .error, "the push service answers 5xx: sending is held",
+                [
+                    ("app", app), ("environment", service.key.environment.name), ("answer", reason),
+                    ("until", now.wall(at: until).internetTime),
+                ])
+            // What has not left yet does not leave: it is read again later, or due as a retry at once.
+            service.withdraw()
+        case .goesOn(let until):
+            _ = faults.set(part, text(now.wall(at: until)))
+        case .ended(let time):
+            _ = faults.clear(part)
+            log(
+                .notice, "the push service takes pushes again: sending goes on",
+                [
+                    ("app", app), ("environment", service.key.environment.name),
+                    ("seconds", String(time.milliseconds / 1000)),
+                ])
+        }
+    }
+
+    /// No service is waited for where no campaign sends: the next one finds out for itself, with its own small batch.
+    mutating func forgetIdleTroubles() {
+        for service in services.values where service.machine.isInOutage || service.machine.connectionFault != nil {
+            guard !runs.values.contains(where: { $0.record.app == service.key.app }) else { continue }
+            forgetTroubles(of: service, isReported: true)
+        }
+    }
+
+    mutating func forgetTroubles(of service: PushService, isReported: Bool) {
+        let had = service.machine.forgetTrouble()
+        for part in [had.outage ? outagePart(service) : nil, had.connection ? connectionPart(service) : nil] {
+            guard let part, faults.clear(part), isReported else { continue }
+            log(
+                .notice, "the push service is not waited for any more",
+                [("app", service.key.app.app), ("environment", service.key.environment.name)])
+        }
+    }
+
+    // MARK: The other environment
+
+    /// Sends what a service called bad tokens to the app's other one, where the app wants that.
+    ///
+    /// - Returns: whether the batch is on its way again.
+    mutating func sendSecondTries(_ batch: Batch) -> Bool {
+        guard let run = batch.run, let service = batch.service, run.route.triesOtherEnvironment,
+            !run.machine.isHalted, batch.secondTries == nil
+        else { return false }
+        let now = now
+        // The pause is the credential's, whichever environment it is shown to.
+        if service.machine.isPaused(at: now) || batch.wantsPause {
+            batch.isDeniedSecondTries = true
+            return false
+        }
+        let other = self.service(run.record.app, service.key.environment.other, run.route)
+        // A service in an outage is spared these too; no probe is made of what nobody waits for.
+        if other.machine.isInOutage || (other.secondTriesRestUntil.map { $0 > now.tick } ?? false) { return false }
+        // No credential: the first answers stand, and the next batch tells why.
+        guard let template = try? other.template(for: run, at: now.wall),
+            let requests = batch.makeSecondTries(with: template)
+        else { return false }
+        // Nobody asked the bucket: later pushes make up for them.
+        other.machine.sentBeside(requests.count)
+        if let address = other.secondTryConnections.submit(requests, pin: batch.pin) {
+            owners[address] = (other, true)
+        }
+        return true
+    }
+
+    /// No second tries there for a while, and the first answers stand: nobody waits for a server that is only asked to
+    /// make sure.
+    mutating func restSecondTries(at service: PushService, for time: Duration, _ reason: String) {
+        if service.secondTriesRestUntil == nil {
+            log(
+                .warning, "bad tokens are not tried in the other environment for now",
+                [("app", service.key.app.app), ("environment", service.key.environment.name), ("reason", reason)])
+        }
+        service.secondTriesRestUntil = now.tick + time
+        service.secondTryConnections.withdraw()
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+import PushProviders
+import RelayEngine
+import RelayStore
+import Telemetry
+import UpgradeRules
+
+/// The watcher: what the store says against what is being sent.
+extension Dispatcher {
+    /// Reconciles requirements with campaigns, and campaigns with runs, when the store has changed (DESIGN, rule 2).
+    mutating func lookAtStore() {
+        let now = now
+        guard now.tick >= nextLook, !isStopping else { return }
+        nextLook = now.tick + configuration.watchInterval
+        do {
+            let mark = try store.changeMark()
+            if mark != seenMark {
+                // What is superseded below was open before.
+                if lastLook == nil { knownOpen = Set(try store.openCampaigns().map(\.key)) }
+                try announceRises(at: now.wall)
+                try matchRuns(at: now)
+                seenMark = mark
+            }
+            for run in runs.values where now.wall >= run.record.expiresAt { try expire(run, at: now.wall) }
+            if now.tick >= nextWebhookSweep {
+                try store.forgetWebhooks(before: now.wall - configuration.webhookMemory)
+                nextWebhookSweep = now.tick + .seconds(3600)
+            }
+            noteLook(nil)
+            lastLook = now.wall
+        } catch {
+            noteLook(error)
+        }
+    }
+
+    private mutating func announceRises(at now: Timestamp) throws {
+        let records = try store.versions()
+        onVersions(records)
+        for record in records {
+            guard let required = record.required else { continue }
+            let part = "app:\(record.app.app)/\(record.app.platform.rawValue)"
+            guard let route = routes[record.app] else {
+                _ = faults.clear(part)
+                // Fine for an app that only asks at login; worth a line where somebody expected pushes.
+                if unrouted.insert(record.app).inserted {
+                    log(
+                        .notice, "a required version is stored for an app without a push service",
+                        [("app", record.app.app), ("platform", record.app.platform.rawValue)])
+                }
+                continue
+            }
+            do {
+                if let campaign = try store.reconcile(record.app, draft: route.draft, at: now) {
+                    log(
+                        .notice, "the required version rose: a campaign begins",
+                        [
+                            ("campaign", campaign.id), ("app", record.app.app), ("required", required.text),
+                        ])
+                }
+                _ = faults.clear(part)
+            } catch let error as StoreError where error.code == .noDownloadURL {
+                if faults.set(part, error.description) {
+                    log(
+                        .error, "a requirement cannot be announced without a download URL",
+                        [
+                            ("app", record.app.app), ("required", required.text),
+                        ])
+                }
+            }
+        }
+    }
+
+    private mutating func matchRuns(at now: Moment) throws {
+        let open = try store.openCampaigns()
+        try reportSuperseded(open)
+        let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
+        for (key, run) in runs where !running.contains(key) { halt(run) }
+        for run in runs.values where run.isStopped { forget(run) }
+        rerouted.formIntersection(running)
+        var failure: (any Error)?
+        for record in open where record.state == .running {
+            if let run = runs[record.key] {
+                noteRelease(of: record, run)
+                continue
+            }
+            guard newRoutes[record.app] == nil, let route = routes[record.app] else { continue }
+            do {
+                if now.wall >= record.expiresAt {
+                    try expire(record, at: now.wall)
+                } else {
+                    try begin(record, route, at: now)
+                }
+            } catch {
+                // The other apps' campaigns begin all the same.
+                failure = error
+            }
+        }
+        shareBudget()
+        if let failure { throw failure }
+    }
+
+    private mutating func begin(_ record: CampaignRecord, _ route: AppRoute, at now: Moment) throws {
+        do {
+            try route.provider.check(route.payload(message: record.message, downloadURL: record.downloadURL))
+        } catch {
+            try suspend(record, reason: "PayloadTooLarge: \(error)", at: now.wall)
+            return
+        }
+        if !record.isPlanned { try plan(record, route, at: now.wall) }
+        var record = record
+        if record.waves.isEmpty, route.waves != nil, let planned = try store.campaign(record.key) {
+            record.waves = planned.waves
+        }
+        try recallRefusals(of: record, at: now.wall)
+        let run = CampaignRun(record: record, route: route)
+        let keepsRamp = rerouted.contains(record.key)
+        for environment in try store.environments(of: record.key) {
+            try begin(run, at: environment, keepsRamp: keepsRamp, now)
+        }
+        rerouted.remove(record.key)
+        runs[record.key] = run
+        log(.info, "sending", [("campaign", record.id), ("app", record.app.app)])
+    }
+
+    private func plan(_ record: CampaignRecord, _ route: AppRoute, at now: Timestamp) throws {
+        // A shard has one batch on its way at a time: small audiences get many small shards, so that there are enough to
+        // hide what an answer takes until near the end; larger ones are of whole batches.
+        let batch = max(1, configuration.limits.batchSize)
+        let part = Int(record.counts.audience) / (4 * BatchBudget(configuration.limits).mostBatches)
+        let size = part > batch ? (part + batch - 1) / batch * batch : part
+        // Paced batches are small, and it takes several on their way to hide what an answer takes.
+        let least = route.pace == nil ? 500 : 20
+        try store.planShards(
+            record.key, shardSize: min(max(size, least), configuration.largestShard), waves: route.waves, at: now)
+    }
+
+    /// The campaign sends to this service, too.
+    mutating func begin(
+        _ run: CampaignRun, at environment: PushEnvironment, keepsRamp: Bool, _ now: Moment
+    ) throws {
+        let nextRetry = try store.nextRetry(run.record.key, environment: environment)
+        let service = service(run.record.app, environment, run.route)
+        // Whatever was repaired before it goes on, the clock included, is to be seen at once.
+        service.forgetTemplate()
+        service.machine.begin(
+            campaign: run.record.key.row, nextRetry: nextRetry, delivered: run.record.counts.accepted,
+            keepsRamp: keepsRamp, at: now)
+        run.add(service)
+        takeUpPause(service, run, at: now.wall)
+    }
+
+    /// What is still on its way comes in first: the campaign then has no run any more and is expired by `matchRuns`.
+    private mutating func expire(_ run: CampaignRun, at now: Timestamp) throws {
+        halt(run)
+        guard run.isStopped else { return }
+        forget(run)
+        try expire(run.record, at: now)
+    }
+
+    private mutating func expire(_ record: CampaignRecord, at now: Timestamp) throws {
+        let before = try store.campaign(record.key)?.counts.expired ?? 0
+        try store.expireCampaign(record.key, at: now)
+        let after = try store.campaign(record.key)?.counts.expired ?? before
+        tallies[record.app, default: PushTally()].add(expired: Int(after - before))
+        log(.notice, "the campaign's time to live ran out", [("campaign", record.id)])
+    }
+
+    /// Stops a campaign that cannot succeed, with the reason that its status shows.
+    mutating func suspend(_ record: CampaignRecord, reason: String, at now: Timestamp) throws {
+        if try store.moveCampaign(record.key, from: [.running], to: .suspended, reason: reason, at: now) {
+            log(.error, "the campaign is suspended", [("campaign", record.id), ("reason", reason)])
+        }
+    }
+
+    /// Begins nothing new for the campaign and calls back what has not left.
+    func halt(_ run: CampaignRun) {
+        guard !run.machine.isHalted else { return }
+        run.machine.halt()
+        for service in run.services {
+            service.machine.halt(campaign: run.record.key.row)
+            service.withdraw()
+        }
+    }
+
+    /// Nothing of the campaign is on its way any more.
+    mutating func forget(_ run: CampaignRun) {
+        for service in run.services { service.machine.forget(campaign: run.record.key.row) }
+        runs[run.record.key] = nil
+    }
+
+    /// Says in the log which campaigns were superseded since the last look. The store does that in the transaction that
+    /// announces the newer requirement, whoever brought it: a webhook, a command, or another program's row.
+    private mutating func reportSuperseded(_ open: [CampaignRecord]) throws {
+        let now = Set(open.map(\.key))
+        for key in knownOpen.subtracting(now) {
+            guard let record = try store.campaign(key), record.state == .superseded else { continue }
+            log(
+                .notice, "a newer requirement superseded the campaign",
+                [
+                    ("campaign", record.id), ("app", record.app.app), ("platform", record.app.platform.rawValue),
+                    ("required", record.required.text), ("reason", record.reason ?? ""),
+                    ("accepted", String(record.counts.accepted)), ("notSent", String(record.counts.cancelled)),
+                ])
+        }
+        knownOpen = now
+    }
+
+    /// Puts back in line what was recorded as refused before a restart, a reload or a pause, where the service has taken nothing
+    /// of the campaign yet: that run's breaker did not come to judge, the credential may have been at fault, and may
+    /// have been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
+    private func recallRefusals(of record: CampaignRecord, at now: Timestamp) throws {
+        guard record.counts.rejected > 0, record.counts.accepted + record.counts.unregistered == 0 else { return }
+        let refused = try store.deliveries(of: record.key, state: .rejected, telephone: nil, after: 0, limit: 1000)
+        var refusals = UnjudgedRefusals()
+        // What never went out was refused by the relay itself.
+        refusals.add(
+            refused.filter { $0.attempts > 0 }.map { push in
+                let row = LedgerRow(
+                    device: push.device, state: .rejected, attempts: UInt16(clamping: push.attempts),
+                    reason: push.reason)
+                return (row, telephone: Array((push.telephone ?? "").utf8))
+            })
+        guard let commit = refusals.recall(for: record.key, at: now) else { return }
+        try store.commit([commit], at: now)
+        log(
+            .notice, "refused pushes are tried again: the service has taken none of the campaign yet",
+            [("campaign", record.id), ("pushes", String(commit.rows.count))])
+    }
+}

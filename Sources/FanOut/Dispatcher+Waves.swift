@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Telemetry
+import WireFormat
+
+/// To whom first: a campaign's waves.
+extension Dispatcher {
+    /// Notes that the wave is over and sets the time of the next.
+    mutating func endWave(of run: CampaignRun, at now: Timestamp) throws {
+        try store.endWave(run.record.key, at: now)
+        guard let record = try store.campaign(run.record.key), let wave = record.waves.current else { return halt(run) }
+        run.take(record.waves)
+        let next = record.waves.nextAt(run.route.waveRules) ?? now
+        run.machine.waveEnded(next: next)
+        log(
+            .notice, "a wave is done",
+            [
+                ("campaign", record.id), ("wave", "\(wave.number + 1) of \(record.waves.list.count)"),
+                ("accepted", String(wave.accepted)), ("failed", String(wave.failed)), ("next", next.internetTime),
+            ])
+    }
+
+    /// Begins the next wave, unless an operator has to say so.
+    mutating func beginWave(of run: CampaignRun, at now: Moment) throws {
+        guard let record = try store.campaign(run.record.key) else { return halt(run) }
+        switch record.waves.verdict(run.route.waveRules) {
+        case .hold(let reason):
+            if try store.holdWave(record.key, reason: reason, at: now.wall) {
+                log(.warning, "the next wave is held", [("campaign", record.id), ("reason", reason)])
+            }
+            halt(run)
+            seenMark = nil
+        case .begin:
+            try store.beginNextWave(record.key, at: now.wall)
+            guard let begun = try store.campaign(record.key), let wave = begun.waves.current else { return halt(run) }
+            run.take(begun.waves)
+            run.machine.waveBegan(hasMore: begun.waves.next != nil)
+            for service in run.services { service.machine.waveBegan(at: now) }
+            log(
+                .notice, "a wave begins",
+                [
+                    ("campaign", record.id), ("wave", "\(wave.number + 1) of \(begun.waves.list.count)"),
+                    ("devices", String(wave.devices)), ("percent", wave.percentText),
+                ])
+        }
+    }
+
+    /// Takes note of an operator who does not want to wait for the next wave.
+    func noteRelease(of record: CampaignRecord, _ run: CampaignRun) {
+        guard record.waves.areBetween, record.waves != run.waves, let next = record.waves.nextAt(run.route.waveRules)
+        else { return }
+        run.take(record.waves)
+        run.machine.waveEnded(next: next)
+    }
+}

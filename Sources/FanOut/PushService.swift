@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+
+/// One push service as the fan-out uses it: what decides what goes there, and the connections that lead there.
+///
+/// Belongs to the fan-out's thread.
+final class PushService {
+    struct Key: Hashable {
+        var app: AppKey
+        var environment: PushEnvironment
+
+        /// The name of the service's faults. The sandbox has its own: its good health says nothing about production.
+        func part(_ kind: String) -> String {
+            environment == .production ? "\(kind):\(app.app)" : "\(kind):\(app.app)/sandbox"
+        }
+    }
+
+    let key: Key
+    var machine: ServiceMachine
+    let connections: ServiceConnections
+    /// Tokens that the app's other service called bad go over connections of their own: where these cannot be made, the
+    /// pushes that belong here must not come back with them.
+    let secondTryConnections: ServiceConnections
+    /// Until when no second tries are made here.
+    var secondTriesRestUntil: MonotonicTime?
+    /// What the service answers in its outage, such as "503 ServiceUnavailable".
+    var outageText = ""
+    private let configuration: PoolConfiguration
+    private let provider: any PushProvider
+    private var known: (campaign: CampaignKey, template: PushTemplate, until: Timestamp)?
+
+    init(_ key: Key, route: AppRoute, machine: ServiceMachine, lanes: LaneSet) {
+        self.key = key
+        self.machine = machine
+        configuration = route.pool(for: key.environment)
+        provider = route.provider
+        connections = ServiceConnections(lanes, configuration, route.provider.answerJudge)
+        secondTryConnections = ServiceConnections(lanes, configuration, route.provider.answerJudge)
+    }
+
+    /// Whether a batch stays in the queue for as long as no connection can be had. What is for development builds comes back
+    /// instead and is recorded as waiting: they are few, and their users look at what became of each.
+    var waitsForConnection: Bool { key.environment == .production }
+
+    var server: Origin { configuration.origin }
+
+    /// The request template with a credential that is fit for use, made anew every minute at most.
+    ///
+    /// - Throws: what keeps the credential from being used.
+    func template(for run: CampaignRun, at now: Timestamp) throws -> PushTemplate {
+        if let known, known.campaign == run.record.key, now < known.until { return known.template }
+        let made = try provider.template(
+            for: run.payload, authority: configuration.origin.authority, expiresAt: run.record.expiresAt, at: now)
+        known = (run.record.key, made, now + .seconds(60))
+        return made
+    }
+
+    func forgetTemplate() {
+        known = nil
+    }
+
+    func place(of run: CampaignRun, at now: Timestamp) -> SendingPlace {
+        SendingPlace(
+            app: key.app.app, section: run.route.section, server: configuration.origin.description,
+            campaign: run.record.id, now: now)
+    }
+
+    /// Hands back what no lane has sent yet.
+    func withdraw() {
+        connections.withdraw()
+        secondTryConnections.withdraw()
+    }
+
+    /// Closes every connection; what is still out on one comes back as lost.
+    func close() {
+        connections.close()
+        secondTryConnections.close()
+    }
+}

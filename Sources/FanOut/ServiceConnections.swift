@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import Threading
+
+/// The lanes, and who gets what they hand back.
+struct LaneSet {
+    let lanes: [any BatchLane]
+    let receivers: [LaneReceiver]
+
+    init(_ lanes: [any BatchLane], mailbox: Mailbox<FanOut.Event>) {
+        self.lanes = lanes
+        receivers = lanes.indices.map { LaneReceiver(mailbox: mailbox, lane: $0) }
+    }
+}
+
+/// A pool as the lanes name it.
+struct PoolAddress: Hashable {
+    var pool: PoolID
+    var lane: Int
+}
+
+/// One push service's connection pools, one in each lane: made when first needed, kept for hours (Apple: "keep connections
+/// open", PROTOCOLS 1.7).
+final class ServiceConnections {
+    private let lanes: LaneSet
+    private let configuration: PoolConfiguration
+    private let judge: any AnswerJudge
+    private var pools: [Int: PoolID] = [:]
+    private var streamsOfLane: [Int: Int] = [:]
+
+    init(_ lanes: LaneSet, _ configuration: PoolConfiguration, _ judge: any AnswerJudge) {
+        self.lanes = lanes
+        self.configuration = configuration
+        self.judge = judge
+    }
+
+    /// Hands a batch to the lane that its shard is pinned to.
+    ///
+    /// - Returns: the pool, where it is a new one.
+    func submit(_ batch: RequestBatch, pin: Int) -> PoolAddress? {
+        let lane = pin % lanes.lanes.count
+        if let known = pools[lane] {
+            lanes.lanes[lane].submit(batch, to: known)
+            return nil
+        }
+        let pool = lanes.lanes[lane].addPool(configuration, judge: judge, receiver: lanes.receivers[lane])
+        pools[lane] = pool
+        lanes.lanes[lane].submit(batch, to: pool)
+        return PoolAddress(pool: pool, lane: lane)
+    }
+
+    /// Hands back what has not been sent yet.
+    func withdraw() {
+        for (lane, pool) in pools { lanes.lanes[lane].withdraw(pool) }
+    }
+
+    /// Closes every connection; what is still out on one comes back as lost.
+    func close() {
+        for (lane, pool) in pools { lanes.lanes[lane].removePool(pool) }
+        pools.removeAll()
+        streamsOfLane.removeAll()
+    }
+
+    /// The lane's pool carries so many requests at once now.
+    func note(lane: Int, carries streams: Int) {
+        streamsOfLane[lane] = streams
+    }
+
+    /// What the pools carry together.
+    var streams: Int { streamsOfLane.values.reduce(0, +) }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP2
+package import RelayEngine
+package import UpgradeRules
+
+/// One app's way to a kind of push service: what a push looks like on the wire and what its answer means.
+///
+/// The seam between the fan-out and APNs, and whatever comes beside it. A campaign chooses its provider once; every call
+/// below is for a whole batch, so that nothing is looked up per push. Called on the fan-out's thread, but for `answerJudge`.
+package protocol PushProvider: Sendable {
+    /// As people know it: "APNs".
+    var name: String { get }
+    /// Equal where two providers send the same pushes with the same credential: a reload that changes nothing keeps connections.
+    var identity: AnyHashable { get }
+    /// Equal where the push service sees one credential: its word about it concerns all that use it.
+    var credential: AnyHashable { get }
+    /// Judges answers for the connection they came on, on the lane's thread.
+    var answerJudge: any AnswerJudge { get }
+    /// Bytes that a push adds to a batch's arena, about.
+    var bytesPerPush: Int { get }
+
+    /// Says whether the payload can be sent at all, the telephone left out.
+    ///
+    /// - Throws: `PayloadError`.
+    func check(_ payload: UpgradePayload) throws
+
+    /// What all pushes of a campaign share at this moment.
+    ///
+    /// - Parameter authority: the service's host and port, as a request names them.
+    /// - Throws: what keeps the credential from being used, such as `SigningError`.
+    func template(
+        for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
+    ) throws -> PushTemplate
+
+    /// Appends a push for each target, in their order, to a batch made with a template of the payload.
+    ///
+    /// - Parameters:
+    ///   - arena: holds the targets' bytes.
+    ///   - campaign: the campaign's public id, of which the push's own id is made.
+    func append(_ targets: [PushTarget], of arena: [UInt8], campaign: [UInt8], to batch: RequestBatch)
+
+    /// Why a push cannot be sent, whatever the service would say; nil where it can.
+    func refusal(of target: PushTarget, in arena: [UInt8], _ payload: UpgradePayload) -> String?
+
+    /// What became of the requests that the service did not simply take, in the batch's order.
+    func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException]
+
+    /// The requests whose token the service called bad where it was sent.
+    func badTokens(in batch: RequestBatch) -> [Int]
+
+    /// Whether one of the answers wants a pause of everything that uses this credential.
+    func wantsPause(_ batch: RequestBatch) -> Bool
+
+    /// Whether a 5xx with this reason speaks of the server behind one connection and not of the service.
+    func speaksOfConnection(_ reason: String) -> Bool
+
+    /// All reasons that a push can have, but for an answer's bare status: labels of a bounded number.
+    var knownReasons: Set<String> { get }
+
+    /// The service called the template's credential expired.
+    func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> ProviderTokenMachine.Refusal
+
+    /// The service wants nothing that uses this credential before then, also after a restart.
+    func pauseCredential(until time: Timestamp)
+
+    /// When the pause is over that the service wants, and its word for it; nil where it wants none.
+    func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)?
+
+    /// Why a campaign is suspended and what its operator can do.
+    ///
+    /// - Parameter refused: how many of the first pushes were refused; for `.mostlyRefused`.
+    func explain(
+        _ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?, _ place: SendingPlace
+    ) -> String
+}
+
+/// Whom one push is for: slices of the batch's arena.
+package struct PushTarget: Sendable {
+    package var token: ByteSlice
+    package var telephone: ByteSlice
+    package var device: Int64
+
+    package init(token: ByteSlice, telephone: ByteSlice, device: Int64) {
+        self.token = token
+        self.telephone = telephone
+        self.device = device
+    }
+}
+
+/// What all pushes of a campaign share, with the credential of one moment.
+package struct PushTemplate: Sendable {
+    package let request: RequestTemplate
+    /// When its credential was made.
+    package let credentialMadeAt: Timestamp
+}
+
+/// A request that the service did not simply take.
+package struct PushException: Sendable, Hashable {
+    /// Its place in the batch.
+    package var request: Int
+    package var outcome: PushOutcome
+
+    package init(request: Int, outcome: PushOutcome) {
+        self.request = request
+        self.outcome = outcome
+    }
+}
+
+/// Where pushes were refused, as the operator knows it.
+package struct SendingPlace: Sendable {
+    /// As the configuration names it.
+    package var app: String
+    /// The app's part of the configuration, such as `apps["com.example.app"].ios`.
+    package var section: String
+    /// "https://api.push.apple.com".
+    package var server: String
+    /// The campaign's id.
+    package var campaign: String
+    package var now: Timestamp
+
+    package init(app: String, section: String, server: String, campaign: String, now: Timestamp) {
+        self.app = app
+        self.section = section
+        self.server = server
+        self.campaign = campaign
+        self.now = now
+    }
+}
+
+/// Whether a campaign that is suspended for this reason waits for a better credential, or the right environment.
+package enum SuspensionReason {
+    package static func isOfCredential(_ reason: String?) -> Bool {
+        guard let reason else { return false }
+        return APNsProvider.credentialReasons.contains(String(reason.prefix { $0 != ":" }))
+    }
+}

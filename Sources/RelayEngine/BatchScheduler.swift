@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides which batch of one campaign's devices goes next to one push service. Pure: events in, one step out.
+///
+/// Each shard has at most one batch on its way, so that its cursor only ever moves over recorded outcomes; many shards
+/// at once hide the push service's latency. At most one batch of retries is on its way, because its devices stay "due" in
+/// the ledger until it is recorded.
+package struct BatchScheduler: Sendable {
+    package enum Step: Sendable, Equatable {
+        /// Take shards, so that `limit` are held in all, and report them with `leased`.
+        case leaseShards(limit: Int)
+        /// Read a batch of the shard.
+        case readShard(ShardRange)
+        /// Read a batch of due retries.
+        case readRetries
+        /// Nothing to read before an event, or before `until` where a retry is scheduled.
+        case wait(until: Timestamp?)
+    }
+
+    /// Where a batch's devices came from.
+    package enum Source: Sendable, Equatable {
+        case shard(Int)
+        case retries
+    }
+
+    private enum Retries: Sendable, Equatable {
+        /// When the next one is due; nil when none is scheduled.
+        case next(Timestamp?)
+        case out
+    }
+
+    private var idle: [ShardRange] = []
+    private var out: [Int: ShardRange] = [:]
+    private var allLeased = false
+    private var retries: Retries
+
+    /// - Parameter nextRetry: what the ledger says is scheduled.
+    package init(nextRetry: Timestamp?) {
+        retries = .next(nextRetry)
+    }
+
+    package var batchesOut: Int { out.count + (retries == .out ? 1 : 0) }
+    /// Every device of the shards that there are has an outcome; retries may be to come.
+    package var areShardsDone: Bool { allLeased && idle.isEmpty && out.isEmpty }
+    /// Nothing is left to do, now or later.
+    package var isDone: Bool { areShardsDone && retries == .next(nil) }
+
+    /// - Parameter most: batches that may be on their way.
+    package func next(at now: Timestamp, atMost most: Int) -> Step {
+        guard batchesOut < most else { return .wait(until: nil) }
+        var due: Timestamp?
+        if case .next(let time?) = retries {
+            if time <= now { return .readRetries }
+            due = time
+        }
+        if let shard = idle.last { return .readShard(shard) }
+        // Twice what can be on its way: a lease is a transaction, and shards end one by one.
+        if !allLeased { return .leaseShards(limit: 2 * most) }
+        return .wait(until: due)
+    }
+
+    // MARK: What happened
+
+    /// The store gave these shards, among them those that are held already; nothing new means that none is left to take.
+    package mutating func leased(_ shards: [ShardRange]) {
+        let fresh = shards.filter { shard in out[shard.number] == nil && !idle.contains { $0.number == shard.number } }
+        allLeased = fresh.isEmpty
+        // Lowest number last, where `next` takes from.
+        idle.append(contentsOf: fresh.sorted { $0.number > $1.number })
+    }
+
+    /// A batch was read and is on its way.
+    package mutating func left(_ source: Source) {
+        switch source {
+        case .retries:
+            retries = .out
+        case .shard(let number):
+            guard let index = idle.lastIndex(where: { $0.number == number }) else { return }
+            out[number] = idle.remove(at: index)
+        }
+    }
+
+    /// The shard's batch is recorded, up to `cursor`; nil: it came back unsent as a whole and is read again later.
+    package mutating func shardBatchEnded(_ number: Int, cursor: Int64?, isDone: Bool) {
+        guard var shard = out.removeValue(forKey: number) else { return }
+        if let cursor { shard.cursor = cursor }
+        if cursor == nil || !isDone { idle.append(shard) }
+    }
+
+    /// The retry batch is recorded, or there was nothing to read; `next` is what the ledger says is scheduled now.
+    package mutating func retryBatchEnded(next: Timestamp?) {
+        retries = .next(next)
+    }
+
+    /// A push is to be tried again at `time`.
+    package mutating func retryScheduled(at time: Timestamp) {
+        guard case .next(let known) = retries else { return }
+        retries = .next(known.map { min($0, time) } ?? time)
+    }
+
+    /// A wave has begun: it has shards to take.
+    package mutating func shardsWereAdded() {
+        allLeased = false
+    }
+}

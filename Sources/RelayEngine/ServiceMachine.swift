@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides what goes to one push service, and when: one machine for each provider, app and environment. Pure: events and time
+/// in, actions out; it knows neither the store nor the network.
+///
+/// Whatever keeps pushes from the service is here and nowhere else, so that one service's trouble is nobody else's:
+///
+/// | what | keeps back |
+/// |---|---|
+/// | probe | all but a few pushes, until the service has answered some: a bad key costs dozens, not thousands |
+/// | pace | what the app's pushes per second do not allow yet |
+/// | budget | what memory, and a crash, should not hold |
+/// | credential pause | everything, until the moment that the service named |
+/// | outage | everything but a few pushes now and then, while it answers 5xx to nearly everything |
+/// | rest | everything, while no connection can be had |
+/// | stop | everything, until an operator has repaired the credential |
+///
+/// It serves one campaign at a time. What is still on its way of an older one is told with that one's number and counts for the
+/// service, not for the new campaign.
+package struct ServiceMachine: Sendable {
+    package enum Action: Sendable, Equatable {
+        /// Take shards, so that `limit` are held in all, and report them with `leased`.
+        case leaseShards(limit: Int)
+        /// Read up to `devices` devices of the shard, send to at most `pushes` of them, and report with `left`.
+        case readShard(ShardRange, devices: Int, pushes: Int)
+        /// Read up to `pushes` due retries and report with `left`, or with `noRetriesLeft`.
+        case readRetries(pushes: Int)
+        /// The pause that the service wanted is over: tell it, and ask again.
+        case endPause
+        /// Nothing to do before an event, or before this time has passed.
+        case wait(Duration?)
+    }
+
+    /// What the campaign's first answers say of the credential.
+    package enum Trust: Sendable, Equatable {
+        /// No judgement yet: what is refused may have to be tried again.
+        case watching
+        case trusted
+        /// Nearly everything is refused. `isNew`: since this batch.
+        case tripped(CredentialBreaker.Count, isNew: Bool)
+    }
+
+    /// What a batch's answers mean beyond its own pushes.
+    package struct Judgement: Sendable, Equatable {
+        package var trust: Trust
+        package var outage: OutageHold.Change
+        /// New connections in a row were refused as those of another key: it is the key.
+        package var isKeyUnrelated: Bool
+    }
+
+    private struct Campaign: Sendable {
+        var number: Int64
+        var scheduler: BatchScheduler
+        var breaker: CredentialBreaker
+        var isHalted = false
+        /// Why nothing can be sent before an operator has repaired it.
+        var stopReason: String?
+        /// How often in a row the service wanted a new connection and then took nothing on it either.
+        var reconnects = 0
+        /// Batches before this one left before the last of these connections was made.
+        var firstTagOnNewConnection = 0
+        /// Pushes on their way.
+        var pushesOut = 0
+        /// Devices that had to be read for each push of late: how far ahead to read for a few.
+        var devicesPerPush = 1.0
+    }
+
+    /// Answers of a service at work that end the probe, where it is not smaller itself.
+    package static let probeSample = 20
+    /// New connections in a row that the service binds to another key before it is the key's fault.
+    private static let reconnectLimit = 3
+
+    private let limits: BatchLimits
+    private var campaign: Campaign?
+    private var share: BatchBudget.Share
+    /// How fast pushes may go; nil: as fast as they can.
+    package private(set) var pacer: Pacer?
+    private var outage: OutageHold
+    /// Answers since the probe began.
+    private var probed = 0
+    /// Until when the service wants nothing that uses this credential, and its word for it.
+    package private(set) var pause: (until: Timestamp, reason: String)?
+    /// Nothing is sent before this moment, because no connection can be had.
+    private var restUntil: MonotonicTime?
+    /// Why no connection can be had.
+    package private(set) var connectionFault: String?
+
+    /// - Parameter outageProbes: how long until the first probe in an outage, and at most.
+    package init(
+        limits: BatchLimits, pace: Pace?, outageProbes: ClosedRange<Duration> = OutageHold.intervals, at now: Moment
+    ) {
+        self.limits = limits
+        share = BatchBudget.Share(batches: limits.batchesAtOnce, batchSize: limits.batchSize)
+        outage = OutageHold(intervals: outageProbes)
+        pacer = pace.map { Pacer($0, at: now.tick) }
+    }
+
+    // MARK: What to do
+
+    package mutating func next(at now: Moment) -> Action {
+        guard let campaign, !campaign.isHalted, campaign.stopReason == nil else { return .wait(nil) }
+        if let pause {
+            guard now.wall >= pause.until else { return .wait(pause.until - now.wall) }
+            return .endPause
+        }
+        switch campaign.scheduler.next(at: now.wall, atMost: share.batches) {
+        case .leaseShards(let limit):
+            return .leaseShards(limit: limit)
+        case .wait(let until):
+            return .wait(until.map { max($0 - now.wall, .zero) })
+        case .readShard(let shard):
+            let room = room(of: campaign, at: now)
+            guard room.pushes > 0 else { return .wait(room.wait) }
+            return .readShard(shard, devices: devices(for: room.pushes, of: campaign), pushes: room.pushes)
+        case .readRetries:
+            let room = room(of: campaign, at: now)
+            return room.pushes > 0 ? .readRetries(pushes: room.pushes) : .wait(room.wait)
+        }
+    }
+
+    /// How many pushes may leave now; where none may, how long until that changes, nil where an answer has to come first.
+    private mutating func room(of campaign: Campaign, at now: Moment) -> (pushes: Int, wait: Duration?) {
+        var most = share.batchSize
+        if let restUntil, now.tick < restUntil { return (0, restUntil - now.tick) }
+        // In an outage there is nothing to probe but the outage.
+        switch outage.gate(at: now.tick) {
+        case .open:
+            if probed < probeSample { most = min(most, limits.probeSize - campaign.pushesOut) }
+        case .probe: most = min(most, OutageHold.probeSize)
+        case .closed(let until): return (0, until.map { max($0 - now.tick, .zero) })
+        }
+        guard most > 0 else { return (0, nil) }
+        if pacer != nil {
+            most = min(most, pacer?.allowance(at: now.tick) ?? most)
+            guard most > 0 else { return (0, pacer?.wait(at: now.tick)) }
+        }
+        return (most, nil)
+    }
+
+    private var probeSample: Int { min(Self.probeSample, limits.probeSize) }
+
+    /// How many devices to read for so many pushes, when some are filtered.
+    private func devices(for pushes: Int, of campaign: Campaign) -> Int {
+        guard pushes < share.batchSize else { return share.batchSize }
+        return min(share.batchSize, max(1, Int((Double(pushes) * campaign.devicesPerPush * 1.25).rounded(.up))))
+    }
+
+    /// How far the campaign is here; nil where it is another one.
+    package func progress(of number: Int64) -> CampaignMachine.Progress? {
+        guard let campaign, campaign.number == number else { return nil }
+        return CampaignMachine.Progress(
+            areShardsDone: campaign.scheduler.areShardsDone, isDone: campaign.scheduler.isDone,
+            isInTrouble: isInTrouble, stopReason: campaign.stopReason)
+    }
+
+    package var isInTrouble: Bool {
+        isInOutage || connectionFault != nil || pause != nil || campaign?.stopReason != nil
+    }
+    package var isInOutage: Bool { outage.isHeld }
+    /// Whether a campaign is being sent.
+    package var isBusy: Bool { campaign.map { !$0.isHalted } ?? false }
+    /// Why the campaign's pushes stay here until an operator has repaired it.
+    package var stopReason: String? { campaign?.stopReason }
+
+    // MARK: Campaigns
+
+    /// A campaign begins or goes on.
+    ///
+    /// - Parameters:
+    ///   - nextRetry: what the ledger says is scheduled.
+    ///   - delivered: pushes of it that were taken before.
+    ///   - keepsRamp: it goes on after a reload, where its pace was.
+    package mutating func begin(
+        campaign number: Int64, nextRetry: Timestamp?, delivered: Int64, keepsRamp: Bool, at now: Moment
+    ) {
+        campaign = Campaign(
+            number: number, scheduler: BatchScheduler(nextRetry: nextRetry),
+            breaker: CredentialBreaker(delivered: delivered))
+        probed = 0
+        restUntil = nil
+        if !keepsRamp { pacer?.begin(at: now.tick) }
+    }
+
+    /// Nothing new is begun for the campaign.
+    package mutating func halt(campaign number: Int64) {
+        if campaign?.number == number { campaign?.isHalted = true }
+    }
+
+    /// Nothing is sent before an operator has repaired it.
+    package mutating func stop(campaign number: Int64, for reason: String) {
+        if campaign?.number == number { campaign?.stopReason = reason }
+    }
+
+    /// The next wave has begun.
+    package mutating func waveBegan(at now: Moment) {
+        campaign?.scheduler.shardsWereAdded()
+        pacer?.begin(at: now.tick)
+    }
+
+    /// The campaign has no run any more.
+    package mutating func forget(campaign number: Int64) {
+        guard campaign?.number == number else { return }
+        campaign = nil
+    }
+
+    /// Forgets an outage and that no connection could be had: nobody sends, and the next campaign finds out for itself.
+    ///
+    /// - Returns: whether there was an outage.
+    package mutating func forgetTrouble() -> (outage: Bool, connection: Bool) {
+        defer {
+            outage.forget()
+            connectionFault = nil
+            restUntil = nil
+        }
+        return (outage.isHeld, connectionFault != nil)
+    }
+
+    /// Another pace holds from now on.
+    package mutating func change(pace: Pace?, at now: Moment) {
+        guard let pace else { return pacer = nil }
+        if pacer == nil { pacer = Pacer(pace, at: now.tick) }
+        if pacer?.pace != pace { pacer?.change(to: pace, at: now.tick) }
+    }
+
+    package mutating func change(share: BatchBudget.Share) {
+        self.share = share
+    }
+
+    // MARK: Batches
+
+    package mutating func leased(_ shards: [ShardRange]) {
+        campaign?.scheduler.leased(shards)
+    }
+
+    /// What is due was not there to read: it is looked for at `next`.
+    package mutating func noRetriesLeft(next: Timestamp?) {
+        campaign?.scheduler.retryBatchEnded(next: next)
+    }
+
+    /// A batch of the campaign was read and leaves; where the service is in an outage it is the probe.
+    package mutating func left(_ source: BatchScheduler.Source, tag: Int, devices: Int, pushes: Int) {
+        guard campaign != nil else { return }
+        campaign?.scheduler.left(source)
+        campaign?.pushesOut += pushes
+        noteRead(devices, pushes: pushes)
+        guard pushes > 0 else { return }
+        outage.left(tag: tag)
+        pacer?.consume(pushes)
+    }
+
+    /// These left beside what was asked for: later pushes make up for them.
+    package mutating func sentBeside(_ pushes: Int) {
+        pacer?.consume(pushes)
+    }
+
+    private mutating func noteRead(_ devices: Int, pushes: Int) {
+        guard devices > 0, let known = campaign?.devicesPerPush else { return }
+        // Where all were filtered, twice as many are read next.
+        let share = pushes > 0 ? Double(devices) / Double(pushes) : max(Double(devices), known) * 2
+        campaign?.devicesPerPush = pushes > 0 ? (known + share) / 2 : min(share, 10_000)
+    }
+
+    /// A batch has its answers. Told once for each, before it is recorded.
+    ///
+    /// - Parameters:
+    ///   - nextTag: what the next batch to leave will have.
+    ///   - random: a number from 0 up to, not including, 1.
+    package mutating func answered(
+        _ report: BatchReport, campaign number: Int64, nextTag: Int, at now: Moment, random: Double
+    ) -> Judgement {
+        let change = outage.answered(report.health, tag: report.tag, nextTag: nextTag, at: now.tick, random: random)
+        probed = min(probed + report.health.good, probeSample)
+        // Not all at once to a service that has only just got up.
+        if case .ended = change { probed = 0 }
+        guard campaign?.number == number else {
+            return Judgement(trust: .trusted, outage: change, isKeyUnrelated: false)
+        }
+        return Judgement(
+            trust: weigh(report), outage: change, isKeyUnrelated: isKeyUnrelated(report, nextTag: nextTag))
+    }
+
+    private mutating func weigh(_ report: BatchReport) -> Trust {
+        guard var breaker = campaign?.breaker else { return .trusted }
+        let wasWatching = breaker.isWatching
+        if wasWatching { _ = breaker.answered(accepted: report.proven, refused: report.refused) }
+        campaign?.breaker = breaker
+        if let count = breaker.verdict { return .tripped(count, isNew: wasWatching) }
+        return breaker.isWatching ? .watching : .trusted
+    }
+
+    private mutating func isKeyUnrelated(_ report: BatchReport, nextTag: Int) -> Bool {
+        guard report.proven == 0 else {
+            campaign?.reconnects = 0
+            return false
+        }
+        // What left before the last new connection was made says nothing about that one.
+        guard report.reconnects > 0, let known = campaign, report.tag >= known.firstTagOnNewConnection else {
+            return false
+        }
+        campaign?.reconnects += 1
+        campaign?.firstTagOnNewConnection = nextTag
+        return known.reconnects + 1 >= Self.reconnectLimit
+    }
+
+    /// How a batch ended.
+    package struct End: Sendable, Equatable {
+        package var source: BatchScheduler.Source
+        package var tag: Int
+        package var pushes: Int
+        /// The shard's new cursor; nil where nothing was recorded, and the batch is read again.
+        package var cursor: Int64?
+        package var isShardDone = false
+        /// When the first of its pushes that are to be tried again is due.
+        package var earliestRetry: Timestamp?
+        /// Of a batch of retries: what the ledger says is scheduled now.
+        package var nextRetry: Timestamp?
+        /// Pushes that no connection could be had for, and how long until the next one is dialled.
+        package var unreached = 0
+        package var rest = Duration.zero
+        /// Pushes that were sent again on another connection.
+        package var resends = 0
+
+        package init(source: BatchScheduler.Source, tag: Int, pushes: Int) {
+            self.source = source
+            self.tag = tag
+            self.pushes = pushes
+        }
+    }
+
+    /// A batch is recorded, or came back unsent as a whole.
+    package mutating func ended(_ end: End, campaign number: Int64, at now: Moment) {
+        outage.ended(tag: end.tag, at: now.tick)
+        pacer?.refund(end.unreached, at: now.tick)
+        if end.cursor != nil || end.source == .retries { pacer?.consume(end.resends) }
+        // Where nobody was met, the next dial's time is waited for: else the whole audience would be told to try later.
+        if end.pushes > 0 { restUntil = end.unreached == end.pushes ? now.tick + end.rest : nil }
+        guard campaign?.number == number else { return }
+        campaign?.pushesOut -= end.pushes
+        switch end.source {
+        case .shard(let shard):
+            campaign?.scheduler.shardBatchEnded(shard, cursor: end.cursor, isDone: end.isShardDone)
+            if let retry = end.earliestRetry { campaign?.scheduler.retryScheduled(at: retry) }
+        case .retries:
+            campaign?.scheduler.retryBatchEnded(next: end.nextRetry)
+        }
+    }
+
+    /// Another service handed pushes over: they are due at `time`.
+    package mutating func handedOver(at time: Timestamp) {
+        campaign?.scheduler.retryScheduled(at: time)
+    }
+
+    // MARK: The service
+
+    /// A connection is up.
+    ///
+    /// - Returns: whether none could be had before.
+    package mutating func connected() -> Bool {
+        restUntil = nil
+        defer { connectionFault = nil }
+        return connectionFault != nil
+    }
+
+    /// No connection can be had.
+    ///
+    /// - Returns: whether that is new.
+    package mutating func connectionFailed(_ error: String) -> Bool {
+        defer { connectionFault = error }
+        return connectionFault == nil
+    }
+
+    /// The service wants nothing that uses this credential before `time`.
+    ///
+    /// - Returns: whether that is news.
+    package mutating func pauseCredential(until time: Timestamp, reason: String) -> Bool {
+        guard pause.map({ $0.until < time }) ?? true else { return false }
+        pause = (time, reason)
+        return true
+    }
+
+    package mutating func pauseEnded() {
+        pause = nil
+    }
+
+    /// Whether the service wants a pause at this moment.
+    package func isPaused(at now: Moment) -> Bool { pause.map { now.wall < $0.until } ?? false }
+}

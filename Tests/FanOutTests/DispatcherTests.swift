@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PushProviders
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Telemetry
+import Testing
+import Threading
+import UpgradeRules
+
+@testable import FanOut
+@testable import HTTP2
+
+/// The fan-out's loop over a real store, turn by turn: the test is the clock and the network, so nothing waits.
+@Suite struct DispatcherTests {
+    private final class Bench {
+        static let app = FanOutBench.app
+
+        let bench: FanOutBench
+        let lane = TestLane()
+        let route: AppRoute
+        var dispatcher: Dispatcher
+        /// How long the loop would sleep.
+        private(set) var pause = Duration.zero
+
+        init(change: (inout AppRoute) -> Void = { _ in }) throws {
+            bench = try FanOutBench()
+            let start = Moment(wall: bench.clock.now, tick: MonotonicTime(nanoseconds: 1_000_000_000))
+            let time = Box(start)
+            box = time
+            var route = bench.route(
+                PoolConfiguration(origin: Origin(host: "production")),
+                sandbox: PoolConfiguration(origin: Origin(host: "sandbox")), timeToLive: .seconds(86_400))
+            change(&route)
+            self.route = route
+            let lines = bench.lines
+            var configuration = FanOut.Configuration()
+            configuration.limits.batchSize = 500
+            dispatcher = Dispatcher(
+                store: bench.store, routes: [route], lanes: LaneSet([lane], mailbox: try Mailbox()),
+                configuration: configuration, board: FanOut.Board.Shared(), pulse: Pulse("test"),
+                log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { time.now },
+                onVersions: { _ in })
+        }
+
+        private let box: Box
+
+        private final class Box: Sendable {
+            private let moment: Mutex<Moment>
+
+            init(_ moment: Moment) { self.moment = Mutex(moment) }
+
+            var now: Moment { moment.withLock { $0 } }
+
+            func pass(_ time: Duration) { moment.withLock { $0 = $0 + time } }
+        }
+
+        deinit {
+            bench.store.close()
+            try? FileManager.default.removeItem(at: bench.folder)
+        }
+
+        func pass(_ time: Duration) { box.pass(time) }
+
+        func register(_ numbers: ClosedRange<Int>, telephone: Bool = true, environment: PushEnvironment = .production)
+            throws
+        {
+            let version = try Version("1.0")
+            try bench.store.register(
+                numbers.map {
+                    DeviceRegistration(
+                        app: Self.app, token: LiveBench.token($0), telephone: telephone ? LiveBench.telephone($0) : nil,
+                        version: version, environment: environment)
+                }, at: box.now.wall)
+        }
+
+        func raise(_ version: String = "2.0") throws {
+            try bench.raise(version)
+            turn([.poke])
+        }
+
+        func turn(_ events: [FanOut.Event] = []) {
+            pause = dispatcher.turn(events)
+            // What is back waits a moment for others, and what was filtered as a whole is recorded in turns of its own.
+            for _ in 0..<1_000 where pause <= CommitGate.patience {
+                pass(pause)
+                pause = dispatcher.turn([])
+            }
+        }
+
+        /// Answers whatever waits at the host, until nothing does.
+        func serve(_ host: String, status: UInt16 = 200, reason: String = "", turns: Int = 1_000) {
+            for _ in 0..<turns where lane.waiting(at: host) > 0 {
+                turn(lane.answer(host, status: status, reason: reason))
+            }
+        }
+
+        var counts: CampaignCounts { get throws { try bench.campaign().counts } }
+    }
+
+    // MARK: One service's trouble is nobody else's
+
+    @Test func productionFinishesAsIfTheSandboxDidNotExist() throws {
+        let bench = try Bench()
+        try bench.register(1...3_000, environment: .sandbox)
+        try bench.register(3_001...13_000)
+        try bench.raise()
+        #expect(bench.lane.waiting(at: "sandbox") == 64 && bench.lane.waiting(at: "production") == 64)
+        bench.turn(bench.lane.answer("sandbox", status: 503, reason: "ServiceUnavailable"))
+        #expect(bench.lane.waiting(at: "sandbox") == 0, "it is left alone")
+        bench.serve("production")
+        #expect(try bench.counts.accepted == 10_000)
+        #expect(try bench.counts.retrying == 64)
+        #expect(bench.dispatcher.faults.texts.keys.sorted() == ["outage:\(FanOutBench.app.app)/sandbox"])
+
+        // The sandbox gets up.
+        bench.pass(.seconds(13))
+        bench.turn()
+        #expect(bench.lane.waiting(at: "sandbox") == OutageHold.probeSize)
+        bench.serve("sandbox")
+        bench.pass(.seconds(1_200))
+        bench.turn()
+        bench.serve("sandbox")
+        let campaign = try bench.bench.campaign()
+        #expect(campaign.state == .completed && campaign.counts.accepted == 13_000 && campaign.counts.addsUp)
+    }
+
+    @Test func theSandboxFinishesAsIfProductionDidNotExist() throws {
+        let bench = try Bench()
+        try bench.register(1...3_000)
+        try bench.register(3_001...4_000, environment: .sandbox)
+        try bench.raise()
+        bench.turn(bench.lane.answer("production", status: 503, reason: "ServiceUnavailable"))
+        bench.serve("sandbox")
+        #expect(try bench.counts.accepted == 1_000 && bench.counts.retrying == 64)
+    }
+
+    @Test func aWaveEndsAlthoughTheSandboxIsAway() throws {
+        let bench = try Bench {
+            $0.waves = WavePlan(ends: [5_000, 10_000])
+            $0.waveRules = WaveRules(pause: .seconds(600))
+        }
+        try bench.register(1...500, environment: .sandbox)
+        try bench.register(501...2_000)
+        try bench.raise()
+        bench.turn(bench.lane.answer("sandbox", status: 503, reason: "ServiceUnavailable"))
+        bench.serve("production")
+        #expect(try bench.bench.campaign().waves.list.first?.endedAt != nil)
+        bench.pass(.seconds(601))
+        bench.turn()
+        bench.serve("production")
+        let campaign = try bench.bench.campaign()
+        #expect(campaign.counts.accepted == 1_500, "\(campaign)")
+    }
+
+    /// The key is good for production alone: the development builds wait for the operator, and for nobody else.
+    @Test func aKeyThatTheSandboxRefusesStopsTheSandboxAlone() throws {
+        let bench = try Bench()
+        try bench.register(1...100, environment: .sandbox)
+        try bench.register(101...2_100)
+        try bench.raise()
+        bench.turn(bench.lane.answer("sandbox", status: 403, reason: "BadEnvironmentKeyInToken"))
+        bench.serve("production")
+        let end = try bench.bench.campaign()
+        #expect(end.counts.accepted == 2_000 && end.counts.rejected == 0)
+        #expect(end.state == .suspended, "and the operator hears of it when nothing else is left")
+        #expect(end.reason?.hasPrefix("BadEnvironmentKeyInToken: ") == true)
+        try #require(
+            try bench.bench.store.moveCampaign(
+                end.key, from: [.suspended], to: .running, reason: nil, at: end.createdAt + .seconds(60)))
+        bench.turn([.poke])
+        bench.serve("sandbox")
+        #expect(try bench.bench.campaign().state == .completed)
+        #expect(try bench.counts.accepted == 2_100)
+    }
+
+    /// An operator corrects what was imported for the wrong environment while the campaign runs.
+    @Test func aDeviceWhoseEnvironmentChangesMeanwhileGetsItsPushOnce() throws {
+        let bench = try Bench()
+        try bench.register(1...2_000)
+        try bench.raise()
+        #expect(bench.lane.waiting(at: "production") == 64)
+        try bench.register(1_001...2_000, environment: .sandbox)
+        bench.serve("production")
+        bench.serve("sandbox")
+        bench.serve("production")
+        let end = try bench.bench.campaign()
+        #expect(end.state == .completed && end.counts.accepted == 2_000 && end.counts.addsUp)
+        #expect(try bench.bench.deliveries().count == 2_000)
+    }
+
+    // MARK: The first pushes
+
+    @Test func theProbeIsNotPassedByBatchesInWhichNobodyIsPushedTo() throws {
+        let bench = try Bench()
+        try bench.register(1...5_000, telephone: false)
+        try bench.register(5_001...15_000)
+        try bench.raise()
+        #expect(try bench.counts.filtered >= 4_000, "what was filtered with the first pushes waits for their answers")
+        #expect(bench.lane.waiting(at: "production") <= 64, "the first pushes are few")
+        bench.serve("production", status: 400, reason: "BadDeviceToken", turns: 20)
+        let stopped = try bench.bench.campaign()
+        #expect(stopped.state == .suspended && stopped.counts.rejected == 0 && stopped.counts.addsUp)
+    }
+
+    // MARK: Reloads
+
+    @Test func aReloadThatChangesNothingIsNotNoticed() throws {
+        let bench = try Bench()
+        try bench.register(1...5_000)
+        try bench.raise()
+        bench.turn(bench.lane.answer("production", status: 200))
+        let out = bench.lane.waiting(at: "production")
+        #expect(out > 64)
+        bench.turn([.reroute([bench.route])])
+        #expect(bench.lane.waiting(at: "production") == out)
+        #expect(bench.dispatcher.runs.values.allSatisfy { !$0.machine.isHalted })
+        #expect(bench.lane.pools.allSatisfy { !$0.isRemoved })
+        bench.serve("production")
+        #expect(try bench.bench.campaign().state == .completed)
+        #expect(bench.lane.pools.count == 1)
+    }
+
+    @Test func aNewKeyTakesNewConnectionsWhenTheOldOnesAreDone() throws {
+        let bench = try Bench()
+        try bench.register(1...30_000)
+        try bench.raise()
+        bench.turn(bench.lane.answer("production", status: 200))
+        var route = bench.route
+        route.provider = APNsProvider(
+            settings: .init(topic: FanOutBench.app.app, priority: 10), tokens: bench.bench.tokens())
+        bench.turn([.reroute([route])])
+        #expect(bench.lane.pools.allSatisfy { !$0.isRemoved }, "what is on its way comes in first")
+        bench.serve("production")
+        #expect(bench.lane.pools.map(\.isRemoved) == [true, false])
+        let end = try bench.bench.campaign()
+        #expect(end.state == .completed && end.counts.accepted == 30_000)
+    }
+
+    @Test func anAppThatIsGoneLeavesNothingBehind() throws {
+        let bench = try Bench()
+        try bench.register(1...500)
+        try bench.raise()
+        bench.turn(bench.lane.answer("production", status: 200))
+        bench.turn([.reroute([])])
+        bench.serve("production")
+        #expect(bench.dispatcher.services.isEmpty && bench.dispatcher.runs.isEmpty && bench.dispatcher.owners.isEmpty)
+        #expect(bench.lane.pools.allSatisfy { $0.isRemoved })
+    }
+
+    // MARK: Time
+
+    @Test func theLoopSleepsUntilTheNextProbe() throws {
+        let bench = try Bench()
+        try bench.register(1...500)
+        try bench.raise()
+        bench.turn(bench.lane.answer("production", status: 503, reason: "ServiceUnavailable"))
+        #expect(bench.pause <= .milliseconds(200), "the store is looked at")
+        bench.pass(.seconds(9))
+        bench.turn()
+        #expect(bench.lane.waiting(at: "production") == 0)
+        bench.pass(.seconds(4))
+        bench.turn()
+        #expect(bench.lane.waiting(at: "production") == OutageHold.probeSize)
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Synchronization
+
+@testable import FanOut
+@testable import HTTP2
+
+/// A lane without a network: it keeps what it is handed until the test answers.
+final class TestLane: BatchLane {
+    struct Pool {
+        var configuration: PoolConfiguration
+        var waiting: [RequestBatch] = []
+        var isRemoved = false
+    }
+
+    private let state = Mutex<[Pool]>([])
+
+    var pools: [Pool] { state.withLock { $0 } }
+
+    func addPool(
+        _ configuration: PoolConfiguration, judge: any AnswerJudge, receiver: any BatchReceiver
+    ) -> PoolID {
+        state.withLock { pools in
+            pools.append(Pool(configuration: configuration))
+            return PoolID(number: pools.count - 1, receiver: receiver)
+        }
+    }
+
+    func submit(_ batch: RequestBatch, to pool: PoolID) {
+        state.withLock { $0[pool.number].waiting.append(batch) }
+    }
+
+    /// Nothing is called back: what a test does not answer is on its way.
+    func withdraw(_ pool: PoolID) {}
+
+    func removePool(_ pool: PoolID) { state.withLock { $0[pool.number].isRemoved = true } }
+
+    func stop(deadline: Duration) {}
+
+    /// Answers all that waits at the host, and says what the dispatcher is to be told.
+    func answer(_ host: String, status: UInt16, reason: String = "") -> [FanOut.Event] {
+        state.withLock { pools in
+            var events: [FanOut.Event] = []
+            for index in pools.indices where pools[index].configuration.origin.host == host {
+                for batch in pools[index].waiting {
+                    var answer = Answer()
+                    (answer.kind, answer.sends, answer.status) = (.answered, 1, status)
+                    if status != 200 {
+                        batch.bodies = [Array(#"{"reason":"\#(reason)"}"#.utf8)]
+                        answer.body = 0
+                    }
+                    batch.answers = Array(repeating: answer, count: batch.count)
+                    events.append(.returned(batch))
+                }
+                pools[index].waiting.removeAll()
+            }
+            return events
+        }
+    }
+
+    /// Pushes that wait at the host.
+    func waiting(at host: String) -> Int {
+        state.withLock { pools in
+            pools.filter { $0.configuration.origin.host == host }.flatMap(\.waiting).reduce(0) { $0 + $1.count }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+extension ConformanceCase {
+    /// Production and sandbox are two services: what one has to do is its own.
+    static let environments: [ConformanceCase] = [
+        ConformanceCase("shards are planned for each environment, and leased by it") { subject in
+            try subject.registerDevices(60) { $0 % 3 == 0 ? .sandbox : .production }
+            let campaign = try subject.announce()
+            try same(try subject.store.environments(of: campaign.key), [], "nothing is planned")
+            try subject.store.planShards(campaign.key, shardSize: 10, at: subject.now)
+            try same(try subject.store.environments(of: campaign.key), [.production, .sandbox])
+            try same(try subject.counts(campaign.key).pending, 60)
+            var numbers: [Int] = []
+            for (environment, devices) in [(PushEnvironment.production, 40), (.sandbox, 20)] {
+                let shards = try subject.lease(campaign.key, environment: environment)
+                try check(!shards.isEmpty && shards.allSatisfy { $0.environment == environment }, "\(environment)")
+                numbers += shards.map(\.number)
+                let read = try shards.map { try subject.read($0) }
+                try check(read.allSatisfy { (1...10).contains($0.count) }, "the shards' size")
+                let rows = read.flatMap(\.rows)
+                try same(rows.count, devices)
+                try same(Set(rows.map(\.id)).count, devices)
+                try check(rows.allSatisfy { $0.environment == environment }, "each of \(environment)")
+            }
+            try same(numbers, Array(0..<numbers.count), "production first")
+            try same(try subject.lease(campaign.key, environment: .sandbox, owner: "b"), [], "held")
+        },
+        ConformanceCase("an environment without devices has no shard") { subject in
+            for (number, environment) in PushEnvironment.allCases.enumerated() {
+                let app = AppKey(app: "app\(number)", platform: .ios)
+                try subject.registerDevices(25, app: app) { _ in environment }
+                let campaign = try subject.announce(app: app)
+                try subject.store.planShards(campaign.key, shardSize: 10, at: subject.now)
+                try same(try subject.store.environments(of: campaign.key), [environment])
+                try same(try subject.lease(campaign.key, environment: environment).count, 3)
+                try same(try subject.lease(campaign.key, environment: environment.other), [])
+            }
+            let nobody = try subject.announce("3.0")
+            try subject.store.planShards(nobody.key, shardSize: 10, at: subject.now)
+            try same(try subject.store.environments(of: nobody.key), [])
+        },
+        ConformanceCase("each device has its turn once, whatever becomes of its environment meanwhile") { subject in
+            for byCorrection in [false, true] {
+                let app = AppKey(app: "app\(byCorrection)", platform: .ios)
+                try subject.registerDevices(48, app: app) { $0 % 4 == 1 ? .sandbox : .production }
+                let campaign = try subject.announce(app: app)
+                try subject.store.planShards(campaign.key, shardSize: 9, at: subject.now)
+                // After each batch some move, in both directions, behind and before the cursors.
+                var step = 0
+                let turns = try subject.sendAll(campaign) {
+                    step += 1
+                    let moves = (0..<48).filter { ($0 * 7 + step) % 5 == 0 }
+                    try subject.move(moves, of: campaign, byCorrection: byCorrection)
+                }
+                try check(step > 8, "\(step) batches")
+                try same(turns.values.filter { $0 != 1 }.count, 0, "turns")
+                try same(turns.count, 48)
+                let end = try subject.record(campaign.key)
+                try same([end.counts.accepted, end.counts.pending, end.counts.retrying], [48, 0, 0])
+                try same(end.state, .completed)
+                try same(try subject.store.environments(of: campaign.key), [])
+            }
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
+        ConformanceCase("a device that moves before its turn comes with its new environment") { subject in
+            try subject.registerDevices(4) { $0 == 3 ? .sandbox : .production }
+            let campaign = try subject.announce()
+            try subject.store.planShards(campaign.key, shardSize: 10, at: subject.now)
+            try subject.move([1, 3], of: campaign, byCorrection: false)
+            let production = try present(try subject.lease(campaign.key).first, "a shard")
+            try same(try subject.read(production).rows.map(\.environment), [.production, .sandbox, .production])
+            let sandbox = try present(try subject.lease(campaign.key, environment: .sandbox).first, "a shard")
+            try same(try subject.read(sandbox).rows.map(\.environment), [.production])
+            // There and back again.
+            try subject.move([1], of: campaign, byCorrection: false)
+            try same(
+                try subject.read(production).rows.map(\.environment), [.production, .production, .production])
+        },
+        ConformanceCase("the next campaign takes devices as they are then") { subject in
+            try subject.registerDevices(30) { $0 < 10 ? .sandbox : .production }
+            let first = try subject.announce()
+            try subject.store.planShards(first.key, shardSize: 100, at: subject.now)
+            try subject.move(Array(5..<20), of: first, byCorrection: false)
+            let second = try subject.announce("3.0")
+            try subject.move([29], of: first, byCorrection: false)
+            try subject.store.planShards(second.key, shardSize: 100, at: subject.now)
+            let sandbox = try present(try subject.lease(second.key, environment: .sandbox).first, "a shard")
+            try same(
+                try subject.read(sandbox).rows.map(\.id),
+                try ([0, 1, 2, 3, 4] + Array(10..<20) + [29]).map { try subject.device($0).id })
+            let production = try present(try subject.lease(second.key).first, "a shard")
+            try same(try subject.read(production).count, 14)
+            // The first was superseded: nobody is listed twice, and who has not moved since is listed.
+            let list = try subject.store.deliveries(of: first.key, state: nil, telephone: nil, after: 0, limit: 100)
+            let stayed = try (Array(0..<5) + Array(20..<29)).map { try subject.device($0).id }
+            try same(Set(list.map(\.device)).count, list.count, "once at most")
+            try check(Set(stayed).isSubset(of: list.map(\.device)), "each that stayed")
+        },
+        ConformanceCase("a retry is its environment's, and what the other has is nothing to it") { subject in
+            try subject.registerDevices(20)
+            let campaign = try subject.announce()
+            let shard = try subject.onlyShard(campaign)
+            var number = 0
+            let commit = try subject.batch(shard, last: true) { device in
+                number += 1
+                return LedgerRow(
+                    device: device.id, state: .retrying, attempts: 1,
+                    nextAttemptAt: subject.now + .seconds(number <= 15 ? 1 : 5),
+                    environment: number <= 15 ? .sandbox : .production)
+            }
+            try subject.store.commit([commit], at: subject.now)
+            try same(try subject.store.environments(of: campaign.key), [.production, .sandbox])
+            func due(_ environment: PushEnvironment, after seconds: Int64) throws -> [Int64] {
+                var rows = DeviceRows()
+                try subject.store.readDueRetries(
+                    campaign.key, environment: environment, at: subject.now + .seconds(seconds), limit: 99, into: &rows)
+                return rows.rows.map(\.id)
+            }
+            func next(_ environment: PushEnvironment) throws -> Timestamp? {
+                try subject.store.nextRetry(campaign.key, environment: environment)
+            }
+            let devices = commit.rows.map(\.device)
+            try same(try due(.production, after: 4), [])
+            try same(try due(.production, after: 9), Array(devices[15...]))
+            try same(try due(.sandbox, after: 9), Array(devices[..<15]))
+            try same(
+                [try next(.production), try next(.sandbox)], [subject.now + .seconds(5), subject.now + .seconds(1)])
+            // One is handed to the other, the rest of the sandbox is over.
+            let moved = LedgerRow(
+                device: devices[0], state: .retrying, attempts: 1, nextAttemptAt: subject.now, environment: .production)
+            let rest = devices[1..<15].map {
+                LedgerRow(device: $0, state: .rejected, attempts: 2, reason: "BadDeviceToken", environment: .sandbox)
+            }
+            try subject.store.commit([subject.retry(campaign.key, [moved] + rest)], at: subject.now)
+            try same(try due(.production, after: 1), [devices[0]])
+            try same([try next(.production), try next(.sandbox)], [subject.now, nil])
+            try same(try subject.store.environments(of: campaign.key), [.production])
+            let counts = try subject.counts(campaign.key)
+            try same([counts.retrying, counts.rejected], [6, 14])
+        },
+        ConformanceCase("what one environment has left is listed, page by page, beside what the other has recorded") {
+            subject in
+            for (required, done) in [("2.0", PushEnvironment.production), ("3.0", .sandbox)] {
+                try subject.registerDevices(1500) { $0 % 3 == 0 ? .sandbox : .production }
+                let campaign = try subject.announce(required)
+                try subject.store.planShards(campaign.key, shardSize: 400, at: subject.now)
+                for shard in try subject.lease(campaign.key, environment: done) {
+                    try subject.store.commit([try subject.batch(shard, last: true)], at: subject.now)
+                }
+                let all = try subject.pages(campaign)
+                try same(all.map(\.device), try (0..<1500).map { try subject.device($0).id })
+                let sandbox = Set(
+                    try stride(from: 0, to: 1500, by: 3).map { try subject.device($0).id })
+                try check(
+                    all.allSatisfy {
+                        ($0.state == .accepted) == (sandbox.contains($0.device) == (done == .sandbox))
+                    }, "only \(done) has gone out")
+                try same(try subject.counts(campaign.key).pending, done == .production ? 500 : 1000)
+                for number in [0, 1, 600, 601] {
+                    let list = try subject.store.deliveries(
+                        telephone: nil, token: subject.token(number), after: nil, limit: 1)
+                    try same(list, all.filter { $0.token == subject.token(number) })
+                }
+                // Who comes up to the requirement counts, of whichever environment.
+                let version = try subject.version(required)
+                for number in 0..<6 {
+                    try subject.store.sawVersion(
+                        version, app: subject.app, token: subject.token(number), at: subject.now)
+                }
+                try same(try subject.record(campaign.key).upgraded, done == .production ? 4 : 2)
+                try same(try subject.store.check { _ in true }, [], "faults")
+                let left = try subject.lease(campaign.key, environment: done.other)
+                for shard in left {
+                    try subject.store.commit([try subject.batch(shard, last: true)], at: subject.now)
+                    try subject.store.commit([try subject.batch(shard, last: true)], at: subject.now)
+                }
+                try same(try subject.pages(campaign).filter { $0.state == .accepted }.count, 1500)
+                try check(try subject.store.completeIfDone(campaign.key, at: subject.now), "all are done")
+                try same(try subject.counts(campaign.key).audience, 1500)
+                try same(try subject.store.check { _ in true }, [], "faults")
+            }
+        },
+        ConformanceCase("a cancelled campaign lists each device of each environment once") { subject in
+            try subject.registerDevices(90) { $0 % 3 == 0 ? .sandbox : .production }
+            let unplanned = try subject.announce()
+            let campaign = try subject.announce("3.0")
+            try same(try subject.pages(unplanned).map(\.state), [DeliveryState](repeating: .cancelled, count: 90))
+            try subject.store.planShards(campaign.key, shardSize: 20, at: subject.now)
+            for environment in PushEnvironment.allCases {
+                let shard = try present(try subject.lease(campaign.key, environment: environment).last, "a shard")
+                try subject.store.commit([try subject.batch(shard, limit: 7)], at: subject.now)
+            }
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now)
+            let list = try subject.pages(campaign)
+            try same(Set(list.map(\.device)).count, 90)
+            try same(list.filter { $0.state == .accepted }.count, 14)
+            let counts = try subject.counts(campaign.key)
+            try same([counts.accepted, counts.cancelled, counts.pending], [14, 76, 0])
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
+        ConformanceCase("waves are cut for each environment, and a wave is over when both are") { subject in
+            try subject.registerDevices(300) { $0 % 3 == 0 ? .sandbox : .production }
+            let campaign = try subject.announce()
+            let plan = try present(WavePlan(ends: [3_000, 10_000]), "the plan")
+            try subject.store.planShards(campaign.key, shardSize: 40, waves: plan, at: subject.now)
+            let draw = WaveDraw(plan, campaign: campaign.id)
+            var met: [Int64: Int] = [:]
+            for wave in 0..<2 {
+                for environment in PushEnvironment.allCases {
+                    let shards = try subject.lease(campaign.key, environment: environment)
+                    try check(!shards.isEmpty && shards.allSatisfy { $0.wave == wave }, "wave \(wave)")
+                    for shard in shards {
+                        var rows = DeviceRows()
+                        try subject.store.readDevices(
+                            subject.app, environment: environment, after: shard.cursor, through: shard.last,
+                            limit: 1_000, of: WaveSlice(draw, number: wave), into: &rows)
+                        for row in rows.rows { met[row.id, default: 0] += 1 }
+                        try check(rows.rows.allSatisfy { $0.environment == environment }, "each of \(environment)")
+                        var tally = WaveTally(wave: wave)
+                        tally.accepted = Int64(rows.count)
+                        var commit = LedgerCommit(
+                            campaign: campaign.key, shard: shard.number, cursor: shard.last, shardDone: true,
+                            rows: rows.rows.map { LedgerRow(device: $0.id, state: .accepted, attempts: 1) },
+                            devices: rows, retirements: [])
+                        commit.waves = [tally]
+                        try subject.store.commit([commit], at: subject.now)
+                    }
+                    try same(
+                        try subject.record(campaign.key).waves.list[wave].pending == 0, environment == .sandbox)
+                }
+                try subject.store.endWave(campaign.key, at: subject.now)
+                try subject.store.beginNextWave(campaign.key, at: subject.now)
+            }
+            try same(met.count, 300)
+            try check(met.values.allSatisfy { $0 == 1 }, "each once")
+            try check(try subject.store.completeIfDone(campaign.key, at: subject.now), "all are done")
+            try same(try subject.counts(campaign.key).accepted, 300)
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
+    ]
+}
+
+extension Subject {
+    /// Registers devices 0..<count of the app, each in the environment that `environment` says.
+    fileprivate func registerDevices(
+        _ count: Int, app other: AppKey? = nil, environment: (Int) -> PushEnvironment
+    ) throws {
+        try store.register(
+            (0..<count).map { number in
+                var device = registration(number, telephone: "138\(number)", app: other)
+                device.environment = environment(number)
+                return device
+            }, at: now)
+    }
+
+    fileprivate func read(_ shard: Shard, limit: Int = 1_000) throws -> DeviceRows {
+        var rows = DeviceRows()
+        let app = try record(shard.campaign).app
+        try store.readDevices(
+            app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: limit, into: &rows)
+        return rows
+    }
+
+    /// Moves devices to the other environment.
+    fileprivate func move(_ numbers: [Int], of campaign: CampaignRecord, byCorrection: Bool) throws {
+        let devices = try numbers.map { try present(try store.device(campaign.app, token: token($0)), "device \($0)") }
+        guard byCorrection else {
+            try store.register(
+                devices.map { device in
+                    var registration = device.registration
+                    registration.environment = registration.environment.other
+                    return registration
+                }, at: now)
+            return
+        }
+        var commit = retry(campaign.key, [])
+        commit.corrections = devices.map {
+            EnvironmentCorrection(
+                device: $0.id, environment: $0.registration.environment.other, registeredAt: $0.registeredAt)
+        }
+        try store.commit([commit], at: now)
+    }
+
+    /// Sends a campaign as a fan-out of two services does: each reads its own shards and retries, a few devices at a time, and
+    /// hands to the other whom it finds there by now.
+    ///
+    /// - Returns: how often each device was sent to.
+    fileprivate func sendAll(_ campaign: CampaignRecord, afterBatch: () throws -> Void) throws -> [Int64: Int] {
+        var turns: [Int64: Int] = [:]
+        func rows(_ devices: DeviceRows, by environment: PushEnvironment) -> [LedgerRow] {
+            devices.rows.map { device in
+                guard device.environment == environment else {
+                    return LedgerRow(
+                        device: device.id, state: .retrying, attempts: device.attempts, nextAttemptAt: now,
+                        environment: device.environment, telephone: device.telephone)
+                }
+                turns[device.id, default: 0] += 1
+                return LedgerRow(device: device.id, state: .accepted, attempts: 1, telephone: device.telephone)
+            }
+        }
+        while true {
+            let environments = try store.environments(of: campaign.key)
+            guard !environments.isEmpty else { break }
+            for environment in environments {
+                if let shard = try lease(campaign.key, environment: environment, limit: 1).first {
+                    let devices = try read(shard, limit: 4)
+                    let commit = LedgerCommit(
+                        campaign: campaign.key, shard: shard.number, cursor: devices.rows.last?.id ?? shard.last,
+                        shardDone: devices.count < 4, rows: rows(devices, by: environment), devices: devices,
+                        retirements: [])
+                    try store.commit([commit], at: now)
+                    try afterBatch()
+                    continue
+                }
+                var devices = DeviceRows()
+                try store.readDueRetries(campaign.key, environment: environment, at: now, limit: 4, into: &devices)
+                try store.commit([retry(campaign.key, rows(devices, by: environment), devices)], at: now)
+            }
+        }
+        try check(try store.completeIfDone(campaign.key, at: now), "all are done")
+        return turns
+    }
+
+    /// Every delivery of a campaign, a few on each page.
+    fileprivate func pages(_ campaign: CampaignRecord) throws -> [Delivery] {
+        var found: [Delivery] = []
+        while true {
+            let page = try store.deliveries(
+                of: campaign.key, state: nil, telephone: nil, after: found.last?.device ?? 0, limit: 70)
+            found += page
+            if page.count < 70 { return found }
+        }
+    }
+}
