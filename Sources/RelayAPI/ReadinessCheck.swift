@@ -68,7 +68,8 @@ final class ReadinessCheck: Sendable {
         let seconds = max(1, (clock() - look.begun) / 1000)
         let held = ReadinessFault(
             part: "store",
-            reason: "a write has been waiting for \(seconds) s. Another program holds the write lock, or a write of the relay's "
+            reason:
+                "a write has been waiting for \(seconds) s. Another program holds the write lock, or a write of the relay's "
                 + "own takes that long")
         return known().filter { $0.part != "store" } + [held]
     }
