@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Plays a fault script: told of each request, it says what goes wrong. Pure; one for the whole simulator.
+/// Plays a fault script: given each request, it decides what goes wrong. Pure; one for the whole simulator.
 struct FaultInjector {
     /// What a request meets before it is judged.
     enum Reception: Equatable {

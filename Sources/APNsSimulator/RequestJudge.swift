@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An answer on its way to a client.
-struct Answer {
+struct PushAnswer {
     var status: UInt16 = 200
     var reason: RejectionReason?
     /// Milliseconds since 1970; only for 410.
@@ -67,7 +67,7 @@ final class RequestJudge {
     }
 
     /// Nil: refuse the stream.
-    func answer(to slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> Answer? {
+    func answer(to slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> PushAnswer? {
         isDirty = true
         // Before anything looks at it, so that all that is noted of the push has the id that its answer gives.
         slot.ensureID()
@@ -97,9 +97,9 @@ final class RequestJudge {
         if isBare {
             if let reason = slot.credentialFault { return reject(reason) }
             figures.accepted += 1
-            return Answer()
+            return PushAnswer()
         }
-        var answer = Answer()
+        var answer = PushAnswer()
         answer.fault = fault
         let verdict = check.judge(
             slot.headers, payload: slot.payload, payloadSize: slot.payloadSize, credential: &credential,
@@ -135,7 +135,7 @@ final class RequestJudge {
         check.credentialFault(authorization, &credential, now: now / 1000 + clockAhead)
     }
 
-    func aftermath(of answer: Answer, numberOnConnection number: Int) -> FaultInjector.Aftermath {
+    func aftermath(of answer: PushAnswer, numberOnConnection number: Int) -> FaultInjector.Aftermath {
         guard hasFaults else { return .nothing }
         let scripted = faults.requestJudged(numberOnConnection: number)
         guard scripted == .nothing, let fault = answer.fault else { return scripted }
@@ -144,10 +144,11 @@ final class RequestJudge {
 
     private func reject(
         _ reason: RejectionReason, retryAfter: Int? = nil, fault: RequestFault? = nil
-    ) -> Answer {
+    ) -> PushAnswer {
         rejected[reason, default: 0] += 1
         let timestamp = reason.status == 410 ? faults.deadSince(now: now) : nil
-        return Answer(status: reason.status, reason: reason, timestamp: timestamp, retryAfter: retryAfter, fault: fault)
+        return PushAnswer(
+            status: reason.status, reason: reason, timestamp: timestamp, retryAfter: retryAfter, fault: fault)
     }
 
     func connectionOpened() {

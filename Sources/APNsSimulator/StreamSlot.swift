@@ -11,7 +11,7 @@ final class StreamSlot {
     private(set) var payloadSize = 0
     /// Bare mode: what is wrong with the provider token.
     var credentialFault: RejectionReason?
-    var answer = Answer()
+    var answer = PushAnswer()
     /// The request has ended and its answer has not been handed over yet.
     var isWaiting = false
     /// `answer` is the one to this request, whether or not it has gone out.
@@ -33,7 +33,7 @@ final class StreamSlot {
 
     func begin(_ stream: Int32) {
         self.stream = stream
-        answer = Answer()
+        answer = PushAnswer()
         if payloadSize > 0 || !headers.isEmpty {
             headers.removeAll()
             payload.removeAll(keepingCapacity: true)

@@ -29,7 +29,7 @@ final class Acceptor: Sendable {
         self.door = door
         self.log = log
         over = try OneShotEvent()
-        // A connection that is gone before it is taken must not hold up the thread (accept(2), NOTES).
+        // A connection that is gone before it is taken must not block the thread (accept(2), NOTES).
         _ = fcntl(listening, F_SETFL, fcntl(listening, F_GETFL) | O_NONBLOCK)
     }
 

@@ -2,7 +2,7 @@
 import RelayEngine
 import Telemetry
 
-/// One request from its first byte to its answer. Pure of sockets: told what arrives, says what to do.
+/// One request from its first byte to its answer. Pure of sockets: given what arrives, returns what to do.
 ///
 /// `@unchecked Sendable`: it is used by its connection's thread, and between a `.work` and the end of that work by the
 /// thread that does it and by nobody else, because the connection is suspended meanwhile. The queue's lock orders the way

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Makes the sockets that the API listens on; libmicrohttpd's own way of making them tells no reason when it fails.
+/// Makes the sockets that the API listens on; libmicrohttpd's own way of making them gives no reason when it fails.
 enum ListenSocket {
     private static let backlog: Int32 = 511
     private static let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)

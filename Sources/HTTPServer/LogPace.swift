@@ -12,7 +12,7 @@ package struct LogPace {
 
     package init() {}
 
-    /// How many lines were left out since the last one that was told; nil where this one is to be left out too.
+    /// How many lines were suppressed since the last that was logged; nil where this one is to be suppressed too.
     ///
     /// - Parameter now: milliseconds of a monotonic clock.
     package mutating func next(at now: Int64) -> Int? {

@@ -9,7 +9,7 @@ struct PeerCredentials: Hashable, Sendable {
     var groups: Set<UInt32>
     var process: Int32
 
-    /// nil where the system does not tell.
+    /// nil where the system does not say.
     static func of(_ socket: Int32) -> PeerCredentials? {
         var (user, group, process): (UInt32, UInt32, Int32) = (0, 0, 0)
         guard unsafe relay_peer_credentials(socket, &user, &group, &process) == 0 else { return nil }
@@ -55,7 +55,7 @@ struct ControlAccess: Hashable, Sendable {
 
 /// Somebody who has no business on the control socket.
 package struct PeerRefusal: Hashable, Sendable {
-    /// nil: the system did not tell who it is.
+    /// nil: the system did not say who it is.
     package var user: UInt32?
     package var process: Int32?
     /// The group that would be let in.

@@ -98,7 +98,7 @@ extension ByteSource {
     package var mayWaitLong: Bool { false }
 }
 
-/// Tells somebody why a source failed: who reads it only sees the connection cut.
+/// Reports why a source failed: who reads it only sees the connection cut.
 package final class WatchedSource: ByteSource {
     private let source: any ByteSource
     private let failed: (any Error) -> Void

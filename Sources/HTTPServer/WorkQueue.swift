@@ -2,7 +2,7 @@
 import Dispatch
 import Synchronization
 
-/// What work waits for. Each kind has threads and a queue of its own, so that what stands still holds up its own kind alone.
+/// What work waits for. Each kind has threads and a queue of its own, so that what stands still delays its own kind alone.
 package enum WorkKind: Int, Sendable, CaseIterable {
     /// For the disk at most: readers of the store wait for no writer.
     case reads

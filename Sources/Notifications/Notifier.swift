@@ -6,7 +6,7 @@ import Synchronization
 package import Telemetry
 import Threading
 
-/// Tells the configured receivers of what becomes of campaigns, a thread for each: who is slow keeps nobody else waiting, least
+/// Notifies the configured receivers of what becomes of campaigns, a thread for each: who is slow keeps nobody else waiting, least
 /// of all a campaign, which only ever writes a row.
 ///
 /// The outbox is in the store: what was not taken before the process ended is sent by the next one. At least once: a receiver

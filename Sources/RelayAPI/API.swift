@@ -23,7 +23,7 @@ final class API: RequestHandler {
     let versionCache: VersionCache
     let sightings: SightingQueue
     let imports = DeviceStorage.Queue()
-    /// What is told of those who are refused.
+    /// Logs those who are refused.
     let refusals: RefusalLog
     let access: AccessLog
     let figures = RequestFigures()
@@ -60,7 +60,7 @@ final class API: RequestHandler {
             try refuseTooLong(head)
             (route, path, query) = try Self.find(head)
         } catch {
-            return (nil, .answer(Problem.of(error).response))
+            return (nil, .answer(ProblemDetails.of(error).response))
         }
         let decide: @Sendable () -> Admission = { [self] in
             do {
@@ -84,11 +84,11 @@ final class API: RequestHandler {
     private func refuseTooLong(_ head: RequestHead) throws {
         let limits = settings.limits
         if head.target.utf8.count > limits.target {
-            throw Problem(
+            throw ProblemDetails(
                 414, "the request's target has \(head.target.utf8.count) bytes; at most \(limits.target) are taken")
         }
         if head.size > limits.head {
-            throw Problem(431, "the request's head has \(head.size) bytes; at most \(limits.head) are taken")
+            throw ProblemDetails(431, "the request's head has \(head.size) bytes; at most \(limits.head) are taken")
         }
     }
 
@@ -130,28 +130,30 @@ final class API: RequestHandler {
 
     private static func find(_ head: RequestHead) throws -> (Route, PathValues, [RequestTarget.QueryItem]) {
         guard let target = RequestTarget(head.target) else {
-            throw Problem(400, "the request's target is not a path in percent-encoded UTF-8")
+            throw ProblemDetails(400, "the request's target is not a path in percent-encoded UTF-8")
         }
         switch Router.route(method: head.method, segments: target.segments) {
         case .route(let route, let path):
             return (route, path, target.query)
         case .notFound:
-            throw Problem(404, "there is nothing at this path")
+            throw ProblemDetails(404, "there is nothing at this path")
         case .unknownPlatform(let name):
-            throw Problem(
+            throw ProblemDetails(
                 404, "there is no platform \"\(JSONValue.shortened(name))\"; the platforms are ios and android")
         case .wrongMethod(let allowed):
             let list = allowed.joined(separator: ", ")
-            throw Problem(405, "this path takes \(list)", headers: [("Allow", list)])
+            throw ProblemDetails(405, "this path takes \(list)", headers: [("Allow", list)])
         }
     }
 
-    /// What the client is told of an error. What is not the client's doing is told to the log too, with its internals.
+    /// What the client is told of an error. What is not the client's doing is logged too, with its internals.
     ///
     /// - Parameter pattern: the route's.
-    func problem(_ error: any Error, at pattern: String) -> Problem {
-        let problem = Problem.of(error)
-        if problem.status >= 500, !(error is Problem), let silent = repeats.note(pattern, problem.status, at: now()) {
+    func problem(_ error: any Error, at pattern: String) -> ProblemDetails {
+        let problem = ProblemDetails.of(error)
+        if problem.status >= 500, !(error is ProblemDetails),
+            let silent = repeats.note(pattern, problem.status, at: now())
+        {
             settings.log(
                 problem.status == 500 ? .error : .warning, "a request failed",
                 [("route", pattern), ("status", String(problem.status)), ("error", "\(error)")]
@@ -164,7 +166,7 @@ final class API: RequestHandler {
     @discardableResult
     func require(_ app: AppKey) throws -> AppProfile {
         guard let profile = control.profile(of: app) else {
-            throw Problem(
+            throw ProblemDetails(
                 404, "\"\(JSONValue.shortened(app.app))\" is not configured for \(app.platform.rawValue) on this server"
             )
         }

@@ -14,7 +14,7 @@ package struct APISettings: Sendable {
     package var limits = APILimits()
     /// The wall clock.
     package var clock: @Sendable () -> Timestamp
-    /// Told of what failed on the relay's own side, by route. Never of bodies, queries, tokens or telephones.
+    /// Gets what failed on the relay's own side, by route. Never of bodies, queries, tokens or telephones.
     package var log: Log { server.log }
 
     package init(
@@ -55,7 +55,7 @@ package struct APILimits: Sendable, Hashable {
     package var head = 16 * 1024
     /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.
     package var eventStreams = 64
-    /// Devices whose versions, told at login, wait to be stored; more are dropped until there is room.
+    /// Devices whose versions, reported at login, wait to be stored; more are dropped until there is room.
     package var sightings = 100_000
 
     package init() {}

@@ -4,7 +4,7 @@ import RelayEngine
 import Synchronization
 import Telemetry
 
-/// Tells the log of requests, on a queue of its own: no answer waits for a log whose reader is slow. What there is no room
+/// Logs requests, on a queue of its own: no answer waits for a log whose reader is slow. What there is no room
 /// for is left out and counted.
 final class AccessLog: Sendable {
     /// Lines that may wait.
@@ -44,7 +44,7 @@ final class AccessLog: Sendable {
         }
     }
 
-    /// Waits until everything is told.
+    /// Waits until everything is logged.
     func finish() {
         queue.sync {}
     }

@@ -66,7 +66,7 @@ extension API {
         return .noContent
     }
 
-    private static let noAlert = Problem(404, "this app has no alert")
+    private static let noAlert = ProblemDetails(404, "this app has no alert")
 }
 
 extension JSONWriter {

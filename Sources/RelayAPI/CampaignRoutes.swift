@@ -25,7 +25,7 @@ extension API {
     func campaignEvents(_ id: String) throws -> Response {
         let record = try record(id)
         guard let slot = streams.take() else {
-            throw Problem(
+            throw ProblemDetails(
                 503, "\(settings.limits.eventStreams) event streams are open, which is the most that are served",
                 headers: [("Retry-After", "5")])
         }
@@ -41,7 +41,7 @@ extension API {
     /// - Throws: a 404.
     func record(_ id: String) throws -> CampaignRecord {
         guard let record = try store.campaign(id: id) else {
-            throw Problem(404, "there is no campaign \"\(JSONValue.shortened(id))\"")
+            throw ProblemDetails(404, "there is no campaign \"\(JSONValue.shortened(id))\"")
         }
         return record
     }

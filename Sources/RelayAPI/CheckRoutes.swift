@@ -28,12 +28,12 @@ extension API {
             }
         }
         try query.finish()
-        guard let app, let platform, let version else { throw Problem(500, "a parameter was lost") }
+        guard let app, let platform, let version else { throw ProblemDetails(500, "a parameter was lost") }
         let key = AppKey(app: app, platform: platform)
         guard let answer = versionCache.check(key, version: version, telephone: telephone) else {
             try require(key)
             // Configured a moment ago: nothing is known yet.
-            throw Problem(503, "this app was just configured; ask again", headers: [("Retry-After", "1")])
+            throw ProblemDetails(503, "this app was just configured; ask again", headers: [("Retry-After", "1")])
         }
         // A token of the wrong form is nobody's: an old app is not refused its answer for it.
         if let token, case .success(let good) = DeviceFields.normalized(token, platform: platform),
@@ -67,7 +67,7 @@ extension API {
 
     func launchGate(_ app: String, _ head: RequestHead) throws -> Response {
         guard let document = versionCache.document(app) else {
-            throw Problem(404, "\"\(JSONValue.shortened(app))\" is not configured on this server")
+            throw ProblemDetails(404, "\"\(JSONValue.shortened(app))\" is not configured on this server")
         }
         return document.response(to: head, isShared: true)
     }

@@ -3,7 +3,7 @@ import RelayStore
 import Signing
 import WireFormat
 
-/// Where a list goes on, in a form that tells clients nothing to rely on.
+/// Where a list goes on, in a form that gives clients nothing to rely on.
 enum Cursor {
     enum Kind: Character {
         case campaigns = "c"

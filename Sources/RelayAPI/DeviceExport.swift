@@ -21,7 +21,7 @@ final class DeviceExport: ByteSource {
 
     func next() throws -> [UInt8]? {
         if isDone { return nil }
-        if stop.isSet { throw Problem(503, "the relay is stopping") }
+        if stop.isSet { throw ProblemDetails(503, "the relay is stopping") }
         let records = try store.devices(of: app, after: last, limit: Self.batch)
         guard let newest = records.last else { return nil }
         last = newest.id

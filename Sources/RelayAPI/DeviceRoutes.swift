@@ -48,11 +48,11 @@ extension API {
     private static func checked(_ token: String, _ app: AppKey) throws -> String {
         switch DeviceFields.normalized(token, platform: app.platform) {
         case .success(let token): token
-        case .failure(let fault): throw Problem(field: "token", fault.reason)
+        case .failure(let fault): throw ProblemDetails(field: "token", fault.reason)
         }
     }
 
-    private static func noDevice(_ app: AppKey) -> Problem {
-        Problem(404, "no device of this app has this token")
+    private static func noDevice(_ app: AppKey) -> ProblemDetails {
+        ProblemDetails(404, "no device of this app has this token")
     }
 }

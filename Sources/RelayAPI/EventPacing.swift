@@ -14,7 +14,7 @@ struct EventPacing {
 
     static let interval: Int64 = 1000
     static let silence: Int64 = 15_000
-    /// How often the campaign is looked at: a state change is told within that time.
+    /// How often the campaign is looked at: a state change is sent within that time.
     static let look: Int64 = 200
 
     private var lastState: CampaignState?

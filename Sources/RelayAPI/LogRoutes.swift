@@ -20,7 +20,7 @@ extension API {
                 "debug, info, notice, warning or error is needed; it was \(JSONValue.string(name).sight)")
         }
         try fields.finish()
-        guard let level else { throw Problem(field: "level", "is missing") }
+        guard let level else { throw ProblemDetails(field: "level", "is missing") }
         let before = settings.log.minimum
         // Said at the louder of the two, so that the change is in the log either way.
         settings.log.minimum = min(before, level)

@@ -7,7 +7,7 @@ import Synchronization
 import WireFormat
 
 /// Work that may take longer than a connection may be silent, on a thread of its own: its answer is a stream of NDJSON that
-/// tells how far it is, with an empty line where there is nothing to tell.
+/// reports how far it is, with an empty line where there is nothing to report.
 ///
 /// The work goes at the reader's pace, a few lines ahead, and is told to stop when the reader is gone or the server stops.
 final class LongWork<Result: Sendable>: Sendable {
@@ -19,7 +19,7 @@ final class LongWork<Result: Sendable>: Sendable {
     /// Where the work puts its lines.
     final class Outlet: Sendable {
         private let state = Mutex(State())
-        private let news = DispatchSemaphore(value: 0)
+        private let changed = DispatchSemaphore(value: 0)
         private let room = DispatchSemaphore(value: 0)
         private let stop: OneShotEvent
 
@@ -27,7 +27,7 @@ final class LongWork<Result: Sendable>: Sendable {
             var lines: [[UInt8]] = []
             var end: Swift.Result<Result, any Error>?
             var isAbandoned = false
-            var isTold = false
+            var isReported = false
         }
 
         fileprivate init(stop: OneShotEvent, ahead: Int = 4) {
@@ -49,13 +49,13 @@ final class LongWork<Result: Sendable>: Sendable {
             }
             guard isWanted else { return false }
             state.withLock { $0.lines.append(writer.bytes) }
-            news.signal()
+            changed.signal()
             return true
         }
 
         fileprivate func end(_ result: Swift.Result<Result, any Error>) {
             state.withLock { $0.end = result }
-            news.signal()
+            changed.signal()
         }
 
         fileprivate func abandon() {
@@ -63,7 +63,7 @@ final class LongWork<Result: Sendable>: Sendable {
         }
 
         fileprivate func next() throws -> Step {
-            if news.wait(timeout: .now() + LongWork.patience) == .timedOut { return .line([0x0A]) }
+            if changed.wait(timeout: .now() + LongWork.patience) == .timedOut { return .line([0x0A]) }
             let line: [UInt8]? = state.withLock { $0.lines.isEmpty ? nil : $0.lines.removeFirst() }
             if let line {
                 room.signal()
@@ -73,15 +73,15 @@ final class LongWork<Result: Sendable>: Sendable {
             case nil: return .line([0x0A])
             case .success(let result): return .over(result)
             case .failure(let error):
-                // Told in words first; then the connection is cut, so that nobody takes a part for the whole.
-                let isTold = state.withLock { state in
-                    defer { state.isTold = true }
-                    return state.isTold
+                // Reported in words first; then the connection is cut, so that nobody takes a part for the whole.
+                let isReported = state.withLock { state in
+                    defer { state.isReported = true }
+                    return state.isReported
                 }
-                if isTold { throw error }
-                news.signal()
+                if isReported { throw error }
+                changed.signal()
                 var writer = JSONWriter()
-                writer.object { $0.member("error", Problem.of(error).detail) }
+                writer.object { $0.member("error", ProblemDetails.of(error).detail) }
                 writer.newLine()
                 return .line(writer.bytes)
             }

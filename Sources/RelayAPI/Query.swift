@@ -57,6 +57,6 @@ struct Query {
             let choice = known.isEmpty ? "there are none" : "they are \(known.joined(separator: ", "))"
             refuse(JSONValue.shortened(item.name), "is not a parameter of this request; \(choice)")
         }
-        if !faults.isEmpty { throw Problem(faults: faults) }
+        if !faults.isEmpty { throw ProblemDetails(faults: faults) }
     }
 }

@@ -41,7 +41,7 @@ final class ReadinessCheck: Sendable {
     /// Empty when the daemon can do its work. Returns after `patience` at the latest.
     ///
     /// - Parameters:
-    ///   - known: what can be told at once.
+    ///   - known: what is known at once.
     ///   - store: whether the store takes writes; may wait.
     func faults(
         known: @escaping @Sendable () -> [ReadinessFault], store: @escaping @Sendable () -> ReadinessFault?
@@ -68,7 +68,8 @@ final class ReadinessCheck: Sendable {
         let seconds = max(1, (clock() - look.begun) / 1000)
         let held = ReadinessFault(
             part: "store",
-            reason: "a write has been waiting for \(seconds) s. Another program holds the write lock, or a write of the relay's "
+            reason:
+                "a write has been waiting for \(seconds) s. Another program holds the write lock, or a write of the relay's "
                 + "own takes that long")
         return known().filter { $0.part != "store" } + [held]
     }

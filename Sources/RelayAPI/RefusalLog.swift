@@ -6,7 +6,7 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Tells the log who was refused, and no more often than a disk can bear. Of a request it tells where it came from, which
+/// Logs who was refused, and no more often than a disk can bear. Of a request it logs where it came from, which
 /// hook it meant and what was wrong: never a body, a signature or a secret.
 final class RefusalLog: Sendable {
     private struct State {
@@ -48,7 +48,7 @@ final class RefusalLog: Sendable {
 }
 
 extension PeerRefusal {
-    var problem: Problem {
+    var problem: ProblemDetails {
         let who = user.map { "user id \($0)" } ?? "a user that the system does not name"
         let others =
             switch group {
@@ -56,6 +56,7 @@ extension PeerRefusal {
             case _? where isOpenToAll: ", and for its group once its mode is not for everybody any more"
             case let group?: ", and members of group \(group)"
             }
-        return Problem(403, "the control socket is not for \(who); it is for root and the daemon's own user\(others)")
+        return ProblemDetails(
+            403, "the control socket is not for \(who); it is for root and the daemon's own user\(others)")
     }
 }

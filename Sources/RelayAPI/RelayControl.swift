@@ -43,7 +43,7 @@ package protocol RelayControl: Sendable {
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
 
-    /// Writes what `/metrics` tells beyond the API's own requests.
+    /// Writes what `/metrics` reports beyond the API's own requests.
     func writeMetrics(to text: inout MetricsText)
 }
 

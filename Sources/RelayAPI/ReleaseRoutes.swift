@@ -55,7 +55,7 @@ extension API {
         case .refused(let refusal):
             refusals.webhook(head, refusal)
             // RFC 9110 section 15.5.2: a 401 always says how to prove oneself.
-            throw Problem(
+            throw ProblemDetails(
                 401, refusal.description, headers: [("WWW-Authenticate", "Webhook-Signature realm=\"upgrade-relay\"")])
         }
     }
@@ -81,7 +81,7 @@ extension API {
     /// The version that the App Store shows.
     private func offered(_ app: AppKey) throws -> Version {
         guard let lookup = control.versionLookup(of: app) else {
-            throw Problem(
+            throw ProblemDetails(
                 422,
                 "App Store Connect does not say which version it is, so the App Store is asked: add "
                     + "sources: [{ appStore: { … } }] to the configuration of \(app.app) for ios")
@@ -90,10 +90,10 @@ extension API {
         do {
             listing = try lookup.current(of: app)
         } catch {
-            throw Problem(503, "the App Store could not be asked: \(error)", headers: [("Retry-After", "900")])
+            throw ProblemDetails(503, "the App Store could not be asked: \(error)", headers: [("Retry-After", "900")])
         }
         guard let listing else {
-            throw Problem(503, "the App Store does not list this app yet", headers: [("Retry-After", "900")])
+            throw ProblemDetails(503, "the App Store does not list this app yet", headers: [("Retry-After", "900")])
         }
         return listing.version
     }

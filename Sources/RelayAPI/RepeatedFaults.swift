@@ -14,7 +14,7 @@ final class RepeatedFaults: Sendable {
 
     private let last = Mutex<[Kind: (time: Timestamp, silent: Int)]>([:])
 
-    /// How many were like it since the last one that was told; nil: this one is not told.
+    /// How many like it were suppressed since the last that was logged; nil: suppress this one too.
     func note(_ pattern: String, _ status: Int, at now: Timestamp) -> Int? {
         let kind = Kind(route: pattern, status: status)
         return last.withLock { last in

@@ -4,7 +4,7 @@ import RelayEngine
 import Signing
 import Telemetry
 
-/// One request from its head to its answer: the log and the metrics are told of it.
+/// One request from its head to its answer: it is logged and counted.
 ///
 /// `@unchecked Sendable`: the server hands it from thread to thread, and never to two at a time (`HandledRequest`).
 final class RequestContext: HandledRequest, @unchecked Sendable {
@@ -44,9 +44,9 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
     func refuse(_ reason: ServerRefusal) -> Response {
         switch reason {
         case .busy:
-            Problem(503, "the relay has too much to do; ask again", headers: [("Retry-After", "1")]).response
+            ProblemDetails(503, "the relay has too much to do; ask again", headers: [("Retry-After", "1")]).response
         case .bodyTooLarge(let limit):
-            Problem(413, "the body has more than the \(limit) bytes that are taken here").response
+            ProblemDetails(413, "the body has more than the \(limit) bytes that are taken here").response
         }
     }
 

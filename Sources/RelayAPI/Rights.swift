@@ -67,17 +67,17 @@ enum Rights {
     }
 
     /// RFC 6750 section 3: the challenge; no error code where the request had no credentials at all.
-    private static func unauthorized(_ detail: String, error: String?) -> Problem {
+    private static func unauthorized(_ detail: String, error: String?) -> ProblemDetails {
         let challenge = "Bearer realm=\"upgrade-relay\"" + (error.map { ", error=\"\($0)\"" } ?? "")
-        return Problem(401, detail, headers: [("WWW-Authenticate", challenge)])
+        return ProblemDetails(401, detail, headers: [("WWW-Authenticate", challenge)])
     }
 
-    private static func forbidden(_ detail: String, _ scope: Scope?) -> Problem {
+    private static func forbidden(_ detail: String, _ scope: Scope?) -> ProblemDetails {
         var headers: [(String, String)] = []
         if let scope {
             let challenge = "Bearer realm=\"upgrade-relay\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\""
             headers.append(("WWW-Authenticate", challenge))
         }
-        return Problem(403, detail, headers: headers)
+        return ProblemDetails(403, detail, headers: headers)
     }
 }

@@ -29,7 +29,7 @@ final class Route: Sendable {
     let waiting: Waiting
     /// The parameters of its query.
     let parameters: [String]
-    /// Whether it is told at the level info: what changes a version, a campaign or a right. Logins ask by the thousand.
+    /// Whether it is logged at the level info: what changes a version, a campaign or a right. Logins ask by the thousand.
     let isNoteworthy: Bool
     /// What its metrics call it; nil: no webhook.
     let webhook: String?

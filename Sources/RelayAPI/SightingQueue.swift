@@ -5,9 +5,9 @@ package import RelayStore
 import Synchronization
 import UpgradeRules
 
-/// Versions told at login, on their way into the registry: gathered by device, stored each second or a thousand at a time
+/// Versions reported at login, on their way into the registry: gathered by device, stored each second or a thousand at a time
 /// by one thread, so that no login waits for the disk. What the store refuses waits for the next second; what there is no
-/// room for is dropped and counted (the device tells it again at its next login).
+/// room for is dropped and counted (the device reports it again at its next login).
 package final class SightingQueue: Sendable {
     private struct Device: Hashable {
         var app: AppKey

@@ -72,7 +72,7 @@ extension API {
 
     private func maintenanceSlot() throws -> StreamSlots.Slot {
         guard let slot = maintenance.take() else {
-            throw Problem(409, "a backup, a check or a pruning is going on already; one at a time")
+            throw ProblemDetails(409, "a backup, a check or a pruning is going on already; one at a time")
         }
         return slot
     }
@@ -83,7 +83,7 @@ extension API {
     }
 }
 
-/// Lines that tell how far the copy is, one that tells its size, and then the copy itself, byte for byte. So a reader sees
+/// Lines that report how far the copy is, one that reports its size, and then the copy itself, byte for byte. So a reader sees
 /// the progress, and a copy that was cut short cannot pass for a whole one.
 final class StoreBackup: ByteSource {
     let mayWaitLong = true

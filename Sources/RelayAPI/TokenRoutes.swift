@@ -43,7 +43,7 @@ extension API {
 
     func revokeToken(_ name: String) throws -> Response {
         guard try store.revokeToken(name: name, at: now()) else {
-            throw Problem(404, "there is no token \"\(JSONValue.shortened(name))\", or it is revoked already")
+            throw ProblemDetails(404, "there is no token \"\(JSONValue.shortened(name))\", or it is revoked already")
         }
         return .noContent
     }

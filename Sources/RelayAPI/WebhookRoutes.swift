@@ -14,7 +14,7 @@ extension API {
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
         let bump = try BumpBody.readWebhook(body)
         guard control.profile(of: bump.app) != nil else {
-            throw Problem(
+            throw ProblemDetails(
                 field: "app",
                 "\"\(JSONValue.shortened(bump.app.app))\" is not configured for \(bump.app.platform.rawValue) on this server"
             )

@@ -17,7 +17,7 @@ import VersionSources
 /// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.
 struct Daemon {
     /// From the first signal to the end: what is in flight gets eight of the ten seconds that an operator is promised.
-    private static let timeToLand = Duration.seconds(8)
+    private static let drainTime = Duration.seconds(8)
 
     private let file: ConfigurationFile
     private let environment: [String: String]
@@ -65,32 +65,33 @@ struct Daemon {
         }
         let store = try SQLiteStore(path: configuration.store.sqlitePath, release: CommandLineTool.version)
         defer { store.close() }
-        let book = DaemonBook.Shared(
-            try DaemonBook(
+        let active = ActiveConfiguration.Shared(
+            try ActiveConfiguration(
                 configuration, store: store, environment: environment, tokenSources: tokenSources, signings: signings,
                 log: log))
-        let board = VersionCache(store: store, clock: clock) { book.current.profiles }
+        let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
         let fanOut = try FanOut(
-            store: store, routes: Array(book.current.routes.values), configuration: Self.fanOut(configuration),
-            log: log, clock: clock, onVersions: { _ in board.refresh() })
+            store: store, routes: Array(active.current.routes.values), configuration: Self.fanOut(configuration),
+            log: log, clock: clock, onVersions: { _ in versionCache.refresh() })
         let sources = try SourceRunner(store: store, log: log, clock: clock)
         let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
-        let housekeeping = Housekeeping(store: store, log: log, clock: clock)
-        let desk = RelayDesk(
-            store: store, book: book, fanOut: fanOut, sources: sources, notifier: notifier, board: board,
+        let maintenance = MaintenanceThread(store: store, log: log, clock: clock)
+        let control = DaemonControl(
+            store: store, active: active, fanOut: fanOut, sources: sources, notifier: notifier,
+            versionCache: versionCache,
             signings: signings, log: log, clock: clock)
-        var settings = apiSettings(configuration, limits, identity, book)
+        var settings = apiSettings(configuration, limits, identity, active)
         settings.server.handed = sockets.handed
-        let api = APIServer(store: store, control: desk, settings: settings, versionCache: board)
+        let api = APIServer(store: store, control: control, settings: settings, versionCache: versionCache)
         do {
             try api.start()
             try sources.start(
                 configuration.sourcePlan,
-                callbacks: .init(apply: { try desk.take($0, from: $1) }, released: { fanOut.poke() }))
-            try notifier.start(book.current.notify)
-            try housekeeping.start(keep: configuration.store.keep)
+                callbacks: .init(apply: { try control.take($0, from: $1) }, released: { fanOut.poke() }))
+            try notifier.start(active.current.notify)
+            try maintenance.start(keep: configuration.store.keep)
         } catch {
-            housekeeping.stop()
+            maintenance.stop()
             notifier.stop()
             sources.stop()
             api.stop()
@@ -104,7 +105,7 @@ struct Daemon {
             watching: fanOut.lanePulses.map { .init($0) } + [
                 .init(fanOut.pulse, waitsFor: store.pulse), .init(store.pulse),
             ],
-            idle: "Idle: \(configuration.apps.count) apps, listening on \(address)", news: desk.news)
+            idle: "Idle: \(configuration.apps.count) apps, listening on \(address)", activity: control.activity)
         log(
             .notice, "ready",
             [
@@ -114,27 +115,28 @@ struct Daemon {
             ])
 
         var parts = Parts(
-            configuration: configuration, store: store, book: book, fanOut: fanOut, sources: sources, board: board,
-            notifier: notifier, housekeeping: housekeeping, api: api, identity: identity)
+            configuration: configuration, store: store, active: active, fanOut: fanOut, sources: sources,
+            versionCache: versionCache,
+            notifier: notifier, maintenance: maintenance, api: api, identity: identity)
         while signals.next() == .reload {
             report.reload { reload(&parts) }
         }
         report.stop()
         log(.notice, "stopping: what is in flight is finished")
         // Asked, not waited for: until the fan-out is stopped it goes on sending.
-        housekeeping.askToStop()
+        maintenance.askToStop()
         sources.askToStop()
-        fanOut.stop(within: Self.timeToLand)
+        fanOut.stop(within: Self.drainTime)
         api.stop()
-        // Last: that a campaign was finished is news.
+        // Last: that a campaign was finished is notified of.
         notifier.askToStop()
-        housekeeping.stop()
+        maintenance.stop()
         sources.stop()
         notifier.stop()
         log(.notice, "stopped")
     }
 
-    /// The configuration, with every file that it names looked at: all faults at once, as check-config tells them.
+    /// The configuration, with every file that it names looked at: all faults at once, as check-config reports them.
     private func load() throws -> (RelayConfiguration, ServerIdentity?) {
         let configuration = try file.load()
         let check = ConfigurationCheck(configuration: configuration, environment: environment).runFiles()
@@ -143,11 +145,12 @@ struct Daemon {
     }
 
     private func apiSettings(
-        _ configuration: RelayConfiguration, _ limits: APILimits, _ identity: ServerIdentity?, _ book: DaemonBook.Shared
+        _ configuration: RelayConfiguration, _ limits: APILimits, _ identity: ServerIdentity?,
+        _ active: ActiveConfiguration.Shared
     ) -> APISettings {
         var settings = APISettings(
             listen: configuration.listen.address, controlSocket: configuration.listen.controlSocket,
-            webhookSecrets: { book.current.webhookSecrets }, limits: limits, clock: clock, log: log)
+            webhookSecrets: { active.current.webhookSecrets }, limits: limits, clock: clock, log: log)
         settings.server.controlSocketGroup = configuration.listen.controlSocketGroup?.id
         settings.server.identity = identity
         settings.checkTrust = configuration.listen.checkTrust
@@ -173,12 +176,12 @@ struct Daemon {
         /// As it was at the start: some of it holds until the end.
         let configuration: RelayConfiguration
         let store: any RelayStore
-        let book: DaemonBook.Shared
+        let active: ActiveConfiguration.Shared
         let fanOut: FanOut
         let sources: SourceRunner
-        let board: VersionCache
+        let versionCache: VersionCache
         let notifier: Notifier
-        let housekeeping: Housekeeping
+        let maintenance: MaintenanceThread
         let api: APIServer
         /// The certificate in use.
         var identity: ServerIdentity?
@@ -191,7 +194,7 @@ struct Daemon {
     private func reload(_ parts: inout Parts) -> Bool {
         do {
             let (configuration, identity) = try load()
-            let new = try DaemonBook(
+            let new = try ActiveConfiguration(
                 configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
                 signings: signings, log: log)
             // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
@@ -212,11 +215,11 @@ struct Daemon {
                     ])
             }
             adopt(configuration.log)
-            parts.book.exchange(for: new)
+            parts.active.exchange(for: new)
             parts.fanOut.reroute(Array(new.routes.values))
             parts.sources.reload(configuration.sourcePlan)
-            parts.housekeeping.reload(keep: configuration.store.keep)
-            parts.board.refresh()
+            parts.maintenance.reload(keep: configuration.store.keep)
+            parts.versionCache.refresh()
             let running = parts.configuration
             if configuration.store.sqlitePath != running.store.sqlitePath
                 || configuration.listen.needsRestart(from: running.listen)

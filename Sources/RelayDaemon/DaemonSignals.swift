@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// What an operator tells the daemon by signal: SIGHUP reloads, SIGTERM and SIGINT stop it in order, and a second one of
+/// What an operator asks of the daemon by signal: SIGHUP reloads, SIGTERM and SIGINT stop it in order, and a second one of
 /// those ends the process at once.
 final class DaemonSignals: Sendable {
     enum Order: Sendable {

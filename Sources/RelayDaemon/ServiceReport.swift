@@ -37,15 +37,15 @@ final class ServiceReport: Sendable {
     ///
     /// - Parameters:
     ///   - idle: what to show when there is nothing to do.
-    ///   - news: asked on this report's thread, once a second.
+    ///   - activity: asked on this report's thread, once a second.
     func serve(
-        watching parts: [Watchdog.Part], idle: String, news: @escaping @Sendable () -> ServiceStatus.News
+        watching parts: [Watchdog.Part], idle: String, activity: @escaping @Sendable () -> ServiceStatus.Activity
     ) {
         guard notifier.isThere else { return }
         state.withLock { state in
             state.status.idle = idle
             do {
-                state.thread = try NativeThread(name: "report") { self.run(parts, news) }
+                state.thread = try NativeThread(name: "report") { self.run(parts, activity) }
             } catch {
                 log(.error, "the service manager cannot be told of the daemon's health", [("error", "\(error)")])
             }
@@ -82,7 +82,7 @@ final class ServiceReport: Sendable {
 
     // MARK: The thread
 
-    private func run(_ parts: [Watchdog.Part], _ news: @Sendable () -> ServiceStatus.News) {
+    private func run(_ parts: [Watchdog.Part], _ activity: @Sendable () -> ServiceStatus.Activity) {
         // Half of it for a step that takes long, half of it for the ping after that.
         let patience = notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30)
         let pace = min(patience / 2, .seconds(1))
@@ -106,18 +106,19 @@ final class ServiceReport: Sendable {
             let now = MonotonicClock.now()
             guard now >= nextStatus, stuck.isEmpty else { continue }
             nextStatus = now + .seconds(1)
-            say(news: news()) { _ in }
+            say(activity: activity()) { _ in }
         }
     }
 
-    /// Tells `message`, and the status where it has changed.
+    /// Sends `message`, and the status where it has changed.
     private func say(
-        _ message: ServiceMessage? = nil, news: ServiceStatus.News? = nil, _ change: (inout ServiceStatus) -> Void
+        _ message: ServiceMessage? = nil, activity: ServiceStatus.Activity? = nil,
+        _ change: (inout ServiceStatus) -> Void
     ) {
         guard notifier.isThere else { return }
         state.withLock { state in
             change(&state.status)
-            let line = state.status.line(news ?? ServiceStatus.News())
+            let line = state.status.line(activity ?? ServiceStatus.Activity())
             if let message {
                 notifier.tell(message, .status(line))
             } else if line != state.shown {

@@ -15,8 +15,8 @@ struct ServiceStatus: Sendable {
         case stopping
     }
 
-    /// What the daemon has to tell of its work.
-    struct News: Sendable {
+    /// What the daemon is doing.
+    struct Activity: Sendable {
         /// The campaign that has been on its way the longest.
         var campaign: CampaignStatus?
         /// How many others there are.
@@ -26,22 +26,22 @@ struct ServiceStatus: Sendable {
     }
 
     var phase = Phase.starting
-    /// What to say when there is nothing to do.
+    /// What to show when there is nothing to do.
     var idle = ""
     var stuck: [String] = []
     var isReloadRefused = false
 
-    func line(_ news: News) -> String {
+    func line(_ activity: Activity) -> String {
         guard stuck.isEmpty else { return "Stuck: \(stuck.joined(separator: ", ")); waiting for the watchdog" }
         var parts: [String] = []
         switch phase {
         case .starting: return "Opening the store"
         case .reloading: return "Reading the configuration anew"
-        case .stopping: parts = ["Finishing what is in flight"] + (news.campaign.map { [Self.text($0)] } ?? [])
-        case .serving: parts = [news.campaign.map { "Sending \(Self.text($0))" } ?? idle]
+        case .stopping: parts = ["Finishing what is in flight"] + (activity.campaign.map { [Self.text($0)] } ?? [])
+        case .serving: parts = [activity.campaign.map { "Sending \(Self.text($0))" } ?? idle]
         }
-        if news.others > 0 { parts.append("\(news.others) more") }
-        if let fault = news.fault { parts.append(fault) }
+        if activity.others > 0 { parts.append("\(activity.others) more") }
+        if let fault = activity.fault { parts.append(fault) }
         if isReloadRefused { parts.append("the last reload was refused, see the log") }
         return parts.joined(separator: "; ")
     }

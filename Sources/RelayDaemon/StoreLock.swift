@@ -21,7 +21,7 @@ final class StoreLock {
     ///
     /// - Throws: `CommandFailure` where another daemon holds a lock or a file cannot be made.
     init(store: String) throws {
-        // For reading only, so that a read-only database is told by the store itself; not waiting for a pipe's other end.
+        // For reading only, so that a read-only database is reported by the store itself; not waiting for a pipe's other end.
         let file = try LockedFile(store, O_RDONLY | O_CREAT | O_NONBLOCK, of: store)
         var path = store
         if let resolved = unsafe realpath(store, nil) {

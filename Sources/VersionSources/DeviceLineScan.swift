@@ -3,7 +3,7 @@
 /// Where the columns of a device are in one line of NDJSON that is written plainly, as nearly all are: one object, each
 /// column once, its value a string of printable ASCII without escapes, or null.
 ///
-/// It knows no faults: whatever is not of this form is for `JSONReader`, which tells what is wrong with it, if anything.
+/// It knows no faults: whatever is not of this form is for `JSONReader`, which reports what is wrong with it, if anything.
 /// Allocates nothing.
 package struct DeviceLineScan {
     /// The value's bytes; nil: left out, or null.

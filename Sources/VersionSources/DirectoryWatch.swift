@@ -2,7 +2,7 @@
 import CLinux
 import Glibc
 
-/// Tells when something happens in the directories of watched files, by inotify.
+/// Reports when something happens in the directories of watched files, by inotify.
 ///
 /// Directories, not files: "If a filename is renamed over, the watch stays with the old inode" is what a watch on the file
 /// would mean (inotify(7), "Limitations"), and every editor renames. Which name it was does not matter: what is read is
@@ -51,7 +51,7 @@ final class DirectoryWatch {
 /// Reads a small file that anybody may be writing.
 enum SmallFile {
     static func read(_ path: String, limit: Int) throws(SourceFault) -> [UInt8] {
-        // O_NONBLOCK: a FIFO in the file's place must not hold the thread (open(2)).
+        // O_NONBLOCK: a FIFO in the file's place must not block the thread (open(2)).
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw SourceFault("the file \(path): \(reason(errno))") }
         defer { close(file) }

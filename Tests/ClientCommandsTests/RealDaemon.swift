@@ -51,25 +51,26 @@ final class RealDaemon: Sendable {
         }
         let signings = SigningCount()
         store = try SQLiteStore(path: "\(folder)/relay.db", release: CommandLineTool.version)
-        let book = DaemonBook.Shared(
-            try DaemonBook(
+        let active = ActiveConfiguration.Shared(
+            try ActiveConfiguration(
                 configuration, store: store, environment: [:], tokenSources: TokenSources(), signings: signings,
                 log: log))
-        let board = VersionCache(store: store, clock: clock) { book.current.profiles }
+        let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
         fanOut = try FanOut(
-            store: store, routes: Array(book.current.routes.values), configuration: FanOut.Configuration(), log: log,
-            clock: clock, onVersions: { _ in board.refresh() })
+            store: store, routes: Array(active.current.routes.values), configuration: FanOut.Configuration(), log: log,
+            clock: clock, onVersions: { _ in versionCache.refresh() })
         notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
         let sources = try SourceRunner(store: store, log: log, clock: clock)
-        let desk = RelayDesk(
-            store: store, book: book, fanOut: fanOut, sources: sources, notifier: notifier, board: board,
+        let control = DaemonControl(
+            store: store, active: active, fanOut: fanOut, sources: sources, notifier: notifier,
+            versionCache: versionCache,
             signings: signings, log: log, clock: clock)
         let settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",
             webhookSecrets: { [] }, clock: clock, log: log)
-        server = APIServer(store: store, control: desk, settings: settings, versionCache: board)
+        server = APIServer(store: store, control: control, settings: settings, versionCache: versionCache)
         try server.start()
-        try notifier.start(book.current.notify)
+        try notifier.start(active.current.notify)
     }
 
     deinit {

@@ -18,7 +18,7 @@ struct RightsTests {
             }
             return 200
         } catch {
-            return (error as? Problem)?.status ?? 0
+            return (error as? ProblemDetails)?.status ?? 0
         }
     }
 

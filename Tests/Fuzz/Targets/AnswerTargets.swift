@@ -81,7 +81,7 @@ extension FuzzTarget {
             try hold(query.cursor(.campaigns).map { $0 >= 0 } ?? true, "a cursor before the beginning")
             do {
                 try query.finish()
-            } catch let problem as Problem {
+            } catch let problem as ProblemDetails {
                 try holdJSON(problem, of: bytes)
             }
         }
@@ -89,7 +89,7 @@ extension FuzzTarget {
             _ = try Rights.caller(
                 for: .scope(.status), door: .network, authorization: authorization, look: { _ in nil })
             throw Violation(description: "let in by \(authorization ?? "nothing")")
-        } catch let problem as Problem {
+        } catch let problem as ProblemDetails {
             try holdJSON(problem, of: bytes)
         }
         _ = EntityTag(of: bytes).isNamed(in: ifNoneMatch)
@@ -103,7 +103,7 @@ extension FuzzTarget {
         }
     }
 
-    private static func holdJSON(_ problem: Problem, of bytes: [UInt8]) throws {
+    private static func holdJSON(_ problem: ProblemDetails, of bytes: [UInt8]) throws {
         let response = problem.response
         guard case .bytes(let body) = response.body else { throw Violation(description: "a problem that streams") }
         _ = try JSONReader.read(body)

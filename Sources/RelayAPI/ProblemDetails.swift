@@ -6,8 +6,8 @@ import Telemetry
 import UpgradeRules
 import WireFormat
 
-/// An error as RFC 9457 tells it.
-struct Problem: Error {
+/// An error as RFC 9457 defines it.
+struct ProblemDetails: Error {
     var status: Int
     /// A URI for the kind of problem; "about:blank" means no more than the status says (RFC 9457, section 4.2.1).
     var type = "about:blank"
@@ -33,56 +33,57 @@ struct Problem: Error {
     }
 
     /// Whatever a handler threw, without its internals where it is our own failure.
-    static func of(_ error: any Error) -> Problem {
+    static func of(_ error: any Error) -> ProblemDetails {
         switch error {
-        case let problem as Problem: problem
+        case let problem as ProblemDetails: problem
         case let error as BodyError: of(error)
         case let error as StoreError: of(error)
         case let error as ControlError: of(error)
-        default: Problem(500, "the relay failed at this; its log says more")
+        default: ProblemDetails(500, "the relay failed at this; its log says more")
         }
     }
 
-    private static func of(_ error: BodyError) -> Problem {
+    private static func of(_ error: BodyError) -> ProblemDetails {
         switch error {
-        case .notJSON(let syntax): Problem(400, "the body is not JSON: \(syntax)")
-        case .fields(let faults): Problem(faults: faults)
+        case .notJSON(let syntax): ProblemDetails(400, "the body is not JSON: \(syntax)")
+        case .fields(let faults): ProblemDetails(faults: faults)
         }
     }
 
-    private static func of(_ error: StoreError) -> Problem {
+    private static func of(_ error: StoreError) -> ProblemDetails {
         switch error.code {
         case .versionWouldFall(let field, let current, let proposed):
-            var problem = Problem(
+            var problem = ProblemDetails(
                 409, "\(field) would fall from \(current) to \(proposed); versions only rise")
             problem.type = "urn:upgrade-relay:version-would-fall"
             problem.faults = [FieldFault(field: field, reason: "must not be below \(current); it was \(proposed)")]
             problem.extras = [("field", field), ("current", current.text), ("proposed", proposed.text)]
             return problem
-        case .noDownloadURL: return Problem(field: "downloadUrl", noDownloadURL)
-        case .nameTaken: return Problem(409, "a token of that name exists already, or did before it was revoked")
+        case .noDownloadURL: return ProblemDetails(field: "downloadUrl", noDownloadURL)
+        case .nameTaken: return ProblemDetails(409, "a token of that name exists already, or did before it was revoked")
         case .full: return unavailable("the store's disk is full", error.hint, retryAfter: 30)
         case .readOnly: return unavailable("the store is read-only", error.hint, retryAfter: 30)
         case .busy: return unavailable("another process keeps the store locked", error.hint, retryAfter: 2)
-        case .tooNew, .conflict, .failed: return Problem(500, "the store failed at this; the relay's log says more")
+        case .tooNew, .conflict, .failed:
+            return ProblemDetails(500, "the store failed at this; the relay's log says more")
         }
     }
 
-    private static func of(_ error: ControlError) -> Problem {
+    private static func of(_ error: ControlError) -> ProblemDetails {
         switch error.code {
-        case .unknownApp, .noSuchCampaign: Problem(404, error.description)
-        case .wrongState: Problem(409, error.description)
-        case .noDownloadURL: Problem(field: "downloadUrl", noDownloadURL)
-        case .noRequirement: Problem(field: "required", error.context)
-        case .payloadTooLarge: Problem(field: "message", error.description)
+        case .unknownApp, .noSuchCampaign: ProblemDetails(404, error.description)
+        case .wrongState: ProblemDetails(409, error.description)
+        case .noDownloadURL: ProblemDetails(field: "downloadUrl", noDownloadURL)
+        case .noRequirement: ProblemDetails(field: "required", error.context)
+        case .payloadTooLarge: ProblemDetails(field: "message", error.description)
         }
     }
 
     private static let noDownloadURL =
         "a requirement is announced with a download URL: send downloadUrl, or configure one for the app"
 
-    private static func unavailable(_ detail: String, _ hint: String?, retryAfter: Int) -> Problem {
-        Problem(503, hint.map { "\(detail). \($0)" } ?? detail, headers: [("Retry-After", String(retryAfter))])
+    private static func unavailable(_ detail: String, _ hint: String?, retryAfter: Int) -> ProblemDetails {
+        ProblemDetails(503, hint.map { "\(detail). \($0)" } ?? detail, headers: [("Retry-After", String(retryAfter))])
     }
 
     var response: Response {

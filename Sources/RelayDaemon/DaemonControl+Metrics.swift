@@ -11,7 +11,7 @@ import UpgradeRules
 import VersionSources
 
 /// Brings what each room counts into the terms of the catalogue.
-extension RelayDesk {
+extension DaemonControl {
     func writeMetrics(to text: inout MetricsText) {
         let census = census.census {
             .init(store: try store.census(), open: try store.openCampaigns())

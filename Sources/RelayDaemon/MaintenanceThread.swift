@@ -8,7 +8,7 @@ import Telemetry
 import Threading
 
 /// Prunes the store every hour, as `store.keep` says, on a thread of its own.
-final class Housekeeping: Sendable {
+final class MaintenanceThread: Sendable {
     private static let interval = DispatchTimeInterval.seconds(3600)
 
     private let store: any RelayStore
@@ -36,7 +36,7 @@ final class Housekeeping: Sendable {
     /// - Throws: where the system has no thread left.
     func start(keep: Duration?) throws {
         state.withLock { $0.keep = keep }
-        let thread = try NativeThread(name: "housekeeping") { self.run() }
+        let thread = try NativeThread(name: "maintenance") { self.run() }
         state.withLock { $0.thread = thread }
     }
 

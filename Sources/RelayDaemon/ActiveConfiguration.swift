@@ -12,7 +12,7 @@ import Terminal
 import VersionSources
 
 /// What the configuration of this moment says, ready to use; a reload exchanges all of it at once.
-struct DaemonBook: Sendable {
+struct ActiveConfiguration: Sendable {
     var apps: [AppKey: AppConfiguration]
     var routes: [AppKey: AppRoute]
     var webhookSecrets: [WebhookSecret]
@@ -56,18 +56,18 @@ struct DaemonBook: Sendable {
         }
     }
 
-    /// The book behind its lock: read from the API's threads, exchanged by the main one.
+    /// The configuration behind its lock: read from the API's threads, exchanged by the main one.
     final class Shared: Sendable {
-        private let book: Mutex<DaemonBook>
+        private let value: Mutex<ActiveConfiguration>
 
-        init(_ book: DaemonBook) {
-            self.book = Mutex(book)
+        init(_ value: ActiveConfiguration) {
+            self.value = Mutex(value)
         }
 
-        var current: DaemonBook { book.withLock { $0 } }
+        var current: ActiveConfiguration { value.withLock { $0 } }
 
-        func exchange(for new: DaemonBook) {
-            book.withLock { $0 = new }
+        func exchange(for new: ActiveConfiguration) {
+            value.withLock { $0 = new }
         }
     }
 }

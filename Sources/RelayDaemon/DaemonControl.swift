@@ -14,13 +14,13 @@ import WireFormat
 /// What the API asks of the running daemon: the store's answers with what configuration and fan-out add.
 ///
 /// Used from the HTTP server's threads.
-final class RelayDesk: RelayControl {
+final class DaemonControl: RelayControl {
     let store: any RelayStore
-    let book: DaemonBook.Shared
+    let active: ActiveConfiguration.Shared
     let fanOut: FanOut
     let sources: SourceRunner
     let notifier: Notifier
-    private let board: VersionCache
+    private let versionCache: VersionCache
     let signings: SigningCount
     let log: Log
     let clock: @Sendable () -> Timestamp
@@ -29,31 +29,32 @@ final class RelayDesk: RelayControl {
     private let oneByOne = Mutex(())
 
     init(
-        store: any RelayStore, book: DaemonBook.Shared, fanOut: FanOut, sources: SourceRunner, notifier: Notifier,
-        board: VersionCache, signings: SigningCount, log: Log,
+        store: any RelayStore, active: ActiveConfiguration.Shared, fanOut: FanOut, sources: SourceRunner,
+        notifier: Notifier,
+        versionCache: VersionCache, signings: SigningCount, log: Log,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
-        self.book = book
+        self.active = active
         self.fanOut = fanOut
         self.sources = sources
         self.notifier = notifier
-        self.board = board
+        self.versionCache = versionCache
         self.signings = signings
         self.log = log
         self.clock = clock
     }
 
     func profile(of app: AppKey) -> AppProfile? {
-        book.current.apps[app].map { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
+        active.current.apps[app].map { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
     }
 
     func apps() -> [AppKey] {
-        book.current.apps.keys.sorted { ($0.app, $0.platform.rawValue) < ($1.app, $1.platform.rawValue) }
+        active.current.apps.keys.sorted { ($0.app, $0.platform.rawValue) < ($1.app, $1.platform.rawValue) }
     }
 
     func releaseRules(of app: AppKey) -> ReleaseRules {
-        book.current.apps[app]?.webhooks ?? ReleaseRules()
+        active.current.apps[app]?.webhooks ?? ReleaseRules()
     }
 
     func versionLookup(of app: AppKey) -> (any VersionLookup)? {
@@ -69,9 +70,9 @@ final class RelayDesk: RelayControl {
         let app = try configured(bump.app)
         let applied = try oneByOne.withLock { _ in
             let bump = try derived(bump, app)
-            if bump.required != nil, let route = book.current.routes[bump.app] { _ = try payload(bump, app, route) }
+            if bump.required != nil, let route = active.current.routes[bump.app] { _ = try payload(bump, app, route) }
             return try store.apply(
-                bump, actor: actor, source: source, at: clock(), draft: book.current.routes[bump.app]?.draft,
+                bump, actor: actor, source: source, at: clock(), draft: active.current.routes[bump.app]?.draft,
                 receipt: receipt,
                 render: render)
         }
@@ -84,7 +85,7 @@ final class RelayDesk: RelayControl {
     /// What a source found out: as any other bump, but for a URL that the configuration knows better.
     func take(_ bump: VersionBump, from source: String) throws {
         var bump = bump
-        if book.current.apps[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
+        if active.current.apps[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         _ = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
             StoredAnswer(status: 200, body: [])
         }
@@ -103,7 +104,7 @@ final class RelayDesk: RelayControl {
     /// Says in the log what clients that compare for themselves will make of the new record.
     private func warn(_ record: VersionRecord) {
         guard let seen = try? store.seenVersions(of: record.app) else { return }
-        for warning in board.advice(for: record, seen: seen).warnings {
+        for warning in versionCache.advice(for: record, seen: seen).warnings {
             log(
                 .warning, "apps that compare versions for themselves will judge otherwise",
                 [("app", record.app.app), ("platform", record.app.platform.rawValue), ("warning", warning)])
@@ -125,7 +126,7 @@ final class RelayDesk: RelayControl {
                 .versionWouldFall(field: "required", current: stored, proposed: required),
                 context: "required is \(stored) and would fall to \(required)")
         }
-        guard let route = book.current.routes[bump.app] else {
+        guard let route = active.current.routes[bump.app] else {
             throw ControlError(
                 .unknownApp, context: "\(bump.app.app) has no push service on \(bump.app.platform.rawValue)",
                 hint: "add `apns` to the app's configuration")
@@ -138,7 +139,7 @@ final class RelayDesk: RelayControl {
     }
 
     private func configured(_ app: AppKey) throws -> AppConfiguration {
-        let apps = book.current.apps
+        let apps = active.current.apps
         guard let configuration = apps[app] else {
             throw ControlError(
                 .unknownApp, context: "\(app.app) is not configured for \(app.platform.rawValue)",
@@ -175,11 +176,11 @@ final class RelayDesk: RelayControl {
         let now = clock()
         var record = record
         // Read after the figures: outcomes that were recorded in between would be neither on their way nor in the ledger,
-        // and nothing later corrects the last that is told of a campaign.
+        // and nothing later corrects the last that is reported of a campaign.
         if record.state.isFinal, let newer = try? store.campaign(record.key) { record = newer }
         let counts = figures.counts(record.counts)
         if record.state == .running, record.reason == nil { record.reason = figures.trouble }
-        let route = record.state == .running ? book.current.routes[record.app] : nil
+        let route = record.state == .running ? active.current.routes[record.app] : nil
         let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }
         if record.state == .running, record.reason == nil, let wave = record.waves.current, let nextWaveAt {
             record.reason =
@@ -255,12 +256,12 @@ final class RelayDesk: RelayControl {
 
     // MARK: The service's status
 
-    /// What the service's status line tells. Reads one campaign of the store at most.
-    @Sendable func news() -> ServiceStatus.News {
+    /// What the service's status line reports. Reads one campaign of the store at most.
+    @Sendable func activity() -> ServiceStatus.Activity {
         let running = fanOut.campaigns
         // A store that cannot be read is among the faults.
         let first = running.first.flatMap { try? store.campaign($0) }
-        return ServiceStatus.News(
+        return ServiceStatus.Activity(
             campaign: first.map(status), others: max(running.count - 1, 0),
             fault: faults().first.map { "\($0.part): \($0.reason)" })
     }
