@@ -69,83 +69,78 @@ let package = Package(
         command(
             "relay-bench",
             [
-                "PushProviders", "HTTP2", "CurlTransport", "Signing", "Telemetry", "Threading", "WireFormat",
-                "RelayEngine",
-                "UpgradeRules", "CLinux", "CAllocationCount",
+                "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "CLinux",
+                "CAllocationCount",
             ]),
         room(
             "RelayDaemon",
             [
                 "Configuration", "Terminal", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
-                "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
-                "Threading", "WireFormat", "RelayEngine",
-                "UpgradeRules",
-                "Systemd", "CLinux",
+                "PushProviders", "HTTP2", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
+                "WireFormat", "RelayEngine", "UpgradeRules", "Systemd", "CLinux",
             ], touchesC: true),
         room(
             "Demo",
             [
-                "APIModel", "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "Telemetry",
-                "Threading",
-                "WireFormat", "RelayEngine", "APNsSimulator",
+                "APIModel", "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "WireFormat",
+                "RelayEngine", "APNsSimulator",
             ], touchesC: true),
         room(
             "ClientCommands",
             [
                 "APIModel", "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
-                "RelayStore",
-                "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
+                "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "UpgradeRules",
             ], touchesC: true),
         room(
             "Configuration",
             [
                 "Terminal", "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Telemetry",
-                "Threading", "WireFormat", "RelayEngine",
-                "UpgradeRules",
+                "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room("Terminal", ["RelayEngine"], touchesC: true),
         room(
             "RelayAPI",
             [
                 "APIModel", "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Telemetry",
-                "Threading",
-                "WireFormat",
-                "RelayEngine",
-                "UpgradeRules",
+                "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ]),
         room("APIModel", ["RelayStore", "WireFormat", "RelayEngine", "UpgradeRules"]),
         room(
-            "HTTPServer", ["CMicroHTTPD", "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine"],
-            touchesC: true),
+            "HTTPServer",
+            [
+                "CMicroHTTPD", "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+            ], touchesC: true),
         room(
             "Notifications",
-            ["CurlTransport", "Signing", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine"]),
+            [
+                "CurlTransport", "Signing", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+            ]),
         room(
             "VersionSources",
             [
                 "CurlTransport", "Signing", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
                 "UpgradeRules", "CLinux",
-            ],
-            touchesC: true),
+            ], touchesC: true),
         room(
             "FanOut",
             [
                 "PushProviders", "HTTP2", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
-                "UpgradeRules", "CLinux",
-            ],
-            touchesC: true),
-        room(
-            "PushProviders", ["HTTP2", "Signing", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"],
-            touchesC: true),
+                "UpgradeRules",
+            ], touchesC: true),
+        room("PushProviders", ["HTTP2", "Signing", "WireFormat", "RelayEngine", "UpgradeRules"], touchesC: true),
         room(
             "HTTP2",
-            ["CurlTransport", "Telemetry", "Threading", "WireFormat", "RelayEngine", "CNGHTTP2", "COpenSSL", "CLinux"],
-            touchesC: true),
+            [
+                "CurlTransport", "Telemetry", "Threading", "WireFormat", "RelayEngine", "CNGHTTP2", "CLinux",
+            ], touchesC: true),
         room("CurlTransport", ["Threading", "CCurl", "COpenSSL"], touchesC: true),
         room("Signing", ["WireFormat", "RelayEngine", "COpenSSL"], touchesC: true),
         room(
-            "RelayStoreSQLite", ["CSQLite", "RelayStore", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules"],
-            touchesC: true),
+            "RelayStoreSQLite",
+            [
+                "CSQLite", "RelayStore", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules",
+            ], touchesC: true),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
         room("Telemetry", ["RelayEngine"]),
         room("Threading", ["RelayEngine", "CLinux"], touchesC: true),
@@ -153,7 +148,10 @@ let package = Package(
         room("RelayEngine", ["UpgradeRules"]),
         room("UpgradeRules"),
         room(
-            "APNsSimulator", ["CNGHTTP2", "COpenSSL", "CLinux", "Signing", "WireFormat", "RelayEngine"], touchesC: true),
+            "APNsSimulator",
+            [
+                "CNGHTTP2", "COpenSSL", "CLinux", "Signing", "WireFormat", "RelayEngine",
+            ], touchesC: true),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
         .target(name: "COpenAPI", exclude: ["openapi.json"]),
         system("CLinux"),
@@ -183,9 +181,8 @@ let package = Package(
         tests(
             "RelayStoreSQLiteTests",
             [
-                "Telemetry", "Threading", "WireFormat",
-                "RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules", "StoreConformance", "FaultInjection",
-                "TestPeers",
+                "Telemetry", "WireFormat", "RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules",
+                "StoreConformance", "FaultInjection", "TestPeers",
             ]),
         tests("SigningTests", ["Signing", "WireFormat", "RelayEngine"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),
@@ -198,48 +195,41 @@ let package = Package(
         tests(
             "HTTP2Tests",
             [
-                "Telemetry", "Threading", "WireFormat",
-                "HTTP2", "CurlTransport", "RelayEngine", "APNsSimulator", "Signing", "TestPeers", "CAllocationCount",
+                "Telemetry", "Threading", "HTTP2", "CurlTransport", "RelayEngine", "TestPeers", "CAllocationCount",
                 "CNGHTTP2",
             ]),
         tests(
             "PushProvidersTests",
             [
-                "Telemetry", "Threading", "WireFormat", "PushProviders", "HTTP2", "Signing", "RelayEngine",
-                "UpgradeRules", "SeedApps",
+                "WireFormat", "PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules", "SeedApps",
             ]),
         tests(
             "FanOutTests",
             [
-                "Telemetry", "Threading", "WireFormat",
-                "FanOut", "PushProviders", "HTTP2", "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules",
-                "APNsSimulator", "Signing", "SeedApps", "TestPeers", "FaultInjection",
+                "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "RelayStore",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Signing", "SeedApps",
+                "TestPeers", "FaultInjection",
             ]),
         tests(
             "VersionSourcesTests",
             [
-                "Telemetry", "Threading", "WireFormat",
-                "VersionSources", "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "RelayEngine",
-                "UpgradeRules", "TestPeers",
-            ]
-        ),
+                "Telemetry", "Threading", "WireFormat", "VersionSources", "Signing", "RelayStore",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "TestPeers",
+            ]),
         tests(
             "NotificationsTests",
             [
-                "Telemetry", "Threading", "WireFormat",
-                "Notifications", "RelayAPI", "VersionSources", "CurlTransport", "Signing", "RelayStore",
+                "Telemetry", "Notifications", "RelayAPI", "VersionSources", "Signing", "RelayStore",
                 "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "HookReceiver", "TestPeers", "FaultInjection",
             ]),
         tests(
             "RelayAPITests",
             [
-                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
-                "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps", "TestPeers",
+                "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite",
+                "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps", "TestPeers",
             ]),
-        tests(
-            "HTTPServerTests",
-            ["HTTPServer", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine", "TestPeers"]),
-        tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "WireFormat", "CurlTransport", "Threading"]),
+        tests("HTTPServerTests", ["HTTPServer", "RelayEngine"]),
+        tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "WireFormat"]),
         .target(
             name: "CommandTranscript", dependencies: ["Terminal"], path: "Tests/CommandTranscript",
             swiftSettings: strict),
@@ -247,38 +237,32 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "Configuration", "Terminal", "RelayAPI", "VersionSources", "Signing", "RelayStore", "Telemetry",
-                "Threading", "WireFormat", "RelayEngine",
-                "UpgradeRules",
+                "Configuration", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules",
             ]),
         tests(
             "ClientCommandsTests",
             [
                 "ClientCommands", "RelayDaemon", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
-                "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
-                "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers",
+                "Notifications", "VersionSources", "FanOut", "Signing", "RelayStoreSQLite", "Telemetry",
+                "RelayEngine", "CommandTranscript", "TestPeers",
             ]),
-        tests("DemoTests", ["Demo", "APNsSimulator", "ClientCommands", "Configuration", "Terminal", "WireFormat"]),
+        tests("DemoTests", ["Demo", "APNsSimulator", "ClientCommands", "Configuration", "Terminal"]),
         tests(
             "RelayDaemonTests",
             [
-                "RelayDaemon", "Configuration", "Terminal", "FanOut", "PushProviders", "Signing", "RelayAPI",
-                "VersionSources", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat",
-                "RelayEngine", "UpgradeRules", "Systemd",
-                "TestPeers",
+                "RelayDaemon", "Configuration", "FanOut", "PushProviders", "Signing", "RelayStore",
+                "RelayStoreSQLite", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
             ]),
         tests(
             "CommandTests",
             [
-                "upgrade-relay", "ClientCommands", "Configuration", "Terminal", "CommandTranscript", "Telemetry",
-                "Threading", "WireFormat", "RelayEngine",
+                "upgrade-relay", "ClientCommands", "Configuration", "Terminal", "CommandTranscript", "RelayEngine",
             ]),
         tests(
             "EndToEndTests",
             [
-                "upgrade-relay", "Demo", "CurlTransport", "Signing", "RelayStoreSQLite", "Telemetry", "Threading",
-                "WireFormat", "RelayEngine", "UpgradeRules",
-                "APNsSimulator", "SeedApps", "TestPeers", "FaultInjection", "HookReceiver",
+                "upgrade-relay", "Demo", "CurlTransport", "Signing", "RelayStoreSQLite", "Threading", "WireFormat",
+                "RelayEngine", "APNsSimulator", "SeedApps", "TestPeers", "FaultInjection", "HookReceiver",
             ]),
     ] + fuzzTargets
 )
