@@ -212,13 +212,13 @@ final class Batch {
     /// How the batch ended, for the service's machine.
     var end: ServiceMachine.End {
         var end = ServiceMachine.End(source: schedulerSource, tag: tag, pushes: pushCount)
-        for requests in [requests, secondTries].compactMap(\.self) {
-            for answer in requests.batch.answers { end.resends += max(0, Int(answer.sends) - 1) }
-        }
-        for answer in requests?.batch.answers ?? [] where answer.kind == .unreachable {
+        for answer in requests?.batch.answers ?? [] {
+            end.resends += max(0, Int(answer.sends) - 1)
+            guard answer.kind == .unreachable else { continue }
             end.unreached += 1
             end.rest = max(end.rest, .seconds(Int64(answer.retryAfter)))
         }
+        for answer in secondTries?.batch.answers ?? [] { end.resends += max(0, Int(answer.sends) - 1) }
         if case .shard(_, let isLast) = source, let settled {
             end.cursor = settled.cursor
             end.isShardDone = isLast

@@ -27,7 +27,7 @@ struct Dispatcher {
     /// Whose pool it is, and whether it is for second tries.
     var owners: [PoolAddress: (service: PushService, isForSecondTries: Bool)] = [:]
     var runs: [CampaignKey: CampaignRun] = [:]
-    /// Batches on their way, by tag, with how many of their request batches are out.
+    /// Batches on their way, by tag.
     var batchesOut: [Int: Batch] = [:]
     var nextTag = 0
     /// Batches with memory that is free for the next.

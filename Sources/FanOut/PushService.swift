@@ -45,8 +45,6 @@ final class PushService {
     /// instead and is recorded as waiting: they are few, and their users look at what became of each.
     var waitsForConnection: Bool { key.environment == .production }
 
-    var server: Origin { configuration.origin }
-
     /// The request template with a credential that is fit for use, made anew every minute at most.
     ///
     /// - Throws: what keeps the credential from being used.

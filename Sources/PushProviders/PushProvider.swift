@@ -6,7 +6,7 @@ package import UpgradeRules
 /// One app's way to a kind of push service: what a push looks like on the wire and what its answer means.
 ///
 /// The seam between the fan-out and APNs, and whatever comes beside it. A campaign chooses its provider once; every call
-/// below is for a whole batch, so that nothing is looked up per push. Called on the fan-out's thread, but for `answerJudge`.
+/// below is for a whole batch, but for `refusal(of:in:_:)`. Called on the fan-out's thread, but for `answerJudge`.
 package protocol PushProvider: Sendable {
     /// As people know it: "APNs".
     var name: String { get }
