@@ -96,7 +96,6 @@ final class Batch {
                 device: row.id, state: .filtered, attempts: row.attempts, telephone: row.telephone)
             ledgerRow.wave = row.wave
             ledgerRow.environment = environment
-            let target = PushTarget(token: row.token, telephone: row.telephone, device: row.id)
             if let reason = filter.reason(against: row, in: devices) {
                 ledgerRow.reason = reason.rawValue
             } else if row.environment != environment {
@@ -105,19 +104,24 @@ final class Batch {
                 ledgerRow.nextAttemptAt = now
                 ledgerRow.environment = row.environment
                 handsOver = true
-            } else if let reason = provider.refusal(of: target, in: devices.bytes, payload) {
-                ledgerRow.state = .rejected
-                ledgerRow.reason = reason
             } else if targets.count >= most {
                 devices.cut(to: index)
                 if case .shard(let shard, _) = source { self.source = .shard(shard, isLast: false) }
                 break
             } else {
-                targets.append(target)
+                targets.append(PushTarget(token: row.token, telephone: row.telephone, device: row.id))
                 targetRows.append(Int32(index))
                 ledgerRow.state = .inFlight
             }
             rows.append(ledgerRow)
+        }
+        // From the end, so that the places before stay what they are.
+        for refusal in provider.refusals(of: targets, in: devices.bytes, payload).reversed() {
+            let row = Int(targetRows[refusal.place])
+            rows[row].state = .rejected
+            rows[row].reason = refusal.reason
+            targets.remove(at: refusal.place)
+            targetRows.remove(at: refusal.place)
         }
         guard !targets.isEmpty else { return }
         let template = try service.template(for: run, at: now)

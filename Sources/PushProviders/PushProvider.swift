@@ -6,7 +6,7 @@ package import UpgradeRules
 /// One app's way to a kind of push service: what a push looks like on the wire and what its answer means.
 ///
 /// The seam between the fan-out and APNs, and whatever comes beside it. A campaign chooses its provider once; every call
-/// below is for a whole batch, but for `refusal(of:in:_:)`. Called on the fan-out's thread, but for `answerJudge`.
+/// below is for a whole batch, so that nothing is looked up per push. Called on the fan-out's thread, but for `answerJudge`.
 package protocol PushProvider: Sendable {
     /// As people know it: "APNs".
     var name: String { get }
@@ -39,8 +39,10 @@ package protocol PushProvider: Sendable {
     ///   - campaign: the campaign's public id, of which the push's own id is made.
     func append(_ targets: [PushTarget], of arena: [UInt8], campaign: [UInt8], to batch: RequestBatch)
 
-    /// Why a push cannot be sent, whatever the service would say; nil where it can.
-    func refusal(of target: PushTarget, in arena: [UInt8], _ payload: UpgradePayload) -> String?
+    /// The targets, by place, that no push can be sent to, whatever the service would say, each with the reason; ascending.
+    func refusals(
+        of targets: [PushTarget], in arena: [UInt8], _ payload: UpgradePayload
+    ) -> [(place: Int, reason: String)]
 
     /// What became of the requests that the service did not simply take, in the batch's order.
     func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException]

@@ -134,9 +134,18 @@ package struct APNsProvider: PushProvider {
         }
     }
 
-    package func refusal(of target: PushTarget, in arena: [UInt8], _ payload: UpgradePayload) -> String? {
-        if isTooLarge(target.telephone.range, of: arena, payload) { return "PayloadTooLarge" }
-        return Self.isSendable(token: target.token.range, of: arena) ? nil : "MalformedDeviceToken"
+    package func refusals(
+        of targets: [PushTarget], in arena: [UInt8], _ payload: UpgradePayload
+    ) -> [(place: Int, reason: String)] {
+        var refusals: [(place: Int, reason: String)] = []
+        for (place, target) in targets.enumerated() {
+            if isTooLarge(target.telephone.range, of: arena, payload) {
+                refusals.append((place, "PayloadTooLarge"))
+            } else if !Self.isSendable(token: target.token.range, of: arena) {
+                refusals.append((place, "MalformedDeviceToken"))
+            }
+        }
+        return refusals
     }
 
     /// APNs takes 4096 bytes; a character of a telephone takes at most six in JSON (RFC 8259, 7).
