@@ -14,14 +14,21 @@ package indirect enum JSONValue: Hashable, Sendable {
 package struct JSONMember: Hashable, Sendable {
     package var name: String
     package var value: JSONValue
-
-    package init(name: String, value: JSONValue) {
-        self.name = name
-        self.value = value
-    }
 }
 
 extension JSONValue {
+    /// The value at a path of names, each of an object; nil where there is none or it is null.
+    package func find(_ path: [String]) -> JSONValue? {
+        var value = self
+        for name in path {
+            guard case .object(let members) = value, let member = members.first(where: { $0.name == name }) else {
+                return nil
+            }
+            value = member.value
+        }
+        return value == .null ? nil : value
+    }
+
     /// What it held, for the person who sent it: "the number 13800138000". At most about 60 characters.
     package var sight: String {
         switch self {

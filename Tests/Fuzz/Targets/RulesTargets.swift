@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import UpgradeRules
 import VersionSources
-import WireFormat
 
 @testable import APNsSimulator
+@testable import WireFormat
 
 extension FuzzTarget {
     /// Texts of versions: both readers agree, and the order is one.
