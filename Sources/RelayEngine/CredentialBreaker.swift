@@ -16,11 +16,6 @@ package struct CredentialBreaker: Sendable, Equatable {
     package struct Count: Sendable, Equatable {
         package var answers = 0
         package var refused = 0
-
-        package init(answers: Int = 0, refused: Int = 0) {
-            self.answers = answers
-            self.refused = refused
-        }
     }
 
     private enum State: Sendable, Equatable {
