@@ -12,43 +12,43 @@ import Testing
     ])
     func judgesTheBeginning(accepted: Int, bad: Int, trips: Bool) {
         var breaker = CredentialBreaker()
-        let verdict = breaker.answered(accepted: accepted, refused: bad)
+        let verdict = breaker.answered(.init(accepted: accepted, refused: bad))
         #expect(verdict == trips)
-        #expect(breaker.isTripped == trips)
+        #expect((breaker.trip != nil) == trips)
     }
 
     @Test func smallBatchesAddUp() {
         var breaker = CredentialBreaker()
-        let verdicts = (0..<20).map { _ in breaker.answered(accepted: 0, refused: 1) }
+        let verdicts = (0..<20).map { _ in breaker.answered(.init(accepted: 0, refused: 1)) }
         #expect(verdicts == Array(repeating: false, count: 19) + [true])
-        let later = breaker.answered(accepted: 100, refused: 0)
+        let later = breaker.answered(.init(accepted: 100, refused: 0))
         #expect(later, "it stays tripped")
     }
 
     @Test func aHealthyBeginningIsTrustedForGood() {
         var breaker = CredentialBreaker()
         let verdicts = [
-            breaker.answered(accepted: 20, refused: 0), breaker.answered(accepted: 0, refused: 5_000),
+            breaker.answered(.init(accepted: 20, refused: 0)), breaker.answered(.init(accepted: 0, refused: 5_000)),
         ]
         #expect(verdicts == [false, false])
     }
 
     @Test func itSaysWhatItTrippedOn() {
         var breaker = CredentialBreaker()
-        _ = breaker.answered(accepted: 1, refused: 9)
+        _ = breaker.answered(.init(accepted: 1, refused: 9))
         #expect(breaker.isWatching)
-        _ = breaker.answered(accepted: 1, refused: 19)
-        #expect(breaker.verdict == CredentialBreaker.Count(answers: 30, refused: 28))
+        _ = breaker.answered(.init(accepted: 1, refused: 19))
+        #expect(breaker.trip == CredentialBreaker.Trip(.refused, pushes: 28, of: 30))
         #expect(!breaker.isWatching)
     }
 
     /// After a restart the breaker watches again, and what is left of a good fan-out may be a corner of junk.
     @Test func aCampaignThatHasDeliveredIsJudgedByMore() {
         var corner = CredentialBreaker(delivered: 5_000)
-        let cornered = corner.answered(accepted: 0, refused: 99)
+        let cornered = corner.answered(.init(accepted: 0, refused: 99))
         #expect(!cornered)
         var wrong = CredentialBreaker(delivered: 5_000)
-        let tripped = [wrong.answered(accepted: 0, refused: 64), wrong.answered(accepted: 0, refused: 500)]
+        let tripped = [wrong.answered(.init(accepted: 0, refused: 64)), wrong.answered(.init(accepted: 0, refused: 500))]
         #expect(tripped == [false, true], "a key that was exchanged for a wrong one")
     }
 
@@ -57,16 +57,16 @@ import Testing
     @Test(arguments: 0..<200 as Range<UInt64>)
     func overSeeds(seed: UInt64) {
         var (share, late, wrong) = (CredentialBreaker(), CredentialBreaker(), CredentialBreaker())
-        _ = late.answered(accepted: CredentialBreaker.sample, refused: Int(seed % 6))
+        _ = late.answered(.init(accepted: CredentialBreaker.sample, refused: Int(seed % 6)))
         var (shareTrips, lateTrips) = (0, 0)
         var seen = 0
         for batch in 0..<200 as Range<UInt64> {
             let size = 1 + Int(Self.share(of: seed, batch) * 500)
             let bad = (0..<UInt64(size)).count { Self.share(of: seed, batch * 1_000 + $0) < 0.02 }
-            shareTrips += share.answered(accepted: size - bad, refused: bad) ? 1 : 0
-            lateTrips += late.answered(accepted: 0, refused: size) ? 1 : 0
+            shareTrips += share.answered(.init(accepted: size - bad, refused: bad)) ? 1 : 0
+            lateTrips += late.answered(.init(accepted: 0, refused: size)) ? 1 : 0
             seen += size
-            let isTripped = wrong.answered(accepted: 0, refused: size)
+            let isTripped = wrong.answered(.init(accepted: 0, refused: size))
             #expect(isTripped == (seen >= CredentialBreaker.sample))
         }
         #expect(shareTrips == 0)
