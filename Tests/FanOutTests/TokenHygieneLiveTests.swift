@@ -201,7 +201,8 @@ import UpgradeRules
         #expect(end.counts.rejected == 25, "the first answers stand")
         #expect(end.counts.addsUp)
         #expect(
-            try #require(bench.sandbox?.figures.requests) <= ConnectionMachine.doubtLimit, "it is not asked again and again")
+            try #require(bench.sandbox?.figures.requests) <= ConnectionMachine.doubtLimit,
+            "it is not asked again and again")
         #expect(
             bench.lines.wait(for: "bad tokens are not tried in the other environment for now", deadline: .seconds(60)))
     }

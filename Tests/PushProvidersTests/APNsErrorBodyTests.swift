@@ -12,7 +12,10 @@ import Testing
             (#"{"timestamp":1732112345678,"reason":"ExpiredToken"}"#, "ExpiredToken", 1_732_112_345_678),
             // Seconds, which Apple does not send, are told by their size.
             (#"{"reason":"Unregistered","timestamp":1732112345}"#, "Unregistered", 1_732_112_345_000),
-            ("{\r\n\t\"reason\"\t:\r\n\"Unregistered\" ,\n\"timestamp\" :\t1732112345678\n}", "Unregistered", 1_732_112_345_678),
+            (
+                "{\r\n\t\"reason\"\t:\r\n\"Unregistered\" ,\n\"timestamp\" :\t1732112345678\n}", "Unregistered",
+                1_732_112_345_678
+            ),
             // Older than APNs, or later than tomorrow.
             (#"{"reason":"Unregistered","timestamp":100000000000}"#, "Unregistered", nil),
             (#"{"reason":"Unregistered","timestamp":1199145599999}"#, "Unregistered", nil),

@@ -48,9 +48,66 @@ import Testing
         let cornered = corner.answered(.init(accepted: 0, refused: 99))
         #expect(!cornered)
         var wrong = CredentialBreaker(delivered: 5_000)
-        let tripped = [wrong.answered(.init(accepted: 0, refused: 64)), wrong.answered(.init(accepted: 0, refused: 500))]
+        let tripped = [
+            wrong.answered(.init(accepted: 0, refused: 64)), wrong.answered(.init(accepted: 0, refused: 500)),
+        ]
         #expect(tripped == [false, true], "a key that was exchanged for a wrong one")
     }
+
+    // MARK: Faults
+
+    private func trips(_ batches: [CredentialBreaker.Answers], delivered: Int64 = 0) -> [Bool] {
+        var breaker = CredentialBreaker(delivered: delivered)
+        return batches.map { breaker.answered($0) }
+    }
+
+    @Test func aBadCredentialIsNoticedByItsFirstAnswer() {
+        #expect(trips([.init(faults: 1)]) == [true])
+        #expect(trips([.init(accepted: 1, faults: 1)]) == [true])
+    }
+
+    @Test func whatOneDeviceGetsSaysNothingOfTheCredential() {
+        #expect(
+            trips([.init(accepted: 2, faults: 1), .init(accepted: 500), .init(faults: 1)]) == [false, false, false])
+        #expect(
+            trips([.init(faults: 1), .init(faults: 1), .init(faults: 1)], delivered: 5_000) == [false, false, true])
+    }
+
+    @Test func aCredentialThatIsRevokedIsNoticedWithinABatch() {
+        #expect(
+            trips([.init(accepted: 64), .init(accepted: 500), .init(accepted: 300, faults: 200)])
+                == Array(repeating: false, count: 3))
+        #expect(
+            trips([.init(accepted: 500), .init(accepted: 400, faults: 100), .init(faults: 500)]) == [
+                false, false, true,
+            ])
+        #expect(trips([.init(accepted: 500), .init(faults: 20)]) == [false, true])
+    }
+
+    @Test func aFaultIsInDoubtUntilABatchHasNone() {
+        var breaker = CredentialBreaker()
+        _ = breaker.answered(.init(accepted: 63, faults: 1))
+        #expect(breaker.isInDoubt && !breaker.isWatching)
+        _ = breaker.answered(.init(accepted: 500))
+        #expect(!breaker.isInDoubt)
+    }
+
+    // MARK: Unregistered tokens
+
+    @Test(arguments: [(nil, 0.8), (0.0, 0.3), (0.05, 0.3), (0.1, 0.4), (0.5, 0.8)] as [(Double?, Double)])
+    func farAboveWhatWasSeenIsSuspect(seen: Double?, limit: Double) {
+        #expect(CredentialBreaker.unregisteredLimit(seen: seen) == limit)
+        for (unregistered, trips) in [(Int(limit * 100), true), (Int(limit * 100) - 1, false)] {
+            var breaker = CredentialBreaker(unregisteredLimit: limit)
+            let isTripped = breaker.answered(.init(accepted: 100 - unregistered, unregistered: unregistered))
+            #expect(isTripped == trips)
+        }
+        var accepted = CredentialBreaker()
+        let isTripped = accepted.answered(.init(unregistered: 500))
+        #expect(!isTripped, "it was resumed")
+    }
+
+    // MARK: Seeds
 
     /// Whatever the order and the batches: a share of 2 % never trips it, nor do bad tokens after a good beginning; and
     /// nothing but refusals always does, within one batch after its sample.

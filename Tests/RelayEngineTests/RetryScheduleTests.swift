@@ -34,7 +34,8 @@ import Testing
     }
 
     static let causes: [RetrySchedule.Cause] = [
-        .tooManyRequests(retryAfter: nil), .transport, .service(retryAfter: nil), .service(retryAfter: .milliseconds(1500)),
+        .tooManyRequests(retryAfter: nil), .transport, .service(retryAfter: nil),
+        .service(retryAfter: .milliseconds(1500)),
         .service(retryAfter: .seconds(86400)), .held,
     ]
 

@@ -45,7 +45,8 @@ struct APNsErrorBody: Hashable, Sendable {
         // Apple's are milliseconds. Seconds, should they ever come, would read as a moment of January 1970, and no dead token
         // would be retired any more.
         let time =
-            milliseconds < Self.firstMilliseconds ? Timestamp(seconds: milliseconds) : Timestamp(milliseconds: milliseconds)
+            milliseconds < Self.firstMilliseconds
+            ? Timestamp(seconds: milliseconds) : Timestamp(milliseconds: milliseconds)
         return time >= Self.earliest && time <= now + .seconds(86_400) ? time : nil
     }
 
@@ -58,6 +59,10 @@ struct APNsErrorBody: Hashable, Sendable {
         (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122)
     }
 
+    private static func isSpaceOrColon(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D || byte == UInt8(ascii: ":")
+    }
+
     /// Where the value of a key begins, behind the colon and white space (RFC 8259, 2).
     private static func valueStart(of key: StaticString, in body: [UInt8]) -> Int? {
         let key = Array(key.description.utf8)
@@ -66,7 +71,7 @@ struct APNsErrorBody: Hashable, Sendable {
         while index + key.count <= body.count {
             if body[index] == key[0], body[index..<index + key.count].elementsEqual(key) {
                 index += key.count
-                while index < body.count, [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains(body[index]) { index += 1 }
+                while index < body.count, isSpaceOrColon(body[index]) { index += 1 }
                 return index < body.count ? index : nil
             }
             index += 1
