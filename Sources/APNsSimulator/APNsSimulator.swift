@@ -47,6 +47,9 @@ package final class APNsSimulator: Sendable {
         guard (1...100_000).contains(configuration.maximumStreams) else {
             throw SimulatorError("maximumStreams is \(configuration.maximumStreams); it has to be from 1 to 100000")
         }
+        guard !configuration.bare || configuration.faults == FaultScript() && configuration.recordPath == nil else {
+            throw SimulatorError("bare mode looks at no push: it plays no faults and keeps no record")
+        }
         let listener = try Listener.open(configuration.address, port: configuration.port)
         port = try Listener.port(of: listener.number)
         let certificate = try ServerCertificate(configuration)

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Answers that wait for their time, in the order of it.
+/// An answer that waits for its time.
+struct DelayedAnswer {
+    var stream: Int32
+    /// Where the strict session has it.
+    var slot = 0
+    /// It waits longer than the others.
+    var isLate = false
+}
+
+/// Answers of all connections, in the order of their time.
 struct DelayedAnswers {
     struct Entry {
         /// Nanoseconds of the monotonic clock; never before the one that was appended last.
         var due: UInt64
         var connection: UInt64
-        var stream: Int32
-        var slot: Int
+        var answer: DelayedAnswer
     }
 
     private var entries: [Entry] = []

@@ -18,7 +18,6 @@ final class RequestJudge {
     /// Milliseconds since 1970, set by the loop each time it wakes.
     var now: Int64 = 0
     var figures = SimulatorFigures()
-    let isBare: Bool
     let maximumStreams: Int
     private(set) var goAwayReason: String
     private(set) var faults: FaultInjector
@@ -36,14 +35,13 @@ final class RequestJudge {
     private let journal: FaultJournal?
 
     init(_ configuration: SimulatorConfiguration, ledger: SimulatorLedger, journal: FaultJournal) throws {
-        isBare = configuration.bare
         maximumStreams = configuration.maximumStreams
         goAwayReason = configuration.faults.goAwayReason
         faults = FaultInjector(configuration.faults)
-        keepsAccepted = configuration.keepsAccepted && !configuration.bare
+        keepsAccepted = configuration.keepsAccepted
         check = RequestCheck(
             topics: configuration.topics, teamID: configuration.teamID, keys: configuration.keys)
-        if let path = configuration.recordPath, !configuration.bare { record = try PushRecord(path: path) }
+        if let path = configuration.recordPath { record = try PushRecord(path: path) }
         self.ledger = ledger
         self.journal = configuration.faults.shares.isEmpty ? nil : journal
         play(configuration.faults)
@@ -57,13 +55,12 @@ final class RequestJudge {
         clockAhead = script.clockAhead
     }
 
-    /// Whether a request with a good provider token is accepted whatever else it holds.
-    var isPlain: Bool { isBare && !hasFaults }
-
-    func countAccepted(_ count: Int) {
+    /// Bare mode: requests that nobody looks at.
+    func countAccepted(_ count: Int, mostStreams: Int) {
         isDirty = true
         figures.requests += count
         figures.accepted += count
+        figures.peakStreams = max(figures.peakStreams, mostStreams)
     }
 
     /// Nil: refuse the stream.
@@ -94,11 +91,6 @@ final class RequestJudge {
             }
         }
         figures.requests += 1
-        if isBare {
-            if let reason = slot.credentialFault { return reject(reason) }
-            figures.accepted += 1
-            return PushAnswer()
-        }
         var answer = PushAnswer()
         answer.fault = fault
         let verdict = check.judge(
@@ -126,13 +118,6 @@ final class RequestJudge {
     func note(_ fault: RequestFault, slots: [StreamSlot], doubts: [UInt64] = []) {
         journal?.happened(
             fault, to: slots.map { ($0.idHash, $0.isJudged && $0.answer.reason == nil) }, doubts: doubts, at: now)
-    }
-
-    /// For bare mode, where the token is looked at as it arrives.
-    func credentialFault(
-        _ authorization: ArraySlice<UInt8>?, _ credential: inout ConnectionCredential
-    ) -> RejectionReason? {
-        check.credentialFault(authorization, &credential, now: now / 1000 + clockAhead)
     }
 
     func aftermath(of answer: PushAnswer, numberOnConnection number: Int) -> FaultInjector.Aftermath {

@@ -8,8 +8,7 @@ final class SessionCallbacks {
     let pointer: OpaquePointer
     let options: OpaquePointer
 
-    /// - Parameter isBare: whether frames are parsed and nothing else is looked at.
-    init(isBare: Bool) throws {
+    init() throws {
         var table: OpaquePointer?
         var option: OpaquePointer?
         guard unsafe nghttp2_session_callbacks_new(&table) == 0, let table = unsafe table,
@@ -21,8 +20,6 @@ final class SessionCallbacks {
         // this, Debian's nghttp2 ends the connection after a thousand.
         unsafe nghttp2_option_set_stream_reset_rate_limit(option, 1_000_000_000, 1_000_000_000)
         unsafe nghttp2_option_set_no_closed_streams(option, 1)
-        // Whether names and values are what RFC 9113, 8 allows costs a tenth of a push.
-        if isBare { unsafe nghttp2_option_set_no_http_messaging(option, 1) }
 
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(table) { _, frame, owner in
             if let frame = unsafe frame, unsafe frame.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
@@ -33,7 +30,20 @@ final class SessionCallbacks {
             }
             return 0
         }
-        if isBare { unsafe Self.setBare(table) } else { unsafe Self.setStrict(table) }
+        unsafe nghttp2_session_callbacks_set_on_header_callback(table) {
+            _, _, name, nameCount, value, count, _, owner in
+            unsafe SessionCallbacks.with(owner) { session in
+                unsafe session.headerArrived(
+                    UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: count))
+            }
+            return 0
+        }
+        unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { _, _, stream, bytes, count, owner in
+            unsafe SessionCallbacks.with(owner) { session in
+                unsafe session.bodyArrived(stream, UnsafeBufferPointer(start: bytes, count: count))
+            }
+            return 0
+        }
         unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(table) { _, frame, owner in
             guard let header = unsafe frame?.pointee.hd else { return 0 }
             let carries = header.type == UInt8(NGHTTP2_HEADERS.rawValue) || header.type == UInt8(NGHTTP2_DATA.rawValue)
@@ -48,60 +58,25 @@ final class SessionCallbacks {
         }
     }
 
-    private static func setStrict(_ table: OpaquePointer) {
-        unsafe nghttp2_session_callbacks_set_on_header_callback(table) {
-            _, _, name, nameCount, value, count, _, owner in
-            unsafe SessionCallbacks.with(owner) { connection in
-                unsafe connection.headerArrived(
-                    UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: count))
-            }
-            return 0
-        }
-        unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { _, _, stream, bytes, count, owner in
-            unsafe SessionCallbacks.with(owner) { connection in
-                unsafe connection.bodyArrived(stream, UnsafeBufferPointer(start: bytes, count: count))
-            }
-            return 0
-        }
-    }
-
-    /// Of a push's dozen header fields two are asked for, and nobody needs its body.
-    private static func setBare(_ table: OpaquePointer) {
-        unsafe nghttp2_session_callbacks_set_on_header_callback(table) {
-            _, _, name, nameCount, value, count, _, owner in
-            guard let name = unsafe name else { return 0 }
-            if nameCount == 7, unsafe memcmp(name, "apns-id", 7) == 0 {
-                unsafe SessionCallbacks.with(owner) {
-                    unsafe $0.idArrived(UnsafeBufferPointer(start: value, count: count))
-                }
-            } else if nameCount == 13, unsafe memcmp(name, "authorization", 13) == 0 {
-                unsafe SessionCallbacks.with(owner) {
-                    unsafe $0.credentialArrived(UnsafeBufferPointer(start: value, count: count))
-                }
-            }
-            return 0
-        }
-    }
-
     deinit {
         unsafe nghttp2_session_callbacks_del(pointer)
         unsafe nghttp2_option_del(options)
     }
 
-    /// The session is deleted in the connection's `deinit`, so the connection lives as long as any callback: nothing needs
-    /// to retain it, some twenty times for each request.
+    /// nghttp2's session is deleted in its owner's `deinit`, so the owner lives as long as any callback: nothing needs to
+    /// retain it, some twenty times for each request.
     @inline(__always)
     private static func with<Result>(
-        _ owner: UnsafeMutableRawPointer?, _ body: (SimulatorConnection) -> Result
+        _ owner: UnsafeMutableRawPointer?, _ body: (StrictSession) -> Result
     ) -> Result? {
         guard let owner = unsafe owner else { return nil }
-        return unsafe Unmanaged<SimulatorConnection>.fromOpaque(owner)._withUnsafeGuaranteedRef { body($0) }
+        return unsafe Unmanaged<StrictSession>.fromOpaque(owner)._withUnsafeGuaranteedRef { body($0) }
     }
 
     static let readBody: nghttp2_data_source_read_callback = { _, _, room, length, flags, source, owner in
-        let copied = unsafe SessionCallbacks.with(owner) { connection -> (count: Int, isLast: Bool)? in
+        let copied = unsafe SessionCallbacks.with(owner) { session -> (count: Int, isLast: Bool)? in
             guard let slot = unsafe source?.pointee.ptr else { return nil }
-            return unsafe connection.copyBody(
+            return unsafe session.copyBody(
                 slot: Int(bitPattern: slot) - 1, to: UnsafeMutableBufferPointer(start: room, count: length))
         }
         guard let (count, isLast) = copied ?? nil else { return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }

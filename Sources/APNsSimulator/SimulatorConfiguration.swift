@@ -22,8 +22,8 @@ package struct SimulatorConfiguration: Sendable {
     package var latency: Duration = .zero
     /// Streams of a connection once it has shown a valid provider token. Default 1000.
     package var maximumStreams = 1000
-    /// Benchmark mode: the frames are parsed and the provider token is checked when it changes; nothing else is looked
-    /// at, and every answer is 200. No record and no book of what was accepted.
+    /// Benchmark mode: nothing of a push is looked at, and every answer is 200 with the same apns-id. Pushes are counted;
+    /// there are no faults, no record and no book of what was accepted.
     package var bare = false
     /// Keeps a count per device token and per apns-id, in 8-byte hashes (about 80 bytes a push). Default true.
     package var keepsAccepted = true

@@ -9,7 +9,8 @@ final class SimulatorLoop {
     private let listener: Descriptor
     private let ledger: SimulatorLedger
     private let tls: TLSContext
-    private let callbacks: SessionCallbacks
+    /// Nil in bare mode.
+    private let callbacks: SessionCallbacks?
     private let judge: RequestJudge
     /// Nanoseconds.
     private let latency: UInt64
@@ -41,7 +42,7 @@ final class SimulatorLoop {
         self.ledger = ledger
         self.tls = tls
         epoll = try Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), or: "epoll cannot be had")
-        callbacks = try SessionCallbacks(isBare: configuration.bare)
+        callbacks = configuration.bare ? nil : try SessionCallbacks()
         judge = try RequestJudge(configuration, ledger: ledger, journal: journal)
         let total = configuration.latency + .milliseconds(configuration.faults.latencyMs)
         let parts = total.components
@@ -151,16 +152,20 @@ final class SimulatorLoop {
             guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { continue }
             var one: Int32 = 1
             unsafe setsockopt(number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
-            guard
+            guard let session = session(number: nextNumber),
                 let connection = SimulatorConnection(
-                    number: nextNumber, socket: socket, tls: tls, judge: judge, delaysAnswers: latency > 0,
-                    callbacks: callbacks)
+                    number: nextNumber, socket: socket, tls: tls, judge: judge, session: session)
             else { return }
             nextNumber += 1
             connections[connection.number] = connection
             connection.watched = EPOLLIN.rawValue
             watch(number, connection.number, EPOLLIN.rawValue, EPOLL_CTL_ADD)
         }
+    }
+
+    private func session(number: UInt64) -> (any SimulatorSession)? {
+        guard let callbacks else { return BareSession(judge: judge, delaysAnswers: latency > 0) }
+        return StrictSession(number: number, judge: judge, delaysAnswers: latency > 0, callbacks: callbacks)
     }
 
     /// The connection that could not be taken is still announced: without a rest this would spin.
@@ -184,14 +189,14 @@ final class SimulatorLoop {
     // MARK: Delayed answers
 
     private func schedule(_ connection: SimulatorConnection) {
-        let waiting = connection.takeDelayed()
+        let waiting = connection.session.takeDelayed()
         guard !waiting.isEmpty else { return }
         let now = Self.monotonic()
-        for (stream, slot, isLate) in waiting {
-            if isLate {
-                late.append(.init(due: now + lateness, connection: connection.number, stream: stream, slot: slot))
+        for answer in waiting {
+            if answer.isLate {
+                late.append(.init(due: now + lateness, connection: connection.number, answer: answer))
             } else {
-                delayed.append(.init(due: now + latency, connection: connection.number, stream: stream, slot: slot))
+                delayed.append(.init(due: now + latency, connection: connection.number, answer: answer))
             }
         }
     }
@@ -202,7 +207,7 @@ final class SimulatorLoop {
         var touched: [UInt64] = []
         while let entry = delayed.take(dueBy: now) ?? late.take(dueBy: now) {
             guard let connection = connections[entry.connection] else { continue }
-            connection.answer(entry.stream, slot: entry.slot)
+            connection.session.answer(entry.answer)
             if touched.last != entry.connection { touched.append(entry.connection) }
         }
         for number in touched {

@@ -9,8 +9,6 @@ final class StreamSlot {
     /// At most one byte more than the largest payload that can be right.
     private(set) var payload: [UInt8] = []
     private(set) var payloadSize = 0
-    /// Bare mode: what is wrong with the provider token.
-    var credentialFault: RejectionReason?
     var answer = PushAnswer()
     /// The request has ended and its answer has not been handed over yet.
     var isWaiting = false
@@ -39,7 +37,6 @@ final class StreamSlot {
             payload.removeAll(keepingCapacity: true)
             payloadSize = 0
         }
-        credentialFault = .missingProviderToken
         isWaiting = false
         isJudged = false
         if !body.isEmpty {

@@ -31,7 +31,7 @@ struct SimulatorOptions: Sendable {
         .value("latency", "DURATION", "from request to answer, such as 20ms", default: "0"),
         .value("max-streams", "N", "streams at once on a connection", default: "1000"),
         .value("record", "FILE", "append every accepted push as a line of JSON"),
-        .flag("bare", "for measuring: look at nothing but the provider token, accept all"),
+        .flag("bare", "for measuring: look at nothing, accept all; not with faults and --record"),
         .flag("json", "print JSON lines instead of text for people"),
     ]
 

@@ -185,16 +185,29 @@ import Testing
         #expect(figures.accepted == 2 && figures.distinctIDs == 2 && figures.duplicates == 0)
     }
 
-    @Test func aBareSimulatorStillChecksTheProviderToken() throws {
+    @Test func aBareSimulatorAcceptsWhateverComes() throws {
         var configuration = fixture.configuration()
         configuration.bare = true
         let server = try RunningSimulator(configuration)
-        let answer = try server.curl(headers().filter { $0.0 != "apns-topic" }, payload: "no json")
-        #expect(answer.output == "HTTP/2 200 \r\napns-id: \(Fixture.id)\r\n\r\n")
-        let unsigned = try server.curl(headers().filter { $0.0 != "authorization" })
-        #expect(unsigned.output.hasSuffix(#"{"reason":"MissingProviderToken"}"#))
-        let old = try server.curl(fixture.headers(jwt: fixture.jwt(issuedAt: Fixture.now - 3700)))
-        #expect(old.output.hasSuffix(#"{"reason":"ExpiredProviderToken"}"#))
+        let answer = try server.curl([(":path", "/")], payload: String(repeating: "no json", count: 4_000))
+        #expect(answer.output.wholeMatch(of: /HTTP\/2 200 \r\napns-id: [0-9a-f-]{36}\r\n\r\n/) != nil, "\(answer)")
+        #expect(server.simulator.figures.requests == 1)
+        #expect(server.simulator.figures.accepted == 1)
+        configuration.faults.deadShare = 1
+        #expect(throws: SimulatorError.self) { try APNsSimulator(configuration) }
+        configuration.faults = FaultScript()
+        configuration.recordPath = server.folder.appending(path: "record").path
+        #expect(throws: SimulatorError.self) { try APNsSimulator(configuration) }
+    }
+
+    @Test func aBareSimulatorsAnswersTakeTheirTime() throws {
+        var configuration = fixture.configuration()
+        configuration.bare = true
+        configuration.latency = .milliseconds(200)
+        let server = try RunningSimulator(configuration)
+        let began = ContinuousClock.now
+        #expect(try server.curl([]).output.hasPrefix("HTTP/2 200"))
+        #expect(ContinuousClock.now - began >= .milliseconds(200))
     }
 
     @Test func manyPushesOnOneConnection() throws {
