@@ -14,6 +14,11 @@ package indirect enum JSONValue: Hashable, Sendable {
 package struct JSONMember: Hashable, Sendable {
     package var name: String
     package var value: JSONValue
+
+    package init(name: String, value: JSONValue) {
+        self.name = name
+        self.value = value
+    }
 }
 
 extension JSONValue {
