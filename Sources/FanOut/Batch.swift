@@ -179,7 +179,7 @@ final class Batch {
 
     /// Puts refused pushes back in line: the credential was at fault, not they.
     func retry(_ reasons: some Collection<String>, at time: Timestamp) {
-        for index in rows.indices where isRefused(rows[index], reasons) {
+        for index in rows.indices where isAnswered(rows[index], reasons) {
             rows[index].state = .retrying
             rows[index].nextAttemptAt = time
         }
@@ -187,11 +187,13 @@ final class Batch {
 
     /// The rows of refused pushes, with their users' telephones.
     func refusals(_ reasons: some Collection<String>) -> [(LedgerRow, telephone: [UInt8])] {
-        rows.filter { isRefused($0, reasons) }.map { ($0, Array(devices.bytes[$0.telephone.range])) }
+        rows.filter { $0.state != .retrying && isAnswered($0, reasons) }
+            .map { ($0, Array(devices.bytes[$0.telephone.range])) }
     }
 
-    private func isRefused(_ row: LedgerRow, _ reasons: some Collection<String>) -> Bool {
-        row.state == .rejected && row.attempts > 0 && row.reason.map { reasons.contains($0) } ?? false
+    /// Whether the service said so, and not the relay.
+    private func isAnswered(_ row: LedgerRow, _ reasons: some Collection<String>) -> Bool {
+        row.attempts > 0 && row.state != .expired && row.reason.map { reasons.contains($0) } ?? false
     }
 
     /// What the ledger gets.

@@ -15,20 +15,14 @@ extension Dispatcher {
     ) -> LedgerCommit {
         let provider = run.route.provider
         var settlement = Settlement(
-            provider: provider, environment: service.key.environment, tag: batch.tag, expiresAt: run.record.expiresAt,
-            now: now.wall)
+            provider: provider, tag: batch.tag, expiresAt: run.record.expiresAt, now: now.wall)
         batch.settle(with: &settlement)
         if let pause = settlement.pause { pauseCredential(of: run, until: pause.until, reason: pause.reason, now) }
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
             random: Double.random(in: 0..<1))
-        weigh(judgement.trust, settlement, batch, of: run, service, at: now)
+        weigh(judgement.trust, &settlement, batch, of: run, service, at: now)
         report(judgement.outage, of: service, settlement.failureText, at: now)
-        if let found = settlement.stop {
-            let place = self.service(run.record.app, found.environment, run.route).place(of: run, at: now.wall)
-            stop(
-                run, service, for: provider.explain(found.fault, reason: found.reason, refused: nil, place), batch)
-        }
         if settlement.needsNewCredential { renewCredential(run, service, batch, at: now.wall) }
         if judgement.isKeyUnrelated {
             let place = service.place(of: run, at: now.wall)
@@ -64,13 +58,16 @@ extension Dispatcher {
     // MARK: The breaker
 
     private mutating func weigh(
-        _ trust: ServiceMachine.Trust, _ settlement: Settlement, _ batch: Batch, of run: CampaignRun,
+        _ trust: ServiceMachine.Trust, _ settlement: inout Settlement, _ batch: Batch, of run: CampaignRun,
         _ service: PushService, at now: Moment
     ) {
-        let reasons = settlement.refusals.keys
         let environment = service.key.environment
-        // What may be good in the other environment, and was not tried there, is not refused for good.
-        if run.machine.isHalted, run.route.triesOtherEnvironment { batch.retry(reasons, at: now.wall) }
+        let refused = settlement.refusals.reasons(recalledBy: .refused)
+        // What may be good in the other environment, and was not tried there, is not refused for good; nor what a credential
+        // did that may have been repaired since.
+        if run.machine.isHalted {
+            batch.retry(run.route.triesOtherEnvironment ? refused : Array(settlement.faults.keys), at: now.wall)
+        }
         let pauseEnd = settlement.pause?.until ?? service.machine.pause?.until
         if batch.isDeniedSecondTries, let pauseEnd, pauseEnd < run.record.expiresAt {
             batch.retry(settlement.badTokenReasons, at: pauseEnd)
@@ -79,20 +76,29 @@ extension Dispatcher {
         case .trusted:
             run.unjudged[environment] = nil
         case .watching:
-            run.unjudged[environment, default: UnjudgedRefusals()].add(settlement.refusals)
-            run.unjudged[environment]?.add(batch.refusals(reasons))
-        case .tripped(_, isNew: false):
-            batch.retry(reasons, at: now.wall)
-        case .tripped(let count, isNew: true):
+            run.unjudged[environment, default: UnjudgedRefusals()].add(settlement.refusals, batch.refusals(refused))
+        case .doubting:
+            run.unjudged[environment, default: UnjudgedRefusals()]
+                .add(settlement.refusals, batch.refusals(settlement.faults.keys))
+        case .tripped(let trip, let isNew):
+            batch.retry(settlement.refusals.reasons(recalledBy: trip.cause), at: now.wall)
+            if trip.cause == .unregistered { settlement.keepTokens() }
+            guard isNew else { return }
             var unjudged = run.unjudged[environment] ?? UnjudgedRefusals()
-            unjudged.add(settlement.refusals)
-            batch.retry(reasons, at: now.wall)
+            unjudged.add(settlement.refusals, [])
             batch.recalled = unjudged.recall(for: run.record.key, at: now.wall)
+            let reason = unjudged.refusals.main(trip.cause) ?? ""
+            let fault: SendingFault =
+                switch trip.cause {
+                case .refused: .mostlyRefused
+                case .unregistered: .mostlyUnregistered
+                case .fault: settlement.faults[reason] ?? .unknown
+                }
             stop(
                 run, service,
                 for: run.route.provider.explain(
-                    .mostlyRefused, reason: unjudged.mainReason ?? "", refused: (count.refused, count.answers),
-                    service.place(of: run, at: now.wall)), batch)
+                    fault, reason: reason, refused: (trip.pushes, trip.answers), service.place(of: run, at: now.wall)),
+                batch)
         }
     }
 

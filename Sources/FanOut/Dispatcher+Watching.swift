@@ -114,8 +114,9 @@ extension Dispatcher {
         try recallRefusals(of: record, at: now.wall)
         let run = CampaignRun(record: record, route: route)
         let keepsRamp = rerouted.contains(record.key)
+        let unregisteredLimit = try unregisteredLimit(of: record)
         for environment in try store.environments(of: record.key) {
-            try begin(run, at: environment, keepsRamp: keepsRamp, now)
+            try begin(run, at: environment, unregisteredLimit: unregisteredLimit, keepsRamp: keepsRamp, now)
         }
         rerouted.remove(record.key)
         runs[record.key] = run
@@ -136,7 +137,8 @@ extension Dispatcher {
 
     /// The campaign sends to this service, too.
     mutating func begin(
-        _ run: CampaignRun, at environment: PushEnvironment, keepsRamp: Bool, _ now: Moment
+        _ run: CampaignRun, at environment: PushEnvironment, unregisteredLimit: Double? = nil, keepsRamp: Bool,
+        _ now: Moment
     ) throws {
         let nextRetry = try store.nextRetry(run.record.key, environment: environment)
         let service = service(run.record.app, environment, run.route)
@@ -144,9 +146,23 @@ extension Dispatcher {
         service.forgetTemplate()
         service.machine.begin(
             campaign: run.record.key.row, nextRetry: nextRetry, delivered: run.record.counts.accepted,
-            keepsRamp: keepsRamp, at: now)
+            unregisteredLimit: unregisteredLimit, keepsRamp: keepsRamp, at: now)
         run.add(service)
         takeUpPause(service, run, at: now.wall)
+    }
+
+    /// The share of 410 that suspends the campaign; nil where some of its pushes have been answered before, so that whoever
+    /// resumes a campaign that it has suspended accepts it.
+    private func unregisteredLimit(of record: CampaignRecord) throws -> Double? {
+        let counts = record.counts
+        guard counts.accepted + counts.unregistered + counts.rejected + counts.retrying == 0 else { return nil }
+        var (unregistered, answered) = (0.0, 0.0)
+        for earlier in try store.campaigns(before: record.key, limit: 100) where earlier.app == record.app {
+            unregistered += Double(earlier.counts.unregistered)
+            answered += Double(earlier.counts.unregistered + earlier.counts.accepted)
+        }
+        return CredentialBreaker.unregisteredLimit(
+            seen: answered < Double(CredentialBreaker.sampleOfProven) ? nil : unregistered / answered)
     }
 
     /// What is still on its way comes in first: the campaign then has no run any more and is expired by `matchRuns`.
@@ -214,6 +230,7 @@ extension Dispatcher {
         var refusals = UnjudgedRefusals()
         // What never went out was refused by the relay itself.
         refusals.add(
+            Refusals(),
             refused.filter { $0.attempts > 0 }.map { push in
                 let row = LedgerRow(
                     device: push.device, state: .rejected, attempts: UInt16(clamping: push.attempts),

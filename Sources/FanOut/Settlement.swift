@@ -6,30 +6,23 @@ import RelayStore
 
 /// Turns the answers of one batch into ledger rows, and gathers what they mean beyond their own pushes.
 struct Settlement {
-    /// Why nothing sent this way can succeed, and where that was said.
-    struct Stop: Equatable {
-        var reason: String
-        var fault: SendingFault
-        var environment: PushEnvironment
-    }
-
     /// Retries are due at whole tenths of a second: those of a busy service go and are recorded together, not in a batch and a
     /// transaction each.
     private static let retryGrain = Duration.milliseconds(100)
 
     private let provider: any PushProvider
-    private let environment: PushEnvironment
     private let schedule = RetrySchedule()
     private let expiresAt: Timestamp
     private let now: Timestamp
 
     private(set) var retirements: [TokenRetirement] = []
-    /// Pushes that the service refused for good, by reason.
-    private(set) var refusals: [String: Int] = [:]
-    /// Of those, the reasons that another environment may not have.
+    /// Pushes that the service did not take, as far as that may be the credential's fault or that of all tokens.
+    private(set) var refusals = Refusals()
+    /// What each reason of a fault means.
+    private(set) var faults: [String: SendingFault] = [:]
+    /// The reasons that another environment may not have.
     private(set) var badTokenReasons: Set<String> = []
     private(set) var corrections: [EnvironmentCorrection] = []
-    private(set) var stop: Stop?
     private(set) var needsNewCredential = false
     private(set) var pause: (until: Timestamp, reason: String)?
     /// What the machine judges.
@@ -39,12 +32,10 @@ struct Settlement {
     /// What the other environment has against the credential; it stops nothing.
     private(set) var otherEnvironmentFault: String?
 
-    /// - Parameter environment: of the service that the batch is for.
     init(
-        provider: any PushProvider, environment: PushEnvironment, tag: Int, expiresAt: Timestamp, now: Timestamp
+        provider: any PushProvider, tag: Int, expiresAt: Timestamp, now: Timestamp
     ) {
         self.provider = provider
-        self.environment = environment
         self.expiresAt = expiresAt
         self.now = now
         report = BatchReport(tag: tag)
@@ -66,12 +57,12 @@ struct Settlement {
             if case .retry(let cause, let reason) = outcome {
                 noteFailure(cause, reason, answers[request].status, isRepeated: devices.rows[row].attempts > 0)
             }
-            apply(outcome, to: &rows[row], device: devices.rows[row], in: environment)
+            apply(outcome, to: &rows[row], device: devices.rows[row])
         }
         let taken = answers.count - exceptions.count
-        report.proven += taken
+        report.answers.accepted += taken
         report.health.good = answers.count - report.health.failed - silent
-        report.refused = refused
+        report.answers.refused = refusals.count(.refused)
     }
 
     /// The answers of the other environment to tokens that this one called bad, after `settle` with the first answers.
@@ -95,7 +86,7 @@ struct Settlement {
             switch outcome {
             case .badToken, .rejected, .retry(.held, _), .retry(.unreachable, _):
                 continue
-            case .suspend(let reason, _), .reconnect(let reason):
+            case .fault(let reason, _), .reconnect(let reason):
                 otherEnvironmentFault = reason
                 continue
             case .accepted:
@@ -106,18 +97,18 @@ struct Settlement {
             case .unregistered, .retry, .renewCredential, .pauseCredential:
                 break
             }
-            if let reason = rows[row].reason { refusals[reason, default: 1] -= 1 }
+            if let reason = rows[row].reason { refusals.remove(reason, .refused) }
             rows[row].reason = nil
-            apply(outcome, to: &rows[row], device: device, in: other)
+            apply(outcome, to: &rows[row], device: device)
         }
-        report.refused = refused
+        report.answers.refused = refusals.count(.refused)
     }
-
-    /// All refusals.
-    private var refused: Int { refusals.values.reduce(0, +) }
 
     /// Pushes without an answer, or with one about a connection only.
     private var silent = 0
+
+    /// The tokens stay: that they are called unregistered is in doubt.
+    mutating func keepTokens() { retirements.removeAll() }
 
     private mutating func noteFailure(
         _ cause: RetrySchedule.Cause, _ reason: String, _ status: UInt16, isRepeated: Bool
@@ -148,22 +139,21 @@ struct Settlement {
         }
     }
 
-    private mutating func apply(
-        _ outcome: PushOutcome, to row: inout LedgerRow, device: DeviceRow, in environment: PushEnvironment
-    ) {
+    private mutating func apply(_ outcome: PushOutcome, to row: inout LedgerRow, device: DeviceRow) {
         switch outcome {
         case .accepted:
             row.state = .accepted
-            report.proven += 1
+            report.answers.accepted += 1
         case .rejected(let reason), .badToken(let reason):
             row.state = .rejected
             row.reason = reason
-            refusals[reason, default: 0] += 1
+            refusals.add(reason, .refused)
             if case .badToken = outcome { badTokenReasons.insert(reason) }
         case .unregistered(let reason, let since):
             row.state = .unregistered
             row.reason = reason
-            report.proven += 1
+            report.answers.unregistered += 1
+            refusals.add(reason, .unregistered)
             if let since {
                 retirements.append(
                     TokenRetirement(
@@ -185,9 +175,16 @@ struct Settlement {
         case .reconnect(let reason):
             report.reconnects += 1
             retry(&row, .transport, reason)
-        case .suspend(let reason, let fault):
-            stop = Stop(reason: reason, fault: fault, environment: environment)
-            requeue(&row, reason, at: now)
+        case .fault(let reason, let fault):
+            report.answers.faults += 1
+            refusals.add(reason, .fault)
+            faults[reason] = fault
+            if fault.mayBeOfConnection, row.attempts < 2 {
+                retry(&row, .transport, reason)
+            } else {
+                row.state = .rejected
+                row.reason = reason
+            }
         }
     }
 
@@ -207,5 +204,35 @@ struct Settlement {
             row.state = .retrying
             row.nextAttemptAt = time
         }
+    }
+}
+
+/// Why pushes were not taken, as far as that may be the credential's fault or that of all tokens.
+struct Refusals {
+    /// How often each reason was given.
+    private var reasons: [CredentialBreaker.Cause: [String: Int]] = [:]
+
+    func count(_ cause: CredentialBreaker.Cause) -> Int { reasons[cause]?.values.reduce(0, +) ?? 0 }
+
+    /// The reason that was given most.
+    func main(_ cause: CredentialBreaker.Cause) -> String? {
+        reasons[cause]?.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
+    }
+
+    /// What is tried again where the breaker trips: a 410 is the service's last word on a token, unless all are 410.
+    func reasons(recalledBy cause: CredentialBreaker.Cause) -> [String] {
+        reasons.flatMap { $0.key == .unregistered && cause != .unregistered ? [] : Array($0.value.keys) }
+    }
+
+    mutating func add(_ reason: String, _ cause: CredentialBreaker.Cause) {
+        reasons[cause, default: [:]][reason, default: 0] += 1
+    }
+
+    mutating func add(_ other: Refusals) {
+        for (cause, counts) in other.reasons { reasons[cause, default: [:]].merge(counts, uniquingKeysWith: +) }
+    }
+
+    mutating func remove(_ reason: String, _ cause: CredentialBreaker.Cause) {
+        reasons[cause]?[reason, default: 1] -= 1
     }
 }

@@ -4,24 +4,19 @@ import RelayStore
 import Telemetry
 
 /// Pushes that were recorded as refused before the campaign's breaker had seen enough to judge: where it trips, the
-/// credential was at fault and they are tried again. Never more than the breaker's sample.
+/// credential was at fault and they are tried again. Those of the campaign's first answers, or of the last batches with a fault.
 struct UnjudgedRefusals {
     private var devices = DeviceRows()
     private var rows: [LedgerRow] = []
-    /// How often each reason was given.
-    private(set) var reasons: [String: Int] = [:]
+    private(set) var refusals = Refusals()
 
-    /// The reason that was given most.
-    var mainReason: String? {
-        reasons.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
-    }
+    /// Of a campaign in which now and then a push alone is refused so, the latest are enough.
+    private static let limit = 5_000
 
-    mutating func add(_ reasons: [String: Int]) {
-        self.reasons.merge(reasons, uniquingKeysWith: +)
-    }
-
-    mutating func add(_ refusals: [(LedgerRow, telephone: [UInt8])]) {
-        for (refused, telephone) in refusals {
+    mutating func add(_ refusals: Refusals, _ pushes: [(LedgerRow, telephone: [UInt8])]) {
+        if rows.count > Self.limit { self = UnjudgedRefusals() }
+        self.refusals.add(refusals)
+        for (refused, telephone) in pushes {
             var row = refused
             row.telephone = unsafe telephone.withUnsafeBytes { unsafe devices.store($0) }
             rows.append(row)

@@ -136,11 +136,11 @@ extension HTTP2Connection {
         pool.answers()
         let body = takeBody(slot.body) ?? []
         switch pool.judge.judge(status: slot.status, body: body) {
-        case .keep:
-            break
         case .recycle:
             machine.retire(.judged)
-        case .halt:
+        case .doubt where !machine.isDoubted(), .keep:
+            break
+        case .halt, .doubt:
             machine.retire(.judged)
             pool.isHalted = true
         }

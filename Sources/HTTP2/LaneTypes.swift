@@ -52,6 +52,8 @@ package enum AnswerVerdict: Sendable {
     case recycle
     /// Recycle, and hand back what this pool has not sent yet as `.unsent`: the credential is bad.
     case halt
+    /// Halt where it is one of several such answers in a row, for then the credential seems bad; else only this request is concerned.
+    case doubt
 }
 
 /// Judges answers on the lane's thread; called for every answer that is not 2xx, so it must be quick.

@@ -19,6 +19,7 @@ package enum PushOutcome: Sendable, Hashable {
     case pauseCredential(Duration, reason: String)
     /// The connection is bound to another key: send this again on a new one. Where new ones say so too, it is the key.
     case reconnect(reason: String)
-    /// Nothing that is sent this way can succeed: stop the campaign and tell the operator.
-    case suspend(reason: String, SendingFault)
+    /// Refused in a way that speaks of the credential, the topic or the request. Where nearly all are, the campaign stops and its
+    /// operator is told; else it is this push's own.
+    case fault(reason: String, SendingFault)
 }

@@ -70,7 +70,7 @@ package protocol PushProvider: Sendable {
 
     /// Why a campaign is suspended and what its operator can do.
     ///
-    /// - Parameter refused: how many of the first pushes were refused; for `.mostlyRefused`.
+    /// - Parameter refused: how many of the first pushes were refused; for `.mostlyRefused` and `.mostlyUnregistered`.
     func explain(
         _ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?, _ place: SendingPlace
     ) -> String

@@ -25,4 +25,15 @@ package enum SendingFault: Sendable, Hashable {
     case unknown
     /// Nearly every push is refused from the start, for one reason.
     case mostlyRefused
+    /// Far more tokens than in earlier campaigns are called unregistered from the start.
+    case mostlyUnregistered
+
+    /// Whether the same push may well be taken on another connection, so that it is worth a second attempt.
+    package var mayBeOfConnection: Bool {
+        switch self {
+        case .credential, .clock, .noCredential, .certificate, .keyEnvironment, .unrelatedKey, .answer, .unknown: true
+        // Apple: neither Forbidden nor a malformed request is to be sent again.
+        case .forbidden, .topic, .request, .mostlyRefused, .mostlyUnregistered: false
+        }
+    }
 }

@@ -72,7 +72,9 @@ final class API: RequestHandler {
         switch route.waiting {
         case .work(let kind):
             return (route, .work(kind, decide))
-        case .nothing:
+        case .nothingUnless(let asks) where asks(self, query):
+            return (route, .work(.reads, decide))
+        case .nothing, .nothingUnless:
             // Who shows a token has it looked up.
             guard head.headers["authorization"] == nil, case .answer(let response) = decide() else {
                 return (route, .work(.reads, decide))

@@ -39,6 +39,8 @@ struct CheckAnswers: Sendable {
         }
     }
 
+    var isRestricted: Bool { telephones != nil }
+
     /// - Parameter telephone: the logged-in user's; whoever a restricted requirement does not name is only reminded.
     func answer(to version: Version, telephone: String?) -> PreparedContent {
         let isMeant =

@@ -30,7 +30,8 @@ extension API {
         try query.finish()
         guard let app, let platform, let version else { throw ProblemDetails(500, "a parameter was lost") }
         let key = AppKey(app: app, platform: platform)
-        guard let answer = versionCache.check(key, version: version, telephone: telephone) else {
+        let user = versionCache.isRestricted(key) ? try provenUser(telephone, token: token, of: key, head) : nil
+        guard let answer = versionCache.check(key, version: version, telephone: user) else {
             try require(key)
             // Configured a moment ago: nothing is known yet.
             throw ProblemDetails(503, "this app was just configured; ask again", headers: [("Retry-After", "1")])
@@ -42,6 +43,31 @@ extension API {
             sightings.note(Sighting(app: key, token: good, version: version))
         }
         return answer.response(to: head, isShared: telephone == nil && token == nil)
+    }
+
+    /// Whether the answer hangs on who asks: a requirement for named users, and a telephone that somebody may prove.
+    func isAboutUser(_ query: [RequestTarget.QueryItem]) -> Bool {
+        func value(_ name: String) -> String? { query.first { $0.name == name }?.value }
+        guard let app = value("app"), let platform = value("platform").flatMap(Platform.init(rawValue:)) else {
+            return false
+        }
+        return value("telephone") != nil && value("token") != nil
+            && versionCache.isRestricted(AppKey(app: app, platform: platform))
+    }
+
+    /// The telephone, where the caller may know whether it is on the list of a requirement for named users: one with an API
+    /// token, or the device that is registered with it and names its own push token. Anybody else is answered as if
+    /// no telephone had been given, and in the same time: the list is not looked at before.
+    private func provenUser(
+        _ telephone: String?, token: String?, of app: AppKey, _ head: RequestHead
+    ) throws -> String? {
+        guard let telephone else { return nil }
+        if head.door == .control || isVouched(head) { return telephone }
+        guard let token, case .success(let good) = DeviceFields.normalized(token, platform: app.platform),
+            let registered = try store.device(app, token: good)?.registration.telephone,
+            WireText(registered) == WireText(telephone)
+        else { return nil }
+        return telephone
     }
 
     /// Whether a version is taken for true that somebody says a device has.

@@ -13,7 +13,8 @@ extension Route {
         Route("GET", "/openapi.json", .nothing, .nothing, .head { api, _ in api.openAPI() }),
         // The login-time check (SEEDS S1).
         Route(
-            "GET", "/v1/check", .nothing, .nothing, query: ["app", "platform", "version", "telephone", "token"],
+            "GET", "/v1/check", .nothing, .nothingUnless { $0.isAboutUser($1) },
+            query: ["app", "platform", "version", "telephone", "token"],
             .head { api, call in try api.check(call.head, &call.query) }),
         // The document of LaunchGate and Gandalf (SEEDS S5).
         Route(

@@ -19,6 +19,8 @@ final class Route: Sendable {
     enum Waiting: Sendable {
         /// It is there already: neither the store nor the body is asked, and no thread waits.
         case nothing
+        /// The same, but for requests of which `asks` is true.
+        case nothingUnless(asks: @Sendable (API, [RequestTarget.QueryItem]) -> Bool)
         case work(WorkKind)
     }
 

@@ -79,6 +79,11 @@ package final class VersionCache: Sendable {
         return answers?.answer(to: version, telephone: telephone)
     }
 
+    /// Whether the app's requirement holds for named users only.
+    func isRestricted(_ app: AppKey) -> Bool {
+        contents.withLock { $0.checks[app]?.isRestricted ?? false }
+    }
+
     /// The newest version that the store knows of; nil where it knows none.
     func newest(_ app: AppKey) -> Version? {
         contents.withLock { $0.newest[app] }

@@ -4,10 +4,8 @@
 package struct BatchReport: Sendable, Equatable {
     /// Batches are numbered as they leave.
     package var tag: Int
-    /// Answers that prove the credential good: taken, or refused in a way that only a real token can be.
-    package var proven = 0
-    /// Pushes that were refused for good, such as with BadDeviceToken.
-    package var refused = 0
+    /// What the answers say of the credential.
+    package var answers = CredentialBreaker.Answers()
     /// What the answers say of the service itself.
     package var health = OutageHold.Answers(good: 0, failed: 0)
     /// Pushes that want another connection, because theirs is bound to another key.

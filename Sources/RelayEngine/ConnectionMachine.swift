@@ -95,6 +95,8 @@ package struct ConnectionMachine: Sendable {
         case giveUp(String)
     }
 
+    /// Answers in a row that speak against the credential, before it counts as bad: one alone may be about one device.
+    package static let doubtLimit = 3
     /// Refusals in a row that make a connection useless.
     package static let refusalLimit = 8
     /// Bytes in a row with no answer among them that only a peer sends who floods us: PING, SETTINGS, empty DATA, RST_STREAM,
@@ -118,6 +120,8 @@ package struct ConnectionMachine: Sendable {
     /// How many requests it may take for now; nil: as many as there are.
     private var allowance: Int?
     private var refusals = 0
+    /// Answers in a row that speak against the credential.
+    private var doubts = 0
     /// Streams that were on their way when the server lowered its limit: it must refuse those that exceed it.
     private var mayBeRefused = 0
     /// When the peer was last heard, or when we began to wait for it.
@@ -223,6 +227,7 @@ package struct ConnectionMachine: Sendable {
             if let limit = allowance, counted.taken >= limit, inFlight == 0 { allowance = limit * 2 }
             guard isSuccess else { return }
             counted.delivered += 1
+            doubts = 0
             // The bytes of the answer were the last that were heard.
             if provenAt == nil { provenAt = silentSince }
             if phase == .unproven { phase = .open }
@@ -238,6 +243,12 @@ package struct ConnectionMachine: Sendable {
             counted.lost += 1
             retire(.timedOut)
         }
+    }
+
+    /// An answer speaks against the credential: tells whether it counts as bad now.
+    package mutating func isDoubted() -> Bool {
+        doubts += 1
+        return doubts >= Self.doubtLimit
     }
 
     private mutating func refused() {

@@ -1,62 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices that the push service refuses nearly every push from the start: the sign of a key, a topic or a server that is
-/// not these tokens', not of bad tokens (PROTOCOLS 1.6, BadDeviceToken). One breaker watches one campaign from its start
-/// or resumption; once it has seen a healthy beginning it never trips.
+/// Notices that not single pushes are refused but all that are sent this way: the key, the topic or the server is wrong, or
+/// the tokens are not this app's (PROTOCOLS 1.6). What one device alone gets is that device's outcome. One breaker watches
+/// one campaign at one push service, from its start or resumption.
+///
+/// | cause | judged | trips at |
+/// |---|---|---|
+/// | fault | always | half of the last answers |
+/// | refused | once, by the first `sample` answers | a share of 0.8 |
+/// | unregistered | once, by the same answers, where nothing of the campaign was sent before | `unregisteredLimit` |
 ///
 /// A device counts once, by what became of it in the end.
 package struct CredentialBreaker: Sendable, Equatable {
-    /// Answers that are looked at before a judgement.
+    /// Answers that are looked at before a campaign's start is judged.
     package static let sample = 20
     /// The same for a campaign that has delivered before: what is left of a good fan-out may be a corner of bad tokens.
     package static let sampleOfProven = 100
     /// Share of refused pushes in the sample that trips the breaker.
     package static let share = 0.8
+    /// Answers from before a batch that are weighed with its own.
+    private static let memory = 20
+    /// Pushes that were taken before a pause or a restart, as far as they speak for the credential: a last device that is always
+    /// refused ends its campaign, and a credential that was not repaired costs no more than as many devices.
+    private static let proof = 3
 
-    package struct Count: Sendable, Equatable {
-        package var answers = 0
+    package enum Cause: Sendable, Hashable {
+        /// Refused for good in a way that speaks of the token, such as BadDeviceToken.
+        case refused
+        /// 410: the token is no longer registered.
+        case unregistered
+        /// Refused in a way that speaks of the credential, the topic or the request.
+        case fault
+    }
+
+    /// What the answers to some pushes were; what says nothing of the credential, such as a 503, is in none of them.
+    package struct Answers: Sendable, Equatable {
+        package var accepted = 0
+        package var unregistered = 0
         package var refused = 0
+        package var faults = 0
 
-        package init(answers: Int = 0, refused: Int = 0) {
-            self.answers = answers
+        package init(accepted: Int = 0, unregistered: Int = 0, refused: Int = 0, faults: Int = 0) {
+            self.accepted = accepted
+            self.unregistered = unregistered
             self.refused = refused
+            self.faults = faults
+        }
+
+        /// Those that prove the credential good: taken, or refused in a way that only a real token can be.
+        package var proven: Int { accepted + unregistered }
+        package var count: Int { proven + refused + faults }
+
+        static func += (sum: inout Answers, more: Answers) {
+            sum.accepted += more.accepted
+            sum.unregistered += more.unregistered
+            sum.refused += more.refused
+            sum.faults += more.faults
         }
     }
 
-    private enum State: Sendable, Equatable {
-        case watching(Count)
-        case trusted
-        case tripped(Count)
+    package struct Trip: Sendable, Equatable {
+        package var cause: Cause
+        /// Answers of this kind.
+        package var pushes: Int
+        /// All answers that it was judged by.
+        package var answers: Int
+
+        package init(_ cause: Cause, pushes: Int, of answers: Int) {
+            self.cause = cause
+            self.pushes = pushes
+            self.answers = answers
+        }
     }
 
     private let size: Int
-    private var state = State.watching(Count())
+    private let unregisteredLimit: Double?
+    /// The campaign's first answers; nil once they are judged.
+    private var start: Answers? = Answers()
+    /// The last answers, and how many of them were faults.
+    private var recentAnswers: Double
+    private var recentFaults = 0.0
+    /// The last answers had a fault among them.
+    package private(set) var isInDoubt = false
+    /// What it tripped on; nil while it has not.
+    package private(set) var trip: Trip?
 
-    /// - Parameter delivered: pushes of this campaign that the service took before.
-    package init(delivered: Int64 = 0) {
+    /// - Parameters:
+    ///   - delivered: pushes of this campaign that the service took before.
+    ///   - unregisteredLimit: the share of 410 that trips it; nil: none does.
+    package init(delivered: Int64 = 0, unregisteredLimit: Double? = nil) {
         size = delivered < Self.sample ? Self.sample : Self.sampleOfProven
+        self.unregisteredLimit = unregisteredLimit
+        recentAnswers = Double(min(delivered, Int64(Self.proof)))
     }
 
-    package var isTripped: Bool { verdict != nil }
-    /// No judgement yet.
-    package var isWatching: Bool { if case .watching = state { true } else { false } }
-    /// What it tripped on; nil while it has not.
-    package var verdict: Count? { if case .tripped(let count) = state { count } else { nil } }
-
-    /// Feeds what one batch came to; returns whether the breaker is tripped now.
+    /// The share of 410 that is no everyday loss of phones any more: far above what the app's earlier campaigns saw.
     ///
-    /// - Parameters:
-    ///   - accepted: pushes that the service took, and those it refused for a reason that proves the token real (410).
-    ///   - refused: pushes refused for good, such as with BadDeviceToken.
-    package mutating func answered(accepted: Int, refused: Int) -> Bool {
-        guard case .watching(var count) = state else { return isTripped }
-        count.answers += accepted + refused
-        count.refused += refused
-        if count.answers < size {
-            state = .watching(count)
-        } else {
-            state = Double(count.refused) >= Self.share * Double(count.answers) ? .tripped(count) : .trusted
+    /// - Parameter seen: their share; nil where there were none. The first campaign of an old registry may well meet more
+    ///   dead tokens than living ones.
+    package static func unregisteredLimit(seen: Double?) -> Double {
+        min(share, max(0.3, (seen ?? 1) * 4))
+    }
+
+    /// No judgement of the start yet: what is refused may have to be tried again.
+    package var isWatching: Bool { trip == nil && start != nil }
+
+    /// Takes what one batch came to; tells whether it is tripped now.
+    package mutating func answered(_ batch: Answers) -> Bool {
+        guard trip == nil else { return true }
+        judgeFaults(batch)
+        if trip == nil { judgeStart(batch) }
+        return trip != nil
+    }
+
+    private mutating func judgeFaults(_ batch: Answers) {
+        guard batch.count > 0 else { return }
+        let weight = min(1, Double(Self.memory) / max(1, recentAnswers))
+        recentAnswers = recentAnswers * weight + Double(batch.count)
+        recentFaults = recentFaults * weight + Double(batch.faults)
+        isInDoubt = batch.faults > 0
+        if isInDoubt, recentFaults * 2 >= recentAnswers {
+            trip = Trip(.fault, pushes: Int(recentFaults.rounded()), of: Int(recentAnswers.rounded()))
         }
-        return isTripped
+    }
+
+    private mutating func judgeStart(_ batch: Answers) {
+        guard var sum = start else { return }
+        sum += batch
+        start = sum
+        let judged = sum.proven + sum.refused
+        guard judged >= size else { return }
+        start = nil
+        if Double(sum.refused) >= Self.share * Double(judged) {
+            trip = Trip(.refused, pushes: sum.refused, of: judged)
+        } else if let unregisteredLimit, Double(sum.unregistered) >= unregisteredLimit * Double(judged) {
+            trip = Trip(.unregistered, pushes: sum.unregistered, of: judged)
+        }
     }
 }

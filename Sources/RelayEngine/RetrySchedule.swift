@@ -4,8 +4,8 @@
 ///
 /// | cause | first | then | at most |
 /// |---|---|---|---|
-/// | 429 for one token | 2 s | doubles | 5 min |
-/// | 5xx with Retry-After | as it says | as it says | 1 day |
+/// | 429 or 5xx with Retry-After | as it says | as it says | 1 day |
+/// | 429 for one token, without | 2 s | doubles | 5 min |
 /// | 5xx without | 15 min | doubles | 4 h |
 /// | transport loss (the second try at once is the connection pool's) | 1 s | doubles | 5 min |
 /// | no connection to be had | when the next one is dialled: 1 s to 75 s (`PoolMachine`) | | |
@@ -19,7 +19,7 @@
 /// could be had for has none: the dial has its own, and nothing is sent before that has succeeded.
 package struct RetrySchedule: Sendable {
     package enum Cause: Sendable, Hashable {
-        case tooManyRequests
+        case tooManyRequests(retryAfter: Duration?)
         case service(retryAfter: Duration?)
         case transport
         /// No connection could be had, and none is dialled for so long.
@@ -40,12 +40,12 @@ package struct RetrySchedule: Sendable {
             return .zero
         case .unreachable(let rest):
             return max(rest, .seconds(1))
-        case .tooManyRequests:
+        case .tooManyRequests(let retryAfter?), .service(let retryAfter?):
+            base = min(max(retryAfter, .seconds(1)), .seconds(86400))
+        case .tooManyRequests(nil):
             base = Self.doubling(from: .seconds(2), attempt: attempt, limit: .seconds(300))
         case .transport:
             base = Self.doubling(from: .seconds(1), attempt: attempt, limit: .seconds(300))
-        case .service(let retryAfter?):
-            base = min(max(retryAfter, .seconds(1)), .seconds(86400))
         case .service(nil):
             base = Self.doubling(from: .seconds(900), attempt: attempt, limit: .seconds(14_400))
         }

@@ -31,13 +31,15 @@ package struct ServiceMachine: Sendable {
         case wait(Duration?)
     }
 
-    /// What the campaign's first answers say of the credential.
+    /// What the campaign's answers say of the credential.
     package enum Trust: Sendable, Equatable {
         /// No judgement yet: what is refused may have to be tried again.
         case watching
+        /// Some answers speak against the credential, but not most.
+        case doubting
         case trusted
-        /// Nearly everything is refused. `isNew`: since this batch.
-        case tripped(CredentialBreaker.Count, isNew: Bool)
+        /// All that is sent is refused, or nearly all. `isNew`: since this batch.
+        case tripped(CredentialBreaker.Trip, isNew: Bool)
     }
 
     /// What a batch's answers mean beyond its own pushes.
@@ -169,13 +171,15 @@ package struct ServiceMachine: Sendable {
     /// - Parameters:
     ///   - nextRetry: what the ledger says is scheduled.
     ///   - delivered: pushes of it that were taken before.
+    ///   - unregisteredLimit: the share of 410 in its first answers that is no everyday loss; nil: not judged.
     ///   - keepsRamp: it goes on after a reload, where its pace was.
     package mutating func begin(
-        campaign number: Int64, nextRetry: Timestamp?, delivered: Int64, keepsRamp: Bool, at now: Moment
+        campaign number: Int64, nextRetry: Timestamp?, delivered: Int64, unregisteredLimit: Double? = nil,
+        keepsRamp: Bool, at now: Moment
     ) {
         campaign = Campaign(
             number: number, scheduler: BatchScheduler(nextRetry: nextRetry),
-            breaker: CredentialBreaker(delivered: delivered))
+            breaker: CredentialBreaker(delivered: delivered, unregisteredLimit: unregisteredLimit))
         probed = 0
         restUntil = nil
         if !keepsRamp { pacer?.begin(at: now.tick) }
@@ -281,15 +285,15 @@ package struct ServiceMachine: Sendable {
 
     private mutating func weigh(_ report: BatchReport) -> Trust {
         guard var breaker = campaign?.breaker else { return .trusted }
-        let wasWatching = breaker.isWatching
-        if wasWatching { _ = breaker.answered(accepted: report.proven, refused: report.refused) }
+        let wasTripped = breaker.trip != nil
+        _ = breaker.answered(report.answers)
         campaign?.breaker = breaker
-        if let count = breaker.verdict { return .tripped(count, isNew: wasWatching) }
-        return breaker.isWatching ? .watching : .trusted
+        if let trip = breaker.trip { return .tripped(trip, isNew: !wasTripped) }
+        return breaker.isWatching ? .watching : breaker.isInDoubt ? .doubting : .trusted
     }
 
     private mutating func isKeyUnrelated(_ report: BatchReport, nextTag: Int) -> Bool {
-        guard report.proven == 0 else {
+        guard report.answers.proven == 0 else {
             campaign?.reconnects = 0
             return false
         }

@@ -46,7 +46,9 @@ import WireFormat
             try bench.resume()
             let second = try bench.wait(for: .suspended)
             #expect(second.counts.accepted == delivered)
-            #expect(bench.production.figures.requests == before + 1, "a bad credential costs one push")
+            #expect(
+                bench.production.figures.requests <= before + ConnectionMachine.doubtLimit,
+                "a bad credential costs a few pushes")
         }
 
         try bench.production.play(FaultScript())

@@ -13,97 +13,12 @@ import UpgradeRules
 @testable import FanOut
 @testable import HTTP2
 
-/// The fan-out's loop over a real store, turn by turn: the test is the clock and the network, so nothing waits.
+/// What the loop makes of its events, service by service.
 @Suite struct DispatcherTests {
-    private final class Bench {
-        static let app = FanOutBench.app
-
-        let bench: FanOutBench
-        let lane = TestLane()
-        let route: AppRoute
-        var dispatcher: Dispatcher
-        /// How long the loop would sleep.
-        private(set) var pause = Duration.zero
-
-        init(change: (inout AppRoute) -> Void = { _ in }) throws {
-            bench = try FanOutBench()
-            let start = Moment(wall: bench.clock.now, tick: MonotonicTime(nanoseconds: 1_000_000_000))
-            let time = Box(start)
-            box = time
-            var route = bench.route(
-                PoolConfiguration(origin: Origin(host: "production")),
-                sandbox: PoolConfiguration(origin: Origin(host: "sandbox")), timeToLive: .seconds(86_400))
-            change(&route)
-            self.route = route
-            let lines = bench.lines
-            var configuration = FanOut.Configuration()
-            configuration.limits.batchSize = 500
-            dispatcher = Dispatcher(
-                store: bench.store, routes: [route], lanes: LaneSet([lane], mailbox: try Mailbox()),
-                configuration: configuration, board: FanOut.Board.Shared(), pulse: Pulse("test"),
-                log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { time.now },
-                onVersions: { _ in })
-        }
-
-        private let box: Box
-
-        private final class Box: Sendable {
-            private let moment: Mutex<Moment>
-
-            init(_ moment: Moment) { self.moment = Mutex(moment) }
-
-            var now: Moment { moment.withLock { $0 } }
-
-            func pass(_ time: Duration) { moment.withLock { $0 = $0 + time } }
-        }
-
-        deinit {
-            bench.store.close()
-            try? FileManager.default.removeItem(at: bench.folder)
-        }
-
-        func pass(_ time: Duration) { box.pass(time) }
-
-        func register(_ numbers: ClosedRange<Int>, telephone: Bool = true, environment: PushEnvironment = .production)
-            throws
-        {
-            let version = try Version("1.0")
-            try bench.store.register(
-                numbers.map {
-                    DeviceRegistration(
-                        app: Self.app, token: LiveBench.token($0), telephone: telephone ? LiveBench.telephone($0) : nil,
-                        version: version, environment: environment)
-                }, at: box.now.wall)
-        }
-
-        func raise(_ version: String = "2.0") throws {
-            try bench.raise(version)
-            turn([.poke])
-        }
-
-        func turn(_ events: [FanOut.Event] = []) {
-            pause = dispatcher.turn(events)
-            // What is back waits a moment for others, and what was filtered as a whole is recorded in turns of its own.
-            for _ in 0..<1_000 where pause <= CommitGate.patience {
-                pass(pause)
-                pause = dispatcher.turn([])
-            }
-        }
-
-        /// Answers whatever waits at the host, until nothing does.
-        func serve(_ host: String, status: UInt16 = 200, reason: String = "", turns: Int = 1_000) {
-            for _ in 0..<turns where lane.waiting(at: host) > 0 {
-                turn(lane.answer(host, status: status, reason: reason))
-            }
-        }
-
-        var counts: CampaignCounts { get throws { try bench.campaign().counts } }
-    }
-
     // MARK: One service's trouble is nobody else's
 
     @Test func productionFinishesAsIfTheSandboxDidNotExist() throws {
-        let bench = try Bench()
+        let bench = try DispatcherBench()
         try bench.register(1...3_000, environment: .sandbox)
         try bench.register(3_001...13_000)
         try bench.raise()
@@ -128,7 +43,7 @@ import UpgradeRules
     }
 
     @Test func theSandboxFinishesAsIfProductionDidNotExist() throws {
-        let bench = try Bench()
+        let bench = try DispatcherBench()
         try bench.register(1...3_000)
         try bench.register(3_001...4_000, environment: .sandbox)
         try bench.raise()
@@ -138,7 +53,7 @@ import UpgradeRules
     }
 
     @Test func aWaveEndsAlthoughTheSandboxIsAway() throws {
-        let bench = try Bench {
+        let bench = try DispatcherBench {
             $0.waves = WavePlan(ends: [5_000, 10_000])
             $0.waveRules = WaveRules(pause: .seconds(600))
         }
@@ -157,7 +72,7 @@ import UpgradeRules
 
     /// The key is good for production alone: the development builds wait for the operator, and for nobody else.
     @Test func aKeyThatTheSandboxRefusesStopsTheSandboxAlone() throws {
-        let bench = try Bench()
+        let bench = try DispatcherBench()
         try bench.register(1...100, environment: .sandbox)
         try bench.register(101...2_100)
         try bench.raise()
@@ -178,7 +93,7 @@ import UpgradeRules
 
     /// An operator corrects what was imported for the wrong environment while the campaign runs.
     @Test func aDeviceWhoseEnvironmentChangesMeanwhileGetsItsPushOnce() throws {
-        let bench = try Bench()
+        let bench = try DispatcherBench()
         try bench.register(1...2_000)
         try bench.raise()
         #expect(bench.lane.waiting(at: "production") == 64)
@@ -194,7 +109,7 @@ import UpgradeRules
     // MARK: The first pushes
 
     @Test func theProbeIsNotPassedByBatchesInWhichNobodyIsPushedTo() throws {
-        let bench = try Bench()
+        let bench = try DispatcherBench()
         try bench.register(1...5_000, telephone: false)
         try bench.register(5_001...15_000)
         try bench.raise()
@@ -208,7 +123,7 @@ import UpgradeRules
     // MARK: Reloads
 
     @Test func aReloadThatChangesNothingIsNotNoticed() throws {
-        let bench = try Bench()
+        let bench = try DispatcherBench()
         try bench.register(1...5_000)
         try bench.raise()
         bench.turn(bench.lane.answer("production", status: 200))
@@ -224,7 +139,7 @@ import UpgradeRules
     }
 
     @Test func aNewKeyTakesNewConnectionsWhenTheOldOnesAreDone() throws {
-        let bench = try Bench()
+        let bench = try DispatcherBench()
         try bench.register(1...30_000)
         try bench.raise()
         bench.turn(bench.lane.answer("production", status: 200))
@@ -240,7 +155,7 @@ import UpgradeRules
     }
 
     @Test func anAppThatIsGoneLeavesNothingBehind() throws {
-        let bench = try Bench()
+        let bench = try DispatcherBench()
         try bench.register(1...500)
         try bench.raise()
         bench.turn(bench.lane.answer("production", status: 200))
@@ -253,7 +168,7 @@ import UpgradeRules
     // MARK: Time
 
     @Test func theLoopSleepsUntilTheNextProbe() throws {
-        let bench = try Bench()
+        let bench = try DispatcherBench()
         try bench.register(1...500)
         try bench.raise()
         bench.turn(bench.lane.answer("production", status: 503, reason: "ServiceUnavailable"))

@@ -132,6 +132,16 @@ struct FanOutBench {
             draft: nil, receipt: nil, render: { _ in StoredAnswer(status: 200, body: []) })
     }
 
+    func resume() throws {
+        try #require(
+            try store.moveCampaign(campaign().key, from: [.suspended], to: .running, reason: nil, at: clock.now))
+    }
+
+    /// Tokens that were given up.
+    func retired() throws -> Int {
+        try store.devices(of: Self.app, after: 0, limit: 100_000).count { $0.retiredAt != nil }
+    }
+
     func campaign() throws -> CampaignRecord {
         try #require(try store.campaigns(before: nil, limit: 1).first)
     }

@@ -139,9 +139,7 @@ final class LiveBench {
     }
 
     /// Tokens that were given up.
-    func retired() throws -> Int {
-        try store.devices(of: Self.app, after: 0, limit: 100_000).count { $0.retiredAt != nil }
-    }
+    func retired() throws -> Int { try bench.retired() }
 
     func raise(_ version: String = "2.0") throws {
         required = try Version(version)
@@ -158,9 +156,7 @@ final class LiveBench {
     }
 
     func resume() throws {
-        let campaign = try campaign()
-        try #require(
-            try store.moveCampaign(campaign.key, from: [.suspended], to: .running, reason: nil, at: clock.now))
+        try bench.resume()
         fanOut?.poke()
     }
 

@@ -46,7 +46,7 @@ import UpgradeRules
         _ answer: Answer, attempts: UInt16 = 0, timeToLive: Duration = .seconds(86_400)
     ) -> (row: LedgerRow, settlement: Settlement) {
         var settlement = Settlement(
-            provider: provider, environment: .production, tag: 0, expiresAt: now + timeToLive, now: now)
+            provider: provider, tag: 0, expiresAt: now + timeToLive, now: now)
         var rows = [LedgerRow(device: 7, state: .inFlight, attempts: attempts)]
         var devices = DeviceRows()
         devices.append(
@@ -63,7 +63,7 @@ import UpgradeRules
         #expect(row.state == .accepted)
         #expect(row.attempts == 3)
         #expect(row.reason == nil)
-        #expect(settlement.report.proven == 1)
+        #expect(settlement.report.answers.proven == 1)
     }
 
     @Test func aTimestampIn410RetiresTheTokenAndItsAbsenceDoesNot() {
@@ -147,19 +147,41 @@ import UpgradeRules
         #expect(try #require(fourth.nextAttemptAt) >= now + .seconds(8))
     }
 
-    @Test func aBadCredentialStopsTheCampaignAndKeepsThePush() {
+    @Test func aPushThatACredentialIsRefusedForIsTriedOnAnotherConnectionAndThenRejected() throws {
         let (row, settlement) = settle(answer(403, "InvalidProviderToken"))
         #expect(row.state == .retrying)
-        #expect(row.nextAttemptAt == now)
-        #expect(settlement.stop?.reason == "InvalidProviderToken")
-        #expect(settlement.stop?.fault == .credential)
+        #expect(try #require(row.nextAttemptAt) >= now + .seconds(1))
+        #expect(settlement.faults == ["InvalidProviderToken": .credential])
+        #expect(settlement.report.answers == CredentialBreaker.Answers(faults: 1))
         #expect(settlement.retirements.isEmpty)
+        #expect(settle(answer(403, "InvalidProviderToken"), attempts: 1).row.state == .rejected)
+    }
+
+    /// Apple: "do not retry" Forbidden; a request that is malformed stays so.
+    @Test(arguments: [(403, "Forbidden"), (400, "BadCollapseId"), (400, "TopicDisallowed"), (404, "BadPath")])
+    func whatIsNotToBeSentAgainIsRejected(status: UInt16, reason: String) {
+        let (row, settlement) = settle(answer(status, reason))
+        #expect(row.state == .rejected && row.reason == reason)
+        #expect(settlement.report.answers.faults == 1)
+    }
+
+    @Test func aPushThatIsTooLargeSpeaksForItselfAlone() {
+        let (row, settlement) = settle(answer(413, "PayloadTooLarge"))
+        #expect(row.state == .rejected)
+        #expect(settlement.report.answers == CredentialBreaker.Answers(refused: 1))
+    }
+
+    @Test func tooManyRequestsWaitAsLongAsTheServiceSays() throws {
+        let wait = try #require(settle(answer(429, "TooManyRequests", retryAfter: 120)).row.nextAttemptAt) - now
+        #expect(wait >= .seconds(120) && wait <= .milliseconds(150_100))
+        let own = try #require(settle(answer(429, "TooManyRequests")).row.nextAttemptAt) - now
+        #expect(own >= .seconds(2) && own <= .milliseconds(2_600))
     }
 
     @Test func anExpiredProviderTokenAsksForANewOneAndTooManyForAPause() throws {
         let expired = settle(answer(403, "ExpiredProviderToken")).settlement
         #expect(expired.needsNewCredential)
-        #expect(expired.stop == nil)
+        #expect(expired.faults.isEmpty)
         let (row, settlement) = settle(answer(429, "TooManyProviderTokenUpdates"))
         #expect(!settlement.needsNewCredential, "another token would make it worse")
         let pause = try #require(settlement.pause).until - now
@@ -170,8 +192,8 @@ import UpgradeRules
     @Test func aBadTokenIsRejectedAndRememberedForTheBreaker() {
         let (row, settlement) = settle(answer(400, "BadDeviceToken"))
         #expect(row.state == .rejected)
-        #expect(settlement.refusals == ["BadDeviceToken": 1])
-        #expect(settlement.report.proven == 0)
+        #expect(settlement.refusals.main(.refused) == "BadDeviceToken")
+        #expect(settlement.report.answers == CredentialBreaker.Answers(refused: 1))
         #expect(settlement.retirements.isEmpty)
     }
 }

@@ -37,25 +37,43 @@ final class TestLane: BatchLane {
 
     func stop(deadline: Duration) {}
 
-    /// Answers all that waits at the host, and says what the dispatcher is to be told.
+    struct Reply {
+        var status: UInt16 = 200
+        var reason = ""
+        /// Since when a token is dead.
+        var timestamp: Timestamp?
+    }
+
+    /// Answers all that waits at the host alike, and says what the dispatcher is to be told.
     func answer(_ host: String, status: UInt16, reason: String = "") -> [FanOut.Event] {
+        answer(host) { _, _ in Reply(status: status, reason: reason) }
+    }
+
+    /// Answers all that waits at the host, push by push.
+    func answer(
+        _ host: String, _ reply: (_ place: Int, _ batch: RequestBatch) -> Reply
+    ) -> [FanOut.Event] {
         state.withLock { pools in
             var events: [FanOut.Event] = []
             for index in pools.indices where pools[index].configuration.origin.host == host {
                 for batch in pools[index].waiting {
-                    var answer = Answer()
-                    (answer.kind, answer.sends, answer.status) = (.answered, 1, status)
-                    if status != 200 {
-                        batch.bodies = [Array(#"{"reason":"\#(reason)"}"#.utf8)]
-                        answer.body = 0
-                    }
-                    batch.answers = Array(repeating: answer, count: batch.count)
+                    batch.answers = (0..<batch.count).map { Self.answer(reply($0, batch), in: batch) }
                     events.append(.returned(batch))
                 }
                 pools[index].waiting.removeAll()
             }
             return events
         }
+    }
+
+    private static func answer(_ reply: Reply, in batch: RequestBatch) -> Answer {
+        var answer = Answer()
+        (answer.kind, answer.sends, answer.status) = (.answered, 1, reply.status)
+        guard reply.status != 200 else { return answer }
+        answer.body = Int32(batch.bodies.count)
+        let time = reply.timestamp.map { #","timestamp":\#($0.milliseconds)"# } ?? ""
+        batch.bodies.append(Array(#"{"reason":"\#(reply.reason)"\#(time)}"#.utf8))
+        return answer
     }
 
     /// Pushes that wait at the host.

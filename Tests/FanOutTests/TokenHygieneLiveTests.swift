@@ -200,7 +200,9 @@ import UpgradeRules
         #expect(end.counts.accepted == 20)
         #expect(end.counts.rejected == 25, "the first answers stand")
         #expect(end.counts.addsUp)
-        #expect(bench.sandbox?.figures.requests == 1, "it is not asked again and again")
+        #expect(
+            try #require(bench.sandbox?.figures.requests) <= ConnectionMachine.doubtLimit,
+            "it is not asked again and again")
         #expect(
             bench.lines.wait(for: "bad tokens are not tried in the other environment for now", deadline: .seconds(60)))
     }

@@ -12,7 +12,16 @@ import Testing
             (#"{"timestamp":1732112345678,"reason":"ExpiredToken"}"#, "ExpiredToken", 1_732_112_345_678),
             // Seconds, which Apple does not send, are told by their size.
             (#"{"reason":"Unregistered","timestamp":1732112345}"#, "Unregistered", 1_732_112_345_000),
-            (#"{"reason":"Unregistered","timestamp":100000000000}"#, "Unregistered", 100_000_000_000),
+            (
+                "{\r\n\t\"reason\"\t:\r\n\"Unregistered\" ,\n\"timestamp\" :\t1732112345678\n}", "Unregistered",
+                1_732_112_345_678
+            ),
+            // Older than APNs, or later than tomorrow.
+            (#"{"reason":"Unregistered","timestamp":100000000000}"#, "Unregistered", nil),
+            (#"{"reason":"Unregistered","timestamp":1199145599999}"#, "Unregistered", nil),
+            (#"{"reason":"Unregistered","timestamp":1199145600000}"#, "Unregistered", 1_199_145_600_000),
+            (#"{"reason":"Unregistered","timestamp":1800086400000}"#, "Unregistered", 1_800_086_400_000),
+            (#"{"reason":"Unregistered","timestamp":1800086400001}"#, "Unregistered", nil),
             (#"{"reason":"Unregistered","timestamp":-5}"#, "Unregistered", nil),
             // Cut off: eleven digits of a moment in 2024 would read as seconds, of the year 2518.
             (#"{"reason":"Unregistered","timestamp":17321123456"#, "Unregistered", nil),
@@ -32,7 +41,7 @@ import Testing
     func readsReasonAndTimestampAndSurvivesTheRest(body: String, reason: String?, timestamp: Int64?) {
         let read = APNsErrorBody(Array(body.utf8))
         #expect(read.reason == reason)
-        #expect(read.timestamp == timestamp.map { Timestamp(milliseconds: $0) })
+        #expect(read.timestamp(at: Timestamp(seconds: 1_800_000_000)) == timestamp.map { Timestamp(milliseconds: $0) })
     }
 
     @Test func aReasonWithoutEndIsBounded() {

@@ -8,39 +8,39 @@ import Testing
 /// Every status and reason of PROTOCOLS 1.6, and what is not in it.
 @Suite struct APNsReactionTests {
     enum Expected: Sendable {
-        case accepted, rejected, badToken, unregistered, service, tooMany, transport, renew, pause, suspend, reconnect
+        case accepted, rejected, badToken, unregistered, service, tooMany, transport, renew, pause, fault, reconnect
     }
 
     static let table: [(status: UInt16, reason: String?, push: Expected, connection: AnswerVerdict)] = [
         (200, nil, .accepted, .keep),
-        (400, "BadCollapseId", .suspend, .halt),
+        (400, "BadCollapseId", .fault, .doubt),
         (400, "BadDeviceToken", .badToken, .keep),
-        (400, "BadExpirationDate", .suspend, .halt),
-        (400, "BadMessageId", .suspend, .halt),
-        (400, "BadPriority", .suspend, .halt),
-        (400, "BadTopic", .suspend, .halt),
+        (400, "BadExpirationDate", .fault, .doubt),
+        (400, "BadMessageId", .fault, .doubt),
+        (400, "BadPriority", .fault, .doubt),
+        (400, "BadTopic", .fault, .doubt),
         (400, "DeviceTokenNotForTopic", .rejected, .keep),
-        (400, "DuplicateHeaders", .suspend, .halt),
+        (400, "DuplicateHeaders", .fault, .doubt),
         (400, "IdleTimeout", .transport, .recycle),
-        (400, "InvalidPushType", .suspend, .halt),
-        (400, "MissingDeviceToken", .suspend, .halt),
-        (400, "MissingTopic", .suspend, .halt),
-        (400, "PayloadEmpty", .suspend, .halt),
-        (400, "TopicDisallowed", .suspend, .halt),
-        (403, "BadCertificate", .suspend, .halt),
-        (403, "BadCertificateEnvironment", .suspend, .halt),
-        (403, "BadEnvironmentKeyIdInToken", .suspend, .halt),
-        (403, "BadEnvironmentKeyInToken", .suspend, .halt),
+        (400, "InvalidPushType", .fault, .doubt),
+        (400, "MissingDeviceToken", .fault, .doubt),
+        (400, "MissingTopic", .fault, .doubt),
+        (400, "PayloadEmpty", .fault, .doubt),
+        (400, "TopicDisallowed", .fault, .doubt),
+        (403, "BadCertificate", .fault, .doubt),
+        (403, "BadCertificateEnvironment", .fault, .doubt),
+        (403, "BadEnvironmentKeyIdInToken", .fault, .doubt),
+        (403, "BadEnvironmentKeyInToken", .fault, .doubt),
         (403, "ExpiredProviderToken", .renew, .halt),
-        (403, "Forbidden", .suspend, .halt),
-        (403, "InvalidProviderToken", .suspend, .halt),
-        (403, "MissingProviderToken", .suspend, .halt),
+        (403, "Forbidden", .fault, .doubt),
+        (403, "InvalidProviderToken", .fault, .doubt),
+        (403, "MissingProviderToken", .fault, .doubt),
         (403, "UnrelatedKeyIdInToken", .reconnect, .halt),
-        (404, "BadPath", .suspend, .halt),
-        (405, "MethodNotAllowed", .suspend, .halt),
+        (404, "BadPath", .fault, .doubt),
+        (405, "MethodNotAllowed", .fault, .doubt),
         (410, "ExpiredToken", .unregistered, .keep),
         (410, "Unregistered", .unregistered, .keep),
-        (413, "PayloadTooLarge", .suspend, .halt),
+        (413, "PayloadTooLarge", .rejected, .keep),
         (429, "TooManyProviderTokenUpdates", .pause, .halt),
         (429, "TooManyRequests", .tooMany, .keep),
         (500, "InternalServerError", .service, .keep),
@@ -49,14 +49,14 @@ import Testing
         // What Apple may add, and what is no answer of Apple's: by status class.
         (400, "SomethingNew", .rejected, .keep),
         (400, nil, .rejected, .keep),
-        (403, "SomethingNew", .suspend, .halt),
+        (403, "SomethingNew", .fault, .doubt),
         (410, "SomethingNew", .unregistered, .keep),
         (418, nil, .rejected, .keep),
         (429, nil, .tooMany, .keep),
         (502, nil, .service, .keep),
         (599, "SomethingNew", .service, .keep),
-        (301, nil, .suspend, .halt),
-        (204, nil, .suspend, .halt),
+        (301, nil, .fault, .doubt),
+        (204, nil, .fault, .doubt),
     ]
 
     @Test(arguments: table)
@@ -73,12 +73,12 @@ import Testing
         case (.badToken, .badToken(name)): break
         case (.unregistered, .unregistered(name, since)): break
         case (.service, .retry(.service(retryAfter: .seconds(7)), name)): break
-        case (.tooMany, .retry(.tooManyRequests, name)): break
+        case (.tooMany, .retry(.tooManyRequests(retryAfter: .seconds(7)), name)): break
         case (.transport, .retry(.transport, name)): break
         case (.renew, .renewCredential(name)): break
         case (.pause, .pauseCredential(.seconds(7), name)): break
         case (.reconnect, .reconnect(name)): break
-        case (.suspend, .suspend(name, _)): break
+        case (.fault, .fault(name, _)): break
         default: Issue.record("\(status) \(name) came to \(outcome)")
         }
         #expect(APNsReaction.to(status: status, reason: reason).connection == connection)

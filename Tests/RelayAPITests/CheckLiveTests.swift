@@ -87,8 +87,10 @@ struct CheckLiveTests {
     func audience() throws {
         let bench = try Bench()
         _ = try bench.ask("PUT", ResourceLiveTests.version, #"{"required":"2.0","telephones":["+86 138"]}"#)
+        let vouched = [("Authorization", "Bearer \(try bench.newToken(.devices))")]
         for (telephone, needUpgrade) in [("%2B86%20138", "1"), ("138", "0"), ("", "0")] {
-            let answer = try bench.askNetwork("GET", Self.path("1.9", more: "&telephone=\(telephone)"))
+            let answer = try bench.askNetwork(
+                "GET", Self.path("1.9", more: "&telephone=\(telephone)"), headers: vouched)
             #expect(answer.text("body", "hasNewVersion") == "1")
             #expect(answer.text("body", "needUpgrade") == needUpgrade, "\(telephone)")
         }

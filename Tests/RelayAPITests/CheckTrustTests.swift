@@ -38,6 +38,29 @@ struct CheckTrustTests {
         }
     }
 
+    @Test("who is on the list of a canary is told to that user's own device, and to callers with an API token")
+    func canary() throws {
+        let bench = try Self.bench()
+        _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/abcd02", #"{"telephone":"139","version":"1.9"}"#)
+        _ = try bench.ask("PUT", ResourceLiveTests.version, #"{"required":"2.1","telephones":["138"]}"#)
+        func needUpgrade(_ query: String, _ headers: [(String, String)] = []) throws -> String? {
+            try bench.askNetwork("GET", CheckLiveTests.path("1.9", more: query), headers: headers)
+                .text("body", "needUpgrade")
+        }
+        #expect(try needUpgrade("&telephone=138&token=ABCD01") == "1", "its own device")
+        for stranger in [
+            "&telephone=138", "&telephone=138&token=abcd02", "&telephone=138&token=abcd03",
+            "&telephone=139&token=abcd02", "&token=abcd01",
+        ] {
+            #expect(try needUpgrade(stranger) == "0", "\(stranger)")
+        }
+        let vouched = [("Authorization", "Bearer \(try bench.newToken(.devices))")]
+        #expect(try needUpgrade("&telephone=138", vouched) == "1")
+        #expect(try needUpgrade("&telephone=139", vouched) == "0")
+        let other = [("Authorization", "Bearer \(try bench.newToken(.status))")]
+        #expect(try needUpgrade("&telephone=138", other) == "0")
+    }
+
     @Test("the LaunchGate document is the same whoever asks, and names no device and no telephone")
     func document() throws {
         let bench = try Self.bench()

@@ -12,61 +12,118 @@ import Testing
     ])
     func judgesTheBeginning(accepted: Int, bad: Int, trips: Bool) {
         var breaker = CredentialBreaker()
-        let verdict = breaker.answered(accepted: accepted, refused: bad)
+        let verdict = breaker.answered(.init(accepted: accepted, refused: bad))
         #expect(verdict == trips)
-        #expect(breaker.isTripped == trips)
+        #expect((breaker.trip != nil) == trips)
     }
 
     @Test func smallBatchesAddUp() {
         var breaker = CredentialBreaker()
-        let verdicts = (0..<20).map { _ in breaker.answered(accepted: 0, refused: 1) }
+        let verdicts = (0..<20).map { _ in breaker.answered(.init(accepted: 0, refused: 1)) }
         #expect(verdicts == Array(repeating: false, count: 19) + [true])
-        let later = breaker.answered(accepted: 100, refused: 0)
+        let later = breaker.answered(.init(accepted: 100, refused: 0))
         #expect(later, "it stays tripped")
     }
 
     @Test func aHealthyBeginningIsTrustedForGood() {
         var breaker = CredentialBreaker()
         let verdicts = [
-            breaker.answered(accepted: 20, refused: 0), breaker.answered(accepted: 0, refused: 5_000),
+            breaker.answered(.init(accepted: 20, refused: 0)), breaker.answered(.init(accepted: 0, refused: 5_000)),
         ]
         #expect(verdicts == [false, false])
     }
 
     @Test func itSaysWhatItTrippedOn() {
         var breaker = CredentialBreaker()
-        _ = breaker.answered(accepted: 1, refused: 9)
+        _ = breaker.answered(.init(accepted: 1, refused: 9))
         #expect(breaker.isWatching)
-        _ = breaker.answered(accepted: 1, refused: 19)
-        #expect(breaker.verdict == CredentialBreaker.Count(answers: 30, refused: 28))
+        _ = breaker.answered(.init(accepted: 1, refused: 19))
+        #expect(breaker.trip == CredentialBreaker.Trip(.refused, pushes: 28, of: 30))
         #expect(!breaker.isWatching)
     }
 
     /// After a restart the breaker watches again, and what is left of a good fan-out may be a corner of junk.
     @Test func aCampaignThatHasDeliveredIsJudgedByMore() {
         var corner = CredentialBreaker(delivered: 5_000)
-        let cornered = corner.answered(accepted: 0, refused: 99)
+        let cornered = corner.answered(.init(accepted: 0, refused: 99))
         #expect(!cornered)
         var wrong = CredentialBreaker(delivered: 5_000)
-        let tripped = [wrong.answered(accepted: 0, refused: 64), wrong.answered(accepted: 0, refused: 500)]
+        let tripped = [
+            wrong.answered(.init(accepted: 0, refused: 64)), wrong.answered(.init(accepted: 0, refused: 500)),
+        ]
         #expect(tripped == [false, true], "a key that was exchanged for a wrong one")
     }
+
+    // MARK: Faults
+
+    private func trips(_ batches: [CredentialBreaker.Answers], delivered: Int64 = 0) -> [Bool] {
+        var breaker = CredentialBreaker(delivered: delivered)
+        return batches.map { breaker.answered($0) }
+    }
+
+    @Test func aBadCredentialIsNoticedByItsFirstAnswer() {
+        #expect(trips([.init(faults: 1)]) == [true])
+        #expect(trips([.init(accepted: 1, faults: 1)]) == [true])
+    }
+
+    @Test func whatOneDeviceGetsSaysNothingOfTheCredential() {
+        #expect(
+            trips([.init(accepted: 2, faults: 1), .init(accepted: 500), .init(faults: 1)]) == [false, false, false])
+        #expect(
+            trips([.init(faults: 1), .init(faults: 1), .init(faults: 1)], delivered: 5_000) == [false, false, true])
+    }
+
+    @Test func aCredentialThatIsRevokedIsNoticedWithinABatch() {
+        #expect(
+            trips([.init(accepted: 64), .init(accepted: 500), .init(accepted: 300, faults: 200)])
+                == Array(repeating: false, count: 3))
+        #expect(
+            trips([.init(accepted: 500), .init(accepted: 400, faults: 100), .init(faults: 500)]) == [
+                false, false, true,
+            ])
+        #expect(trips([.init(accepted: 500), .init(faults: 20)]) == [false, true])
+    }
+
+    @Test func aFaultIsInDoubtUntilABatchHasNone() {
+        var breaker = CredentialBreaker()
+        _ = breaker.answered(.init(accepted: 63, faults: 1))
+        #expect(breaker.isInDoubt && !breaker.isWatching)
+        _ = breaker.answered(.init(accepted: 500))
+        #expect(!breaker.isInDoubt)
+    }
+
+    // MARK: Unregistered tokens
+
+    @Test(arguments: [(nil, 0.8), (0.0, 0.3), (0.05, 0.3), (0.1, 0.4), (0.5, 0.8)] as [(Double?, Double)])
+    func farAboveWhatWasSeenIsSuspect(seen: Double?, limit: Double) {
+        #expect(CredentialBreaker.unregisteredLimit(seen: seen) == limit)
+        for (unregistered, trips) in [(Int(limit * 100), true), (Int(limit * 100) - 1, false)] {
+            var breaker = CredentialBreaker(unregisteredLimit: limit)
+            let isTripped = breaker.answered(.init(accepted: 100 - unregistered, unregistered: unregistered))
+            #expect(isTripped == trips)
+        }
+        var accepted = CredentialBreaker()
+        let isTripped = accepted.answered(.init(unregistered: 500))
+        #expect(!isTripped, "it was resumed")
+    }
+
+    // MARK: Seeds
 
     /// Whatever the order and the batches: a share of 2 % never trips it, nor do bad tokens after a good beginning; and
     /// nothing but refusals always does, within one batch after its sample.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func overSeeds(seed: UInt64) {
         var (share, late, wrong) = (CredentialBreaker(), CredentialBreaker(), CredentialBreaker())
-        _ = late.answered(accepted: CredentialBreaker.sample, refused: Int(seed % 6))
+        _ = late.answered(.init(accepted: CredentialBreaker.sample, refused: Int(seed % 6)))
         var (shareTrips, lateTrips) = (0, 0)
         var seen = 0
         for batch in 0..<200 as Range<UInt64> {
             let size = 1 + Int(Self.share(of: seed, batch) * 500)
             let bad = (0..<UInt64(size)).count { Self.share(of: seed, batch * 1_000 + $0) < 0.02 }
-            shareTrips += share.answered(accepted: size - bad, refused: bad) ? 1 : 0
-            lateTrips += late.answered(accepted: 0, refused: size) ? 1 : 0
+            shareTrips += share.answered(.init(accepted: size - bad, refused: bad)) ? 1 : 0
+            lateTrips += late.answered(.init(accepted: 0, refused: size)) ? 1 : 0
             seen += size
-            let isTripped = wrong.answered(accepted: 0, refused: size)
+            let isTripped = wrong.answered(.init(accepted: 0, refused: size))
             #expect(isTripped == (seen >= CredentialBreaker.sample))
         }
         #expect(shareTrips == 0)

@@ -6,7 +6,7 @@ import Testing
     /// Attempt 1, 2, 3 … without jitter, in seconds.
     @Test(
         arguments: [
-            (.tooManyRequests, [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]),
+            (.tooManyRequests(retryAfter: nil), [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]),
             (.transport, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]),
             (.service(retryAfter: nil), [900, 1800, 3600, 7200, 14_400, 14_400]),
             (.service(retryAfter: .seconds(30)), [30, 30, 30, 30]),
@@ -34,7 +34,8 @@ import Testing
     }
 
     static let causes: [RetrySchedule.Cause] = [
-        .tooManyRequests, .transport, .service(retryAfter: nil), .service(retryAfter: .milliseconds(1500)),
+        .tooManyRequests(retryAfter: nil), .transport, .service(retryAfter: nil),
+        .service(retryAfter: .milliseconds(1500)),
         .service(retryAfter: .seconds(86400)), .held,
     ]
 
@@ -68,7 +69,7 @@ import Testing
         #expect(schedule.delay(after: .transport, attempt: 0, random: 0) == .seconds(1))
         #expect(schedule.delay(after: .transport, attempt: -3, random: 0) == .seconds(1))
         #expect(schedule.delay(after: .transport, attempt: .max, random: 0) == .seconds(300))
-        #expect(schedule.delay(after: .tooManyRequests, attempt: .max, random: 0) == .seconds(300))
+        #expect(schedule.delay(after: .tooManyRequests(retryAfter: nil), attempt: .max, random: 0) == .seconds(300))
     }
 
     @Test func spreadsFifteenMinutesOverNearlyFour() {

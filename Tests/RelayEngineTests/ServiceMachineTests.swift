@@ -81,8 +81,8 @@ import Testing
         func answer(_ end: ServiceMachine.End, _ reply: Reply, campaign: Int64 = 1) -> ServiceMachine.Judgement {
             var report = BatchReport(tag: end.tag)
             switch reply {
-            case .taken: (report.proven, report.health.good) = (end.pushes, end.pushes)
-            case .refused: (report.refused, report.health.good) = (end.pushes, end.pushes)
+            case .taken: (report.answers.accepted, report.health.good) = (end.pushes, end.pushes)
+            case .refused: (report.answers.refused, report.health.good) = (end.pushes, end.pushes)
             case .failed: report.health.failed = end.pushes
             }
             let judgement = machine.answered(report, campaign: campaign, nextTag: nextTag, at: now, random: 0)

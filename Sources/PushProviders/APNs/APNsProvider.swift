@@ -171,7 +171,7 @@ package struct APNsProvider: PushProvider {
             if answer.status == 200 { return .accepted }
             let body = answer.body < 0 ? APNsErrorBody([]) : APNsErrorBody(batch.bodies[Int(answer.body)])
             return Self.outcome(
-                status: answer.status, reason: body.reason, timestamp: body.timestamp,
+                status: answer.status, reason: body.reason, timestamp: body.timestamp(at: now),
                 retryAfter: answer.retryAfter < 0 ? nil : .seconds(Int64(answer.retryAfter)))
         }
     }
@@ -210,11 +210,12 @@ package struct APNsProvider: PushProvider {
         case .badToken: return .badToken(reason: name)
         case .unregistered: return .unregistered(reason: name, since: timestamp)
         case .retry(let cause): return .retry(cause, reason: name)
-        case .retryService: return .retry(.service(retryAfter: retryAfter), reason: name)
+        case .tooManyRequests: return .retry(.tooManyRequests(retryAfter: retryAfter), reason: name)
+        case .serviceFailed: return .retry(.service(retryAfter: retryAfter), reason: name)
         case .renewCredential: return .renewCredential(reason: name)
         case .pauseCredential: return .pauseCredential(retryAfter ?? credentialPause, reason: name)
         case .reconnect: return .reconnect(reason: name)
-        case .suspend(let fault): return .suspend(reason: name, fault)
+        case .fault(let fault): return .fault(reason: name, fault)
         }
     }
 

@@ -13,12 +13,13 @@ struct APNsReaction: Sendable {
         case badToken
         case unregistered
         case retry(RetrySchedule.Cause)
-        /// 5xx: as `Retry-After` says, else by schedule.
-        case retryService
+        /// 429 or 5xx: as `Retry-After` says, else by schedule.
+        case tooManyRequests
+        case serviceFailed
         case renewCredential
         case pauseCredential
         case reconnect
-        case suspend(SendingFault)
+        case fault(SendingFault)
     }
 
     var push: Push
@@ -34,17 +35,17 @@ struct APNsReaction: Sendable {
         if let reason, let known = table[Key(status: status, reason: reason)] { return known }
         switch status {
         case 403:
-            return suspend(.unknown)
+            return fault(.unknown)
         case 410:
             return APNsReaction(.unregistered)
         case 429:
-            return APNsReaction(.retry(.tooManyRequests))
+            return APNsReaction(.tooManyRequests)
         case 400..<500:
             return APNsReaction(.rejected)
         case 500..<600:
-            return APNsReaction(.retryService)
+            return APNsReaction(.serviceFailed)
         default:
-            return suspend(.answer)
+            return fault(.answer)
         }
     }
 
@@ -56,13 +57,13 @@ struct APNsReaction: Sendable {
         var reason: String
     }
 
-    private static func suspend(_ fault: SendingFault) -> APNsReaction {
-        APNsReaction(.suspend(fault), .halt)
+    private static func fault(_ fault: SendingFault) -> APNsReaction {
+        APNsReaction(.fault(fault), .doubt)
     }
 
-    /// A request that APNs finds malformed: the fault is ours or the configuration's, and every push would fail alike.
-    private static let malformed = suspend(.request)
-    private static let wrongTopic = suspend(.topic)
+    /// A request that APNs finds malformed: where that is the configuration's fault, every push fails alike.
+    private static let malformed = fault(.request)
+    private static let wrongTopic = fault(.topic)
 
     private static let table: [Key: APNsReaction] = [
         Key(status: 400, reason: "BadCollapseId"): malformed,
@@ -79,16 +80,16 @@ struct APNsReaction: Sendable {
         Key(status: 400, reason: "MissingTopic"): wrongTopic,
         Key(status: 400, reason: "PayloadEmpty"): malformed,
         Key(status: 400, reason: "TopicDisallowed"): wrongTopic,
-        Key(status: 403, reason: "BadCertificate"): suspend(.certificate),
-        Key(status: 403, reason: "BadCertificateEnvironment"): suspend(.certificate),
+        Key(status: 403, reason: "BadCertificate"): fault(.certificate),
+        Key(status: 403, reason: "BadCertificateEnvironment"): fault(.certificate),
         // Apple's page and the wire spell it differently (PROTOCOLS 1.6).
-        Key(status: 403, reason: "BadEnvironmentKeyIdInToken"): suspend(.keyEnvironment),
-        Key(status: 403, reason: "BadEnvironmentKeyInToken"): suspend(.keyEnvironment),
+        Key(status: 403, reason: "BadEnvironmentKeyIdInToken"): fault(.keyEnvironment),
+        Key(status: 403, reason: "BadEnvironmentKeyInToken"): fault(.keyEnvironment),
         // The server keeps refusing on that connection afterwards (pushy: "wedged").
         Key(status: 403, reason: "ExpiredProviderToken"): APNsReaction(.renewCredential, .halt),
-        Key(status: 403, reason: "Forbidden"): suspend(.forbidden),
-        Key(status: 403, reason: "InvalidProviderToken"): suspend(.credential),
-        Key(status: 403, reason: "MissingProviderToken"): suspend(.noCredential),
+        Key(status: 403, reason: "Forbidden"): fault(.forbidden),
+        Key(status: 403, reason: "InvalidProviderToken"): fault(.credential),
+        Key(status: 403, reason: "MissingProviderToken"): fault(.noCredential),
         // The connection is bound to another key family (PROTOCOLS 1.4): a new one is not. What waits goes back, so that
         // a key that no connection takes is noticed after a few pushes.
         Key(status: 403, reason: "UnrelatedKeyIdInToken"): APNsReaction(.reconnect, .halt),
@@ -96,11 +97,12 @@ struct APNsReaction: Sendable {
         Key(status: 405, reason: "MethodNotAllowed"): malformed,
         Key(status: 410, reason: "ExpiredToken"): APNsReaction(.unregistered),
         Key(status: 410, reason: "Unregistered"): APNsReaction(.unregistered),
-        Key(status: 413, reason: "PayloadTooLarge"): malformed,
+        // Each payload's size is checked before it is sent.
+        Key(status: 413, reason: "PayloadTooLarge"): APNsReaction(.rejected),
         Key(status: 429, reason: "TooManyProviderTokenUpdates"): APNsReaction(.pauseCredential, .halt),
-        Key(status: 429, reason: "TooManyRequests"): APNsReaction(.retry(.tooManyRequests)),
-        Key(status: 500, reason: "InternalServerError"): APNsReaction(.retryService),
-        Key(status: 503, reason: "ServiceUnavailable"): APNsReaction(.retryService),
-        Key(status: 503, reason: "Shutdown"): APNsReaction(.retryService, .recycle),
+        Key(status: 429, reason: "TooManyRequests"): APNsReaction(.tooManyRequests),
+        Key(status: 500, reason: "InternalServerError"): APNsReaction(.serviceFailed),
+        Key(status: 503, reason: "ServiceUnavailable"): APNsReaction(.serviceFailed),
+        Key(status: 503, reason: "Shutdown"): APNsReaction(.serviceFailed, .recycle),
     ]
 }

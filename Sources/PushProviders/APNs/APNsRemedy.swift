@@ -17,7 +17,7 @@ struct APNsRemedy {
     private var now: Timestamp { place.now }
 
     /// - Parameters:
-    ///   - refused: how many of the first pushes were refused; only for `.mostlyRefused`.
+    ///   - refused: how many of the first pushes were refused; only for `.mostlyRefused` and `.mostlyUnregistered`.
     func text(
         _ fault: SendingFault, reason: String, topic: String, teamID: String, keyID: String,
         refused: (pushes: Int, of: Int)?
@@ -75,6 +75,14 @@ struct APNsRemedy {
                     + "responses from APNs\" explains the reason")
         case .mostlyRefused:
             return mostlyRefused(reason, topic: topic, refused: refused ?? (0, 0))
+        case .mostlyUnregistered:
+            let (pushes, of) = refused ?? (0, 0)
+            return say(
+                reason,
+                "\(pushes) of the first \(of) tokens of \(app) are no longer registered, says \(server), far more than in "
+                    + "its earlier campaigns; none was given up",
+                "\(apns).server and \(apns).topic, and where these tokens came from; if they really are dead, resume and "
+                    + "they are retired", restarts: false)
         }
     }
 

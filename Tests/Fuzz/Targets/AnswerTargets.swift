@@ -21,7 +21,8 @@ extension FuzzTarget {
             try hold((1...64).contains(reason.utf8.count), "a reason of \(reason.utf8.count) bytes")
             try hold(reason.utf8.allSatisfy { (65...90).contains($0 & 0xDF) }, "a reason that is no word")
         }
-        try hold(read.timestamp.map { $0.milliseconds >= 0 } ?? true, "a time before 1970")
+        let today = Timestamp(seconds: 1_800_000_000)
+        try hold(read.timestamp(at: today).map { $0 <= today + .seconds(86_400) } ?? true, "a time that lies ahead")
         // Where the body is what APNs documents, nothing of it is missed.
         if case .object(let members)? = try? JSONReader.read(body), members.count == 1,
             case .string(let reason) = members[0].value, members[0].name == "reason",

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Testing
+
+@testable import FanOut
+@testable import HTTP2
+
+/// What one device alone is answered is its own outcome; what all are answered suspends the campaign.
+@Suite struct BreakerTests {
+    private typealias Reply = TestLane.Reply
+
+    // MARK: One push
+
+    @Test(arguments: [
+        (403, "Forbidden"), (413, "PayloadTooLarge"), (400, "BadCollapseId"), (404, "BadPath"), (400, "BadTopic"),
+    ])
+    func whatOneDeviceAloneGetsIsItsOutcome(status: UInt16, reason: String) throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...2_000)
+        try bench.raise()
+        var refused = 0
+        bench.serve("production") { place, batch in
+            guard batch.tag == 0, place == 5 else { return Reply() }
+            refused += 1
+            return Reply(status: status, reason: reason)
+        }
+        let campaign = try bench.bench.campaign()
+        #expect(campaign.state == .completed && campaign.counts.addsUp)
+        #expect(campaign.counts.accepted == 1_999 && campaign.rejectedBy == [reason: 1])
+        #expect(refused == 1, "it is not sent again")
+    }
+
+    /// Another connection might have taken it: it is tried once more.
+    @Test(arguments: ["InvalidProviderToken", "MissingProviderToken", "BadEnvironmentKeyInToken", "SomethingNew"])
+    func aDeviceThatIsAlwaysRefusedIsRejectedAtTheSecond(reason: String) throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...2_000)
+        try bench.raise()
+        let refusal = Reply(status: 403, reason: reason)
+        bench.serve("production") { place, batch in batch.tag == 0 && place == 5 ? refusal : Reply() }
+        #expect(try bench.counts.retrying == 1 && bench.counts.accepted == 1_999)
+        bench.pass(.seconds(2))
+        bench.turn()
+        #expect(bench.lane.waiting(at: "production") == 1)
+        bench.serve("production") { _, _ in refusal }
+        let campaign = try bench.bench.campaign()
+        #expect(campaign.state == .completed && campaign.rejectedBy == [reason: 1])
+    }
+
+    @Test func oneInAHundredThroughoutStopsNothing() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...10_000)
+        try bench.raise()
+        bench.serve("production") { place, _ in place % 100 == 7 ? Reply(status: 403, reason: "Forbidden") : Reply() }
+        let campaign = try bench.bench.campaign()
+        #expect(campaign.state == .completed && campaign.counts.addsUp)
+        #expect(campaign.counts.rejected == campaign.rejectedBy["Forbidden"] && campaign.counts.rejected >= 80)
+    }
+
+    // MARK: The credential
+
+    /// In the middle of a campaign, and of a batch: what was refused before the breaker tripped is sent after the repair.
+    @Test(arguments: ["Forbidden", "InvalidProviderToken"])
+    func aKeyThatIsRevokedLosesNothing(reason: String) throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...5_000)
+        try bench.raise()
+        var sent = 0
+        bench.serve("production") { _, _ in
+            sent += 1
+            return sent > 1_200 ? Reply(status: 403, reason: reason) : Reply()
+        }
+        let suspended = try bench.bench.campaign()
+        #expect(suspended.state == .suspended && suspended.counts.accepted == 1_200)
+        #expect(suspended.counts.rejected == 0, "the pushes are not at fault")
+        #expect(suspended.reason?.hasPrefix("\(reason): ") == true)
+        try bench.resume()
+        bench.serve("production")
+        bench.pass(.seconds(10))
+        bench.turn()
+        bench.serve("production")
+        let end = try bench.bench.campaign()
+        #expect(end.state == .completed && end.counts.accepted == 5_000)
+    }
+
+    // MARK: Tokens that are no longer registered
+
+    @Test func aRegistryThatIsCalledDeadIsKeptUntilSomebodyAgrees() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...500)
+        try bench.raise()
+        var sent = 0
+        let serve = {
+            bench.serve("production") { _, _ in
+                sent += 1
+                return Reply(status: 410, reason: "Unregistered", timestamp: bench.now)
+            }
+        }
+        serve()
+        let suspended = try bench.bench.campaign()
+        #expect(suspended.state == .suspended && sent <= 64)
+        #expect(suspended.reason?.hasPrefix("Unregistered: \(sent) of the first \(sent) tokens of") == true)
+        #expect(try bench.bench.retired() == 0)
+        #expect(suspended.counts.unregistered == 0 && suspended.counts.addsUp)
+
+        try bench.resume()
+        serve()
+        let end = try bench.bench.campaign()
+        #expect(end.state == .completed && end.counts.unregistered == 500)
+        #expect(try bench.bench.retired() == 500)
+    }
+
+    /// One in twenty was dead last time: one in four is far above that, and one in eight is not.
+    @Test(arguments: [(2, CampaignState.suspended), (8, .completed)])
+    func earlierCampaignsSayWhatIsUsual(every: Int, state: CampaignState) throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...2_000)
+        try bench.raise()
+        let dead = Reply(status: 410, reason: "Unregistered")
+        bench.serve("production") { place, _ in place % 20 == 0 ? dead : Reply() }
+        #expect(try bench.bench.campaign().state == .completed)
+        try bench.raise("3.0")
+        bench.serve("production") { place, _ in place % every == 0 ? dead : Reply() }
+        #expect(try bench.bench.campaign().state == state)
+    }
+}

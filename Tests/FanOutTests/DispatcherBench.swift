@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import PushProviders
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Telemetry
+import Testing
+import Threading
+import UpgradeRules
+
+@testable import FanOut
+@testable import HTTP2
+
+/// The fan-out's loop over a real store, turn by turn: the test is the clock and the network, so nothing waits.
+final class DispatcherBench {
+    static let app = FanOutBench.app
+
+    let bench: FanOutBench
+    let lane = TestLane()
+    let route: AppRoute
+    var dispatcher: Dispatcher
+    /// How long the loop would sleep.
+    private(set) var pause = Duration.zero
+
+    init(change: (inout AppRoute) -> Void = { _ in }) throws {
+        bench = try FanOutBench()
+        let start = Moment(wall: bench.clock.now, tick: MonotonicTime(nanoseconds: 1_000_000_000))
+        let time = Box(start)
+        box = time
+        var route = bench.route(
+            PoolConfiguration(origin: Origin(host: "production")),
+            sandbox: PoolConfiguration(origin: Origin(host: "sandbox")), timeToLive: .seconds(86_400))
+        change(&route)
+        self.route = route
+        let lines = bench.lines
+        var configuration = FanOut.Configuration()
+        configuration.limits.batchSize = 500
+        dispatcher = Dispatcher(
+            store: bench.store, routes: [route], lanes: LaneSet([lane], mailbox: try Mailbox()),
+            configuration: configuration, board: FanOut.Board.Shared(), pulse: Pulse("test"),
+            log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { time.now },
+            onVersions: { _ in })
+    }
+
+    private let box: Box
+
+    private final class Box: Sendable {
+        private let moment: Mutex<Moment>
+
+        init(_ moment: Moment) { self.moment = Mutex(moment) }
+
+        var now: Moment { moment.withLock { $0 } }
+
+        func pass(_ time: Duration) { moment.withLock { $0 = $0 + time } }
+    }
+
+    deinit {
+        bench.store.close()
+        try? FileManager.default.removeItem(at: bench.folder)
+    }
+
+    func pass(_ time: Duration) { box.pass(time) }
+
+    func register(_ numbers: ClosedRange<Int>, telephone: Bool = true, environment: PushEnvironment = .production)
+        throws
+    {
+        let version = try Version("1.0")
+        try bench.store.register(
+            numbers.map {
+                DeviceRegistration(
+                    app: Self.app, token: LiveBench.token($0), telephone: telephone ? LiveBench.telephone($0) : nil,
+                    version: version, environment: environment)
+            }, at: box.now.wall)
+    }
+
+    func raise(_ version: String = "2.0") throws {
+        try bench.raise(version)
+        turn([.poke])
+    }
+
+    func resume() throws {
+        try bench.resume()
+        turn([.poke])
+    }
+
+    func turn(_ events: [FanOut.Event] = []) {
+        pause = dispatcher.turn(events)
+        // What is back waits a moment for others, and what was filtered as a whole is recorded in turns of its own.
+        for _ in 0..<1_000 where pause <= CommitGate.patience {
+            pass(pause)
+            pause = dispatcher.turn([])
+        }
+    }
+
+    /// Answers whatever waits at the host, until nothing does.
+    func serve(_ host: String, status: UInt16 = 200, reason: String = "", turns: Int = 1_000) {
+        for _ in 0..<turns where lane.waiting(at: host) > 0 {
+            turn(lane.answer(host, status: status, reason: reason))
+        }
+    }
+
+    /// Answers whatever waits at the host, push by push, until nothing does.
+    func serve(
+        _ host: String, turns: Int = 1_000, _ answer: (_ place: Int, _ batch: RequestBatch) -> TestLane.Reply
+    ) {
+        for _ in 0..<turns where lane.waiting(at: host) > 0 { turn(lane.answer(host, answer)) }
+    }
+
+    var counts: CampaignCounts { get throws { try bench.campaign().counts } }
+    var now: Timestamp { box.now.wall }
+}
