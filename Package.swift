@@ -105,7 +105,7 @@ let package = Package(
                 "APIModel", "HTTPServer", "COpenAPI", "Signing", "VersionSources", "RelayStore", "Telemetry",
                 "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ]),
-        room("APIModel", ["RelayStore", "WireFormat", "RelayEngine", "UpgradeRules"]),
+        room("APIModel", ["WireFormat", "RelayEngine"]),
         room(
             "HTTPServer",
             [
@@ -237,16 +237,17 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "Configuration", "RelayAPI", "VersionSources", "RelayStore", "RelayEngine", "UpgradeRules",
+                "Configuration", "RelayAPI", "VersionSources", "RelayStore", "WireFormat", "RelayEngine",
+                "UpgradeRules",
             ]),
         tests(
             "ClientCommandsTests",
             [
                 "ClientCommands", "RelayDaemon", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStoreSQLite", "Telemetry",
-                "RelayEngine", "CommandTranscript", "TestPeers",
+                "WireFormat", "RelayEngine", "CommandTranscript", "TestPeers",
             ]),
-        tests("DemoTests", ["Demo", "APNsSimulator", "ClientCommands", "Configuration", "Terminal"]),
+        tests("DemoTests", ["Demo", "APNsSimulator", "ClientCommands", "Terminal", "WireFormat"]),
         tests(
             "RelayDaemonTests",
             [
@@ -256,7 +257,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "upgrade-relay", "ClientCommands", "Configuration", "Terminal", "CommandTranscript", "RelayEngine",
+                "upgrade-relay", "ClientCommands", "Configuration", "Terminal", "CommandTranscript", "WireFormat",
+                "RelayEngine",
             ]),
         tests(
             "EndToEndTests",

@@ -98,20 +98,16 @@ package struct ConfigurationCheck: Sendable {
     private func checkDirectory(of file: String, _ field: String, _ report: inout Report) {
         let directory = FileProbe.directory(of: file)
         guard let fault = FileProbe.directoryFault(directory) else { return }
-        let hint = fault.hint.map { "; \($0)" } ?? ""
-        report.faults.append(ConfigurationFault(field, "the directory \(directory) \(fault.problem)\(hint)"))
+        report.faults.append(ConfigurationFault(field, "the directory \(directory) \(fault)"))
     }
 
     private func checkCertificates(_ path: String, _ field: String, _ report: inout Report) {
-        switch FileProbe.read(path, limit: 16 << 20) {
-        case .failure(let fault):
-            let hint = fault.hint.map { "; \($0)" } ?? ""
-            report.faults.append(ConfigurationFault(field, "the file \(path) \(fault.problem)\(hint)"))
-        case .success(let bytes):
-            guard String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") else {
-                report.faults.append(ConfigurationFault(field, "the file \(path) holds no certificate in PEM"))
-                return
-            }
+        do throws(FileProbe.Failure) {
+            let text = String(decoding: try FileProbe.read(path, limit: 16 << 20), as: UTF8.self)
+            if text.contains("-----BEGIN CERTIFICATE-----") { return }
+            report.faults.append(ConfigurationFault(field, "the file \(path) holds no certificate in PEM"))
+        } catch {
+            report.faults.append(ConfigurationFault(field, "the file \(path) \(error)"))
         }
     }
 

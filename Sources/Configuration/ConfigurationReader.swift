@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Terminal
+import VersionSources
+import WireFormat
 
 /// Walks one object of a configuration: each key is read once, with its type and its default; what is wrong is noted with
 /// its path and reading goes on, so that all faults are found at once. What was never read is an unknown key.
@@ -14,14 +16,12 @@ final class ConfigurationReader {
     }
 
     let path: String
-    private let members: [String: JSONTree]
+    private let members: [String: JSONValue]
     private let faults: Faults
-    /// For readers of parts that this one does not know by a key.
-    var sharedFaults: Faults { faults }
     private var known: Set<String> = []
 
-    init(_ members: [String: JSONTree], path: String = "", faults: Faults) {
-        self.members = members
+    init(_ members: [JSONMember], path: String = "", faults: Faults) {
+        self.members = Dictionary(members.map { ($0.name, $0.value) }) { _, last in last }
         self.path = path
         self.faults = faults
     }
@@ -38,7 +38,7 @@ final class ConfigurationReader {
     }
 
     func fault(_ key: String, _ problem: String) {
-        faults.list.append(ConfigurationFault(path(of: key), problem))
+        fault(at: path(of: key), problem)
     }
 
     /// Notes every key that nobody asked for. Call last.
@@ -50,168 +50,181 @@ final class ConfigurationReader {
         }
     }
 
-    /// Notes a key with what it may hold: what the manual and the sample are held to.
-    private func note(_ key: String, _ values: ConfigurationKey.Values) {
-        note(at: path(of: key), values)
+    func fault(at path: String, _ problem: String) {
+        faults.list.append(ConfigurationFault(path, problem))
     }
 
-    func note(at path: String, _ values: ConfigurationKey.Values) {
+    /// Notes a key with what it may hold: what the manual and the sample are held to.
+    private func note(at path: String, _ values: ConfigurationKey.Values) {
         faults.keys.append(ConfigurationKey(path, values))
     }
 
     // MARK: Values
 
     /// The value as it stands; nil where it is absent or null.
-    func raw(_ key: String) -> JSONTree? {
+    func raw(_ key: String) -> JSONValue? {
         known.insert(key)
-        guard let value = members[key], !value.isNull else { return nil }
-        return value
+        return members[key].flatMap { $0 == .null ? nil : $0 }
     }
 
     /// Whether the owner wrote `null`, which is an answer where leaving it out may be an oversight.
     func isNull(_ key: String) -> Bool {
         known.insert(key)
-        return members[key]?.isNull == true
+        return members[key] == .null
     }
 
-    /// nil after a fault, and where the key is absent and has no default.
-    func string(_ key: String, default fallback: String? = nil, check: (String) -> String? = { _ in nil }) -> String? {
-        note(key, .text(default: fallback))
-        return given(key, check: check) { fallback }
+    /// What is wrong with a value, after what it held.
+    private struct Problem: Error {
+        let text: String
+
+        init(_ text: String) { self.text = text }
     }
 
-    private func given(_ key: String, check: (String) -> String?, else fallback: () -> String?) -> String? {
-        guard let value = raw(key) else { return fallback() }
-        guard case .string(let text) = value else {
-            fault(key, "\(value.held) is not text")
+    /// nil where it is absent, and after a fault.
+    private func read<Value>(
+        _ key: String, _ values: ConfigurationKey.Values, _ take: (JSONValue) throws(Problem) -> Value
+    ) -> Value? {
+        note(at: path(of: key), values)
+        guard let value = raw(key) else { return nil }
+        do throws(Problem) {
+            return try take(value)
+        } catch {
+            fault(key, "\(value.held) \(error.text)")
             return nil
         }
-        if let problem = check(text) {
-            fault(key, "\(value.held) \(problem)")
-            return nil
-        }
+    }
+
+    private static func text(_ value: JSONValue, _ check: (String) -> String?) throws(Problem) -> String {
+        guard let text = value.string else { throw Problem("is not text") }
+        if let problem = check(text) { throw Problem(problem) }
         return text
+    }
+
+    /// - Parameter check: what is wrong with a text; nil: nothing.
+    func string(_ key: String, default text: String, check: (String) -> String? = { _ in nil }) -> String {
+        read(key, .text(default: text)) { value throws(Problem) in try Self.text(value, check) } ?? text
+    }
+
+    /// nil where it is absent, and after a fault.
+    func string(_ key: String, check: (String) -> String? = { _ in nil }) -> String? {
+        read(key, .text(default: nil)) { value throws(Problem) in try Self.text(value, check) }
     }
 
     /// A text that only the owner can know. "" after a fault.
     func requiredString(_ key: String, _ what: String, check: (String) -> String? = { _ in nil }) -> String {
-        note(key, .requiredText)
-        return given(key, check: check) {
-            fault(key, "missing; \(what)")
-            return nil
-        } ?? ""
+        if raw(key) == nil { fault(key, "missing; \(what)") }
+        return read(key, .requiredText) { value throws(Problem) in try Self.text(value, check) } ?? ""
     }
 
-    func flag(_ key: String, default value: Bool) -> Bool {
-        note(key, .flag(default: value))
-        guard let held = raw(key) else { return value }
-        if case .bool(let flag) = held { return flag }
-        fault(key, "\(held.held) is not true or false")
-        return value
+    func flag(_ key: String, default flag: Bool) -> Bool {
+        read(key, .flag(default: flag)) { value throws(Problem) in
+            guard let flag = value.bool else { throw Problem("is not true or false") }
+            return flag
+        } ?? flag
     }
 
-    func integer(_ key: String, default value: Int, in range: ClosedRange<Int>, _ what: String) -> Int {
-        note(key, .integer(range, default: value))
-        return number(key, in: range, what) ?? value
+    func integer(_ key: String, default number: Int, in range: ClosedRange<Int>, _ what: String) -> Int {
+        integer(key, .integer(range, default: number), in: range, what) ?? number
     }
 
     /// nil where it is absent, and after a fault.
     func optionalInteger(_ key: String, in range: ClosedRange<Int>, _ what: String) -> Int? {
-        note(key, .integer(range, default: nil))
-        return number(key, in: range, what)
+        integer(key, .integer(range, default: nil), in: range, what)
     }
 
-    private func number(_ key: String, in range: ClosedRange<Int>, _ what: String) -> Int? {
-        guard let held = raw(key) else { return nil }
-        guard let number = held.integer, let exact = Int(exactly: number), range.contains(exact) else {
-            fault(key, "\(held.held) is not \(what); a whole number from \(range.lowerBound) to \(range.upperBound)")
-            return nil
+    private func integer(
+        _ key: String, _ values: ConfigurationKey.Values, in range: ClosedRange<Int>, _ what: String
+    ) -> Int? {
+        read(key, values) { value throws(Problem) in
+            guard let number = value.integer.flatMap({ Int(exactly: $0) }), range.contains(number) else {
+                throw Problem("is not \(what); a whole number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
         }
-        return exact
     }
 
     /// nil where it is absent, and after a fault.
     ///
     /// - Parameter usual: what holds where it is absent, for the manual.
     func number(_ key: String, usual: String? = nil, in range: ClosedRange<Double>, _ what: String) -> Double? {
-        note(key, .number(range, default: usual))
-        guard let held = raw(key) else { return nil }
-        guard let number = held.number, range.contains(number) else {
-            let limits = [range.lowerBound, range.upperBound].map(ConfigurationKey.text)
-            fault(key, "\(held.held) is not \(what); a number from \(limits[0]) to \(limits[1])")
-            return nil
+        read(key, .number(range, default: usual)) { value throws(Problem) in
+            guard let number = value.number, range.contains(number) else {
+                let limits = [range.lowerBound, range.upperBound].map(ConfigurationKey.text)
+                throw Problem("is not \(what); a number from \(limits[0]) to \(limits[1])")
+            }
+            return number
         }
-        return number
     }
 
     func duration(_ key: String, default text: String, in range: ClosedRange<Duration>) -> Duration {
-        note(key, .duration(range, default: text))
-        return span(key, in: range) ?? DurationText.parse(text) ?? .zero
+        duration(key, .duration(range, default: text), in: range) ?? DurationText.parse(text) ?? .zero
     }
 
     /// nil where it is absent, and after a fault.
     func optionalDuration(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
-        note(key, .duration(range, default: nil))
-        return span(key, in: range)
+        duration(key, .duration(range, default: nil), in: range)
     }
 
-    private func span(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
-        guard let held = raw(key) else { return nil }
-        guard case .string(let given) = held, let duration = DurationText.parse(given) else {
-            fault(key, "\(held.held) is not a duration; write it like \"7d\", \"12h\", \"30m\" or \"45s\"")
-            return nil
+    private func duration(
+        _ key: String, _ values: ConfigurationKey.Values, in range: ClosedRange<Duration>
+    ) -> Duration? {
+        read(key, values) { value throws(Problem) in
+            guard let duration = value.string.flatMap(DurationText.parse) else {
+                throw Problem("is not a duration; write it like \"7d\", \"12h\", \"30m\" or \"45s\"")
+            }
+            guard range.contains(duration) else {
+                let limits = [range.lowerBound, range.upperBound].map(DurationText.exact)
+                throw Problem("is out of range; from \(limits[0]) to \(limits[1])")
+            }
+            return duration
         }
-        guard range.contains(duration) else {
-            let limits = "\(DurationText.exact(range.lowerBound)) to \(DurationText.exact(range.upperBound))"
-            fault(key, "\(held.held) is out of range; from \(limits)")
-            return nil
-        }
-        return duration
     }
 
     /// One of a few words.
     func choice<Value: Equatable>(
-        _ key: String, default value: Value, among choices: [(String, Value)], _ what: String
+        _ key: String, default usual: Value, among choices: [(String, Value)], _ what: String
     ) -> Value {
-        let usual = choices.first { $0.1 == value }.map { "\"\($0.0)\"" }
-        note(key, .choice(choices.map { "\"\($0.0)\"" }, default: usual))
-        guard let held = raw(key) else { return value }
-        if case .string(let text) = held, let choice = choices.first(where: { $0.0 == text }) { return choice.1 }
-        fault(key, "\(held.held) is not \(what); \(Self.alternatives(choices.map { "\"\($0.0)\"" }))")
-        return value
+        choice(key, default: usual, among: choices.map { (.string($0.0), $0.1) }, what)
     }
 
     /// One of a few numbers.
-    func choice(_ key: String, default value: Int, among choices: [Int], _ what: String) -> Int {
-        note(key, .choice(choices.map(String.init), default: String(value)))
-        guard let held = raw(key) else { return value }
-        if let number = held.integer, let choice = choices.first(where: { Int64($0) == number }) { return choice }
-        fault(key, "\(held.held) is not \(what); \(Self.alternatives(choices.map(String.init)))")
-        return value
+    func choice(_ key: String, default usual: Int, among choices: [Int], _ what: String) -> Int {
+        choice(key, default: usual, among: choices.map { (.integer($0), $0) }, what)
     }
 
-    func list(_ key: String) -> [(value: JSONTree, path: String)] {
-        note(key, .list)
-        guard let value = raw(key) else { return [] }
-        guard case .array(let elements) = value else {
-            fault(key, "\(value.held) is not a list")
-            return []
+    private func choice<Value: Equatable>(
+        _ key: String, default usual: Value, among choices: [(JSONValue, Value)], _ what: String
+    ) -> Value {
+        let words = choices.map { $0.0.held }
+        let usualWord = choices.first { $0.1 == usual }?.0.held
+        return read(key, .choice(words, default: usualWord)) { value throws(Problem) in
+            guard let choice = choices.first(where: { $0.0 == value }) else {
+                throw Problem("is not \(what); \(Self.alternatives(words))")
+            }
+            return choice.1
+        } ?? usual
+    }
+
+    /// Empty where it is absent, and after a fault.
+    func list(_ key: String) -> [(value: JSONValue, path: String)] {
+        let elements = read(key, .list) { value throws(Problem) in
+            guard let elements = value.array else { throw Problem("is not a list") }
+            return elements
         }
-        return elements.enumerated().map { ($0.element, "\(path(of: key))[\($0.offset)]") }
+        return (elements ?? []).enumerated().map { ($0.element, "\(path(of: key))[\($0.offset)]") }
     }
 
     // MARK: Objects
 
     /// A reader of the object at `key`; where it is absent, one of an empty object, so that defaults apply. nil after a fault.
     func object(_ key: String) -> ConfigurationReader? {
-        note(key, .object)
-        guard let value = raw(key) else { return ConfigurationReader([:], path: path(of: key), faults: faults) }
-        return reader(of: value, at: path(of: key))
+        note(at: path(of: key), .object)
+        return reader(of: raw(key) ?? .object([]), at: path(of: key))
     }
 
     /// nil where the object is absent, or after a fault.
     func optionalObject(_ key: String) -> ConfigurationReader? {
-        note(key, .optionalObject)
+        note(at: path(of: key), .optionalObject)
         return raw(key).flatMap { reader(of: $0, at: path(of: key)) }
     }
 
@@ -223,20 +236,74 @@ final class ConfigurationReader {
         }
     }
 
-    func reader(of value: JSONTree, at path: String) -> ConfigurationReader? {
-        guard case .object(let members) = value else {
-            faults.list.append(ConfigurationFault(path, "\(value.held) is not an object { … }"))
+    func reader(of value: JSONValue, at path: String) -> ConfigurationReader? {
+        guard let members = value.object else {
+            fault(at: path, "\(value.held) is not an object { … }")
             return nil
         }
         return ConfigurationReader(members, path: path, faults: faults)
     }
 
-    func fault(at path: String, _ problem: String) {
-        faults.list.append(ConfigurationFault(path, problem))
+    /// The place of a secret that there must be.
+    ///
+    /// - Parameter what: which place it is: "where the .p8 file is".
+    func requiredSecret(_ key: String, _ what: String) -> SecretSource? {
+        guard let value = raw(key) else {
+            fault(key, "missing; \(what): { file: \"…\" } or { credential: \"…\" }")
+            return nil
+        }
+        return secret(value, at: path(of: key))
+    }
+
+    /// `{ file: "…" }`, `{ credential: "…" }` or `{ environment: "…" }`, exactly one of them.
+    func secret(_ value: JSONValue, at path: String) -> SecretSource? {
+        note(at: path, .secret)
+        let right = "{ file: \"…\" }, { credential: \"…\" } or { environment: \"…\" }"
+        // Not what it held: it may well be the secret.
+        guard let members = value.object else {
+            fault(at: path, "a secret is never written here; say where it is kept: \(right)")
+            return nil
+        }
+        let reader = ConfigurationReader(members, path: path, faults: faults)
+        let file = reader.string("file", check: absolutePath)
+        let credential = reader.string("credential") { name in
+            name.isEmpty || name.contains("/") || name.hasPrefix(".") ? "is not a credential's name" : nil
+        }
+        let environment = reader.string("environment") { name in
+            name.isEmpty || name.contains("=") ? "is not a variable's name" : nil
+        }
+        reader.finish()
+        let given = ["file", "credential", "environment"].filter { reader.raw($0) != nil }
+        guard given.count == 1 else {
+            fault(at: path, "\(given.isEmpty ? "names no place" : "names several places") for the secret; \(right)")
+            return nil
+        }
+        return file.map(SecretSource.file) ?? credential.map(SecretSource.credential)
+            ?? environment.map(SecretSource.environment)
     }
 
     static func alternatives(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return "\(words.dropLast().joined(separator: ", ")) or \(last)"
+    }
+}
+
+extension JSONValue {
+    /// As the owner would name it in a message: `"text"`, `11`, `an object`. Long text is cut, and an address shows neither a
+    /// password nor a query.
+    var held: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .number(let text): text
+        case .string(let text):
+            "\"\(DisplayWidth.truncated(DisplayWidth.sanitised(Self.shown(text)), to: 60))\""
+        case .array: "a list"
+        case .object: "an object"
+        }
+    }
+
+    private static func shown(_ text: String) -> String {
+        text.contains("//") ? ShownAddress.withoutSecrets(text) : text
     }
 }

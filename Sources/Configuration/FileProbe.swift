@@ -4,23 +4,25 @@ import Terminal
 
 /// Looks at files that the configuration names, and says what is wrong with them in an operator's words.
 package enum FileProbe {
-    package struct Failure: Error {
+    package struct Failure: Error, CustomStringConvertible {
         /// Completes "file X …": "does not exist".
         package var problem: String
         package var hint: String?
+
+        package var description: String { hint.map { "\(problem); \($0)" } ?? problem }
     }
 
     /// The whole file, if it is a regular one of at most `limit` bytes.
-    package static func read(_ path: String, limit: Int) -> Result<[UInt8], Failure> {
+    package static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
         // O_NONBLOCK: opening a FIFO without a writer would wait for ever otherwise (open(2)).
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return .failure(failure(errno)) }
+        guard descriptor >= 0 else { throw failure(errno) }
         defer { close(descriptor) }
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { return .failure(failure(errno)) }
-        guard status.st_mode & S_IFMT == S_IFREG else { return .failure(Failure(problem: "is not a regular file")) }
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failure(errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(problem: "is not a regular file") }
         guard status.st_size <= limit else {
-            return .failure(Failure(problem: "has \(status.st_size) bytes; at most \(limit) make sense here"))
+            throw Failure(problem: "has \(status.st_size) bytes; at most \(limit) make sense here")
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -30,12 +32,12 @@ package enum FileProbe {
             }
             if count < 0 {
                 if errno == EINTR { continue }
-                return .failure(failure(errno))
+                throw failure(errno)
             }
             if count == 0 { break }
             bytes += buffer[..<count]
         }
-        return .success(bytes)
+        return bytes
     }
 
     package static func directory(of file: String) -> String {

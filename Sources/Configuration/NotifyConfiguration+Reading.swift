@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import WireFormat
 
 extension RelayConfiguration {
     /// More than one is rare; each is a thread.
@@ -23,13 +24,8 @@ extension RelayConfiguration {
             if receivers.contains(where: { $0.url == url }), !url.isEmpty {
                 reader.fault("url", "stands there twice; one entry for each receiver")
             }
-            var secret: SecretSource?
-            if let value = reader.raw("secret") {
-                secret = reader.secret(value, at: reader.path(of: "secret"))
-            } else {
-                reader.fault("secret", "missing; what it is signed with: { file: \"…\" } or { credential: \"…\" }")
-            }
-            var receiver = NotifyConfiguration(url: url, secret: secret ?? .file(""))
+            let secret = reader.requiredSecret("secret", "what it is signed with") ?? .file("")
+            var receiver = NotifyConfiguration(url: url, secret: secret)
             if reader.raw("events") != nil { receiver.states = readEvents(reader) }
             receiver.trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
             reader.finish()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 import Terminal
+import WireFormat
 
 /// How fast an app's pushes go out, and in which parts of its audience.
 package struct PaceConfiguration: Sendable, Equatable {
@@ -25,7 +26,7 @@ extension PaceConfiguration {
         let rules = Self.readRules(reader)
         if reader.raw("waves") != nil {
             waveRules = rules
-        } else if case .object(let members)? = reader.raw("betweenWaves"), !members.isEmpty {
+        } else if reader.raw("betweenWaves")?.object?.isEmpty == false {
             reader.fault("betweenWaves", "needs waves; a list of percentages such as [1, 10, 100]")
         }
         if let waves, let pause = waveRules?.pause, pause * (waves.count - 1) >= timeToLive {
@@ -57,7 +58,7 @@ extension PaceConfiguration {
     /// nil where there are none, and after a fault.
     private static func readWaves(_ reader: ConfigurationReader) -> WavePlan? {
         let list = reader.list("waves")
-        guard case .array? = reader.raw("waves") else { return nil }
+        guard reader.raw("waves")?.array != nil else { return nil }
         guard !list.isEmpty, list.count <= WavePlan.most else {
             reader.fault("waves", "has \(list.count) waves; 1 to \(WavePlan.most), or leave it out")
             return nil

@@ -10,13 +10,12 @@ extension RelayConfiguration {
                 ? "is not an address to listen on; an IP address and a port, such as \"127.0.0.1:8480\" or \"[::1]:8480\""
                 : nil
         }
-        if let address, let parsed = ListenAddress(address) { listen.address = parsed }
-        listen.controlSocket =
-            reader.string("controlSocket", default: listen.controlSocket) { path in
-                if let problem = absolutePath(path) { return problem }
-                // sun_path holds 108 bytes with the NUL (unix(7)).
-                return path.utf8.count > 107 ? "has \(path.utf8.count) bytes; a socket's path has at most 107" : nil
-            } ?? listen.controlSocket
+        listen.address = ListenAddress(address) ?? listen.address
+        listen.controlSocket = reader.string("controlSocket", default: listen.controlSocket) { path in
+            if let problem = absolutePath(path) { return problem }
+            // sun_path holds 108 bytes with the NUL (unix(7)).
+            return path.utf8.count > 107 ? "has \(path.utf8.count) bytes; a socket's path has at most 107" : nil
+        }
         let group = reader.string("controlSocketGroup") {
             SystemGroup($0) == nil ? "is not a group of this system; one that \"getent group\" shows" : nil
         }
@@ -31,15 +30,9 @@ extension RelayConfiguration {
     }
 
     private static func readTLS(_ reader: ConfigurationReader) -> TLSConfiguration? {
-        func place(_ key: String, _ what: String) -> SecretSource? {
-            guard let value = reader.raw(key) else {
-                reader.fault(key, "missing; where \(what) is: { file: \"…\" } or { credential: \"…\" }")
-                return nil
-            }
-            return reader.secret(value, at: reader.path(of: key))
-        }
-        let certificate = place("certificate", "the PEM file of the server's certificate and its chain")
-        let key = place("key", "the PEM file of the certificate's private key")
+        let certificate = reader.requiredSecret(
+            "certificate", "where the PEM file of the server's certificate and its chain is")
+        let key = reader.requiredSecret("key", "where the PEM file of the certificate's private key is")
         reader.finish()
         guard let certificate, let key else { return nil }
         return TLSConfiguration(certificate: certificate, key: key)

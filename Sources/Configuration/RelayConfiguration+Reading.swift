@@ -4,27 +4,28 @@ import RelayEngine
 import RelayStore
 import Telemetry
 import UpgradeRules
+package import WireFormat
 
 extension RelayConfiguration {
     /// Reads the document's tree over the defaults.
     ///
     /// - Returns: the configuration and all that is wrong with it; it may be used only where nothing is.
-    static func read(_ tree: JSONTree) -> (configuration: RelayConfiguration, faults: [ConfigurationFault]) {
+    static func read(_ tree: JSONValue) -> (configuration: RelayConfiguration, faults: [ConfigurationFault]) {
         let faults = ConfigurationReader.Faults()
         let configuration = read(tree, faults)
         return (configuration, faults.list)
     }
 
     /// Every key that reading the document comes past.
-    package static func keys(_ tree: JSONTree) -> [ConfigurationKey] {
+    package static func keys(_ tree: JSONValue) -> [ConfigurationKey] {
         let faults = ConfigurationReader.Faults()
         _ = read(tree, faults)
         return faults.keys
     }
 
-    private static func read(_ tree: JSONTree, _ faults: ConfigurationReader.Faults) -> RelayConfiguration {
+    private static func read(_ tree: JSONValue, _ faults: ConfigurationReader.Faults) -> RelayConfiguration {
         var configuration = RelayConfiguration()
-        guard case .object(let members) = tree else {
+        guard let members = tree.object else {
             faults.list.append(ConfigurationFault("", "\(tree.held) is not a configuration; an object { … } is"))
             return configuration
         }
@@ -56,7 +57,7 @@ extension RelayConfiguration {
             reader.fault("postgres", "not available yet in this release; use sqlite")
         }
         if let sqlite = reader.object("sqlite") {
-            store.sqlitePath = sqlite.string("path", default: store.sqlitePath, check: absolutePath) ?? store.sqlitePath
+            store.sqlitePath = sqlite.string("path", default: store.sqlitePath, check: absolutePath)
             sqlite.finish()
         }
         store.keep = reader.optionalDuration("keep", in: .seconds(3600)...(.seconds(3650 * 86_400)))
@@ -128,10 +129,10 @@ extension RelayConfiguration {
 
     private static func readPush(_ reader: ConfigurationReader) -> PushConfiguration {
         var push = PushConfiguration()
-        push.type = reader.string("type", default: push.type, check: shortText) ?? push.type
-        push.alert =
-            reader.string("alert", default: push.alert) { $0.isEmpty ? "is empty; a sentence for the user" : nil }
-            ?? push.alert
+        push.type = reader.string("type", default: push.type, check: shortText)
+        push.alert = reader.string("alert", default: push.alert) {
+            $0.isEmpty ? "is empty; a sentence for the user" : nil
+        }
         push.priority = reader.choice("priority", default: push.priority, among: [1, 5, 10], "a priority")
         push.timeToLive = reader.duration("timeToLive", default: "7d", in: .seconds(60)...(.seconds(30 * 86_400)))
         push.sound = reader.string("sound", check: shortText)
@@ -143,14 +144,9 @@ extension RelayConfiguration {
         let teamID = reader.requiredString(
             "teamId", "the ten characters of your Apple developer team", check: tenCharacters)
         let keyID = reader.requiredString("keyId", "the ten characters of the signing key", check: tenCharacters)
-        var key: SecretSource?
-        if let value = reader.raw("key") {
-            key = reader.secret(value, at: reader.path(of: "key"))
-        } else {
-            reader.fault("key", "missing; where the .p8 file is: { file: \"…\" } or { credential: \"…\" }")
-        }
+        let key = reader.requiredSecret("key", "where the .p8 file is") ?? .file("")
         var apns = APNsConfiguration(
-            teamID: teamID, keyID: keyID, key: key ?? .file(""),
+            teamID: teamID, keyID: keyID, key: key,
             topic: reader.string("topic", check: shortText) ?? app)
         if let server = reader.server("server") {
             apns.server = server
@@ -205,33 +201,6 @@ private func downloadURL(_ text: String) -> String? {
 }
 
 extension ConfigurationReader {
-    /// `{ file: "…" }`, `{ credential: "…" }` or `{ environment: "…" }`, exactly one of them.
-    func secret(_ value: JSONTree, at path: String) -> SecretSource? {
-        note(at: path, .secret)
-        let right = "{ file: \"…\" }, { credential: \"…\" } or { environment: \"…\" }"
-        // Not what it held: it may well be the secret.
-        guard case .object(let members) = value else {
-            fault(at: path, "a secret is never written here; say where it is kept: \(right)")
-            return nil
-        }
-        let reader = ConfigurationReader(members, path: path, faults: sharedFaults)
-        let file = reader.string("file") { absolutePath($0) }
-        let credential = reader.string("credential") { name in
-            name.isEmpty || name.contains("/") || name.hasPrefix(".") ? "is not a credential's name" : nil
-        }
-        let environment = reader.string("environment") { name in
-            name.isEmpty || name.contains("=") ? "is not a variable's name" : nil
-        }
-        reader.finish()
-        let given = ["file", "credential", "environment"].filter { reader.raw($0) != nil }
-        guard given.count == 1 else {
-            fault(at: path, "\(given.isEmpty ? "names no place" : "names several places") for the secret; \(right)")
-            return nil
-        }
-        return file.map(SecretSource.file) ?? credential.map(SecretSource.credential)
-            ?? environment.map(SecretSource.environment)
-    }
-
     fileprivate func server(_ key: String) -> ServerAddress? {
         let text = string(key) {
             ServerAddress($0) == nil ? "is not a server; an address such as \"https://127.0.0.1:2197\"" : nil

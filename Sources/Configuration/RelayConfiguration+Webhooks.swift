@@ -13,7 +13,7 @@ extension RelayConfiguration {
                 return error.description
             }
         }
-        if let pattern, let parsed = try? TagPattern(pattern) { rules.tagPattern = parsed }
+        if let parsed = try? TagPattern(pattern) { rules.tagPattern = parsed }
         rules.prereleases = reader.flag("prereleases", default: rules.prereleases)
         rules.sets = reader.choice(
             "sets", default: rules.sets, among: ReleaseRules.Target.allCases.map { ($0.rawValue, $0) },

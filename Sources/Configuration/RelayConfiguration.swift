@@ -80,7 +80,7 @@ package struct TLSConfiguration: Sendable, Equatable {
     private static func read(
         _ source: SecretSource, _ field: String, _ environment: [String: String]
     ) throws(ConfigurationFault) -> [UInt8] {
-        do throws(SecretError) {
+        do throws(FileProbe.Failure) {
             return try source.read(environment: environment)
         } catch {
             throw ConfigurationFault("listen.tls.\(field)", "\(error)")

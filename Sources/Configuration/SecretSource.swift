@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 
 /// Where a secret is kept. It is never in the configuration itself.
 package enum SecretSource: Sendable, Hashable {
@@ -21,55 +20,44 @@ package enum SecretSource: Sendable, Hashable {
 
     /// The secret as it is, without the line end that editors put at the end of a file.
     ///
-    /// - Throws: `SecretError`, which never holds any of the secret.
-    package func read(environment: [String: String]) throws(SecretError) -> [UInt8] {
+    /// - Throws: with the place, and never with any of the secret.
+    package func read(environment: [String: String]) throws(FileProbe.Failure) -> [UInt8] {
         var bytes: [UInt8]
         switch self {
         case .file(let path):
-            bytes = try Self.contents(of: path, place: place)
+            bytes = try contents(of: path)
         case .credential(let name):
             guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
-                throw SecretError(
-                    "\(place) cannot be read: $CREDENTIALS_DIRECTORY is not set",
+                throw FileProbe.Failure(
+                    problem: "\(place) cannot be read: $CREDENTIALS_DIRECTORY is not set",
                     hint: "systemd sets it for the service; outside of it, use {file: \"…\"} or set it to a directory")
             }
             do {
-                bytes = try Self.contents(of: "\(directory)/\(name)", place: place)
+                bytes = try contents(of: "\(directory)/\(name)")
             } catch {
-                throw SecretError(
-                    error.problem, hint: error.hint ?? "is LoadCredential=\(name):/path in the service's unit?")
+                throw FileProbe.Failure(
+                    problem: error.problem,
+                    hint: error.hint ?? "is LoadCredential=\(name):/path in the service's unit?")
             }
         case .environment(let name):
-            guard let value = environment[name] else { throw SecretError("\(place) is not set", hint: nil) }
+            guard let value = environment[name] else { throw FileProbe.Failure(problem: "\(place) is not set") }
             // What is not UTF-8 has been exchanged for U+FFFD by Foundation: that is another secret.
             guard !value.unicodeScalars.contains("\u{FFFD}") else {
-                throw SecretError("\(place) is not text", hint: "a file may hold any bytes: { file: \"…\" }")
+                throw FileProbe.Failure(
+                    problem: "\(place) is not text", hint: "a file may hold any bytes: { file: \"…\" }")
             }
             bytes = Array(value.utf8)
         }
         while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
-        guard !bytes.isEmpty else { throw SecretError("\(place) is empty", hint: nil) }
+        guard !bytes.isEmpty else { throw FileProbe.Failure(problem: "\(place) is empty") }
         return bytes
     }
 
-    private static func contents(of path: String, place: String) throws(SecretError) -> [UInt8] {
-        switch FileProbe.read(path, limit: 1 << 20) {
-        case .success(let bytes): return bytes
-        case .failure(let error): throw SecretError("\(place) \(error.problem)", hint: error.hint)
+    private func contents(of path: String) throws(FileProbe.Failure) -> [UInt8] {
+        do throws(FileProbe.Failure) {
+            return try FileProbe.read(path, limit: 1 << 20)
+        } catch {
+            throw FileProbe.Failure(problem: "\(place) \(error.problem)", hint: error.hint)
         }
-    }
-}
-
-package struct SecretError: Error, Sendable, CustomStringConvertible {
-    package var problem: String
-    package var hint: String?
-
-    package init(_ problem: String, hint: String?) {
-        self.problem = problem
-        self.hint = hint
-    }
-
-    package var description: String {
-        hint.map { "\(problem); \($0)" } ?? problem
     }
 }

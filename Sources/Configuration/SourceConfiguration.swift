@@ -60,7 +60,7 @@ extension RelayConfiguration {
                 ? nil : "is not a server; an address such as \"https://itunes.apple.com\", without a user"
         }
         // Apple: about twenty calls a minute for all apps together (PROTOCOLS 4). A server of one's own may be asked more.
-        let isApple = server == nil || server == AppStoreSource.apple
+        let isApple = server == AppStoreSource.apple
         let every = reader.duration(
             "every", default: "15m", in: .seconds(isApple ? 900 : 1)...(.seconds(86_400)))
         if reader.raw("id") == nil, reader.raw("bundleId") == nil {
@@ -69,11 +69,11 @@ extension RelayConfiguration {
         reader.finish()
         return AppStoreSource(
             trackID: number.map(Int64.init), bundleID: bundleID, country: country?.lowercased(), every: every,
-            server: server ?? AppStoreSource.apple)
+            server: server)
     }
 
     private static func readLaunchGate(_ reader: ConfigurationReader) -> VersionSource.Kind? {
-        let file = reader.string("file") { $0.hasPrefix("/") ? nil : "is not an absolute path; one that begins with /" }
+        let file = reader.string("file", check: absolutePath)
         let url = reader.string("url") { text in
             let isAddress = text.hasPrefix("https://") || isLoopback(text)
             let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && text.utf8.count <= 2048

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientCommands
-import Foundation
 package import Terminal
 
 package struct DemoCommand: Command {
@@ -37,7 +36,7 @@ package struct DemoCommand: Command {
         let result = try await untilInterrupted { try await stage.play() }
         guard let result else { throw CommandFailure(.failed, "interrupted") }
         if isJSON {
-            context.console.writeLine(try RelayClient.text(result.json))
+            context.console.writeLine(result.json.text())
         } else if keeps {
             context.console.writeLine("Kept: \(ground.directory)")
         }

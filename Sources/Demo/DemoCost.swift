@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
 import Terminal
+import WireFormat
 
 /// What the campaign cost the daemon: the simulator, which runs in the demo's own process, is not in it.
 struct DemoCost: Sendable {
@@ -26,10 +26,10 @@ struct DemoCost: Sendable {
             + "\(peakMemory >> 20) MiB of memory at its peak."
     }
 
-    var json: JSONTree {
-        .object([
-            "pushesPerSecond": .number(pushesPerSecond), "cpuMicrosecondsPerPush": .number(processorTimePerPush),
-            "peakMemoryBytes": .integer(peakMemory),
-        ])
+    var json: JSONValue {
+        [
+            "pushesPerSecond": .number("\(pushesPerSecond)"),
+            "cpuMicrosecondsPerPush": .number("\(processorTimePerPush)"), "peakMemoryBytes": .integer(peakMemory),
+        ]
     }
 }

@@ -1,4 +1,3 @@
-import ClientCommands
 import Configuration
 import Foundation
 import HTTPServer
@@ -49,30 +48,23 @@ struct DemoGround: Sendable {
         try PrivateFile.write(key.pem, to: keyPath)
         try PrivateFile.write(Array("whsec_\(Base64.encode(webhookKey))\n".utf8), to: secretPath)
         try PrivateFile.write(authority, to: authorityPath)
-        func app(_ name: String) -> JSONTree {
-            .object([
-                "ios": .object([
-                    "downloadUrl": .string("https://apps.apple.com/app/id1173193999"),
-                    "push": .object(["type": .string("mddy_needUpgrade")]),
-                    "apns": .object([
-                        "teamId": .string(Self.teamID), "keyId": .string(Self.keyID),
-                        "key": .object(["file": .string(keyPath)]), "server": .string("https://127.0.0.1:\(apnsPort)"),
-                        "trustedCertificates": .string(authorityPath),
-                    ]),
-                ])
-            ])
-        }
-        let configuration = JSONTree.object([
-            "store": .object(["sqlite": .object(["path": .string(databasePath)])]),
-            "listen": .object([
-                "address": .string("\(apiAddress)"), "controlSocket": .string(controlSocket),
-            ]),
-            "webhooks": .object(["secrets": .array([.object(["file": .string(secretPath)])])]),
-            "apps": .object([
-                DemoPopulation.app: app(DemoPopulation.app), DemoPopulation.otherApp: app(DemoPopulation.otherApp),
-            ]),
-        ])
-        try PrivateFile.write(try RelayClient.encode(configuration, pretty: true), to: configurationPath)
+        let app: JSONValue = [
+            "ios": [
+                "downloadUrl": .string("https://apps.apple.com/app/id1173193999"),
+                "push": ["type": .string("mddy_needUpgrade")],
+                "apns": [
+                    "teamId": .string(Self.teamID), "keyId": .string(Self.keyID), "key": ["file": .string(keyPath)],
+                    "server": .string("https://127.0.0.1:\(apnsPort)"), "trustedCertificates": .string(authorityPath),
+                ],
+            ]
+        ]
+        let configuration: JSONValue = [
+            "store": ["sqlite": ["path": .string(databasePath)]],
+            "listen": ["address": .string("\(apiAddress)"), "controlSocket": .string(controlSocket)],
+            "webhooks": ["secrets": .array([["file": .string(secretPath)]])],
+            "apps": [DemoPopulation.app: app, DemoPopulation.otherApp: app],
+        ]
+        try PrivateFile.write(configuration.bytes(isPretty: true), to: configurationPath)
     }
 
     func remove() {
@@ -81,7 +73,7 @@ struct DemoGround: Sendable {
 
     /// The log's last lines, for when something goes wrong.
     func logEnd(lines count: Int) -> String {
-        guard case .success(let bytes) = FileProbe.read(logPath, limit: 64 << 20) else { return "" }
+        guard let bytes = try? FileProbe.read(logPath, limit: 64 << 20) else { return "" }
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         return lines.suffix(count).map { DisplayWidth.sanitised(String($0)) }.joined(separator: "\n")
     }

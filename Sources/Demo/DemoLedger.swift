@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import APNsSimulator
 import ClientCommands
-import Configuration
+import RelayEngine
 import Terminal
+import WireFormat
 
 /// What the demo expects, and whether relay and simulator agree with it and with each other. Pure.
 struct DemoLedger: Sendable {
@@ -48,13 +50,11 @@ struct DemoLedger: Sendable {
 
     /// Pushes that reached whom they should not, and devices that were left out: told by the simulator's own book.
     struct Reach: Sendable, Equatable {
-        var pushedInError: Int64 = 0
-        var leftOut: Int64 = 0
+        var pushedInError = 0
+        var leftOut = 0
 
-        init(pushedInError: Int64, leftOut: Int64) {
-            self.pushedInError = pushedInError
-            self.leftOut = leftOut
-        }
+        /// As it must be.
+        init() {}
 
         init(_ population: DemoPopulation, _ accepted: AcceptedPushes) {
             for number in 0..<population.count {
@@ -71,21 +71,6 @@ struct DemoLedger: Sendable {
         }
     }
 
-    /// Of the simulator, as far as they are compared.
-    struct Figures: Sendable, Equatable {
-        var distinctIDs: Int64 = 0
-        var distinctTokens: Int64 = 0
-        var rejectedBy: [String: Int64] = [:]
-
-        init() {}
-
-        init(_ figures: SimulatorFigures) {
-            distinctIDs = Int64(figures.distinctIDs)
-            distinctTokens = Int64(figures.distinctTokens)
-            rejectedBy = figures.rejectedBy.mapValues(Int64.init)
-        }
-    }
-
     private(set) var checks: [Check] = []
 
     var addsUp: Bool { checks.allSatisfy(\.isRight) }
@@ -94,47 +79,44 @@ struct DemoLedger: Sendable {
     ///   - wouldBePushed: what the dry run said.
     ///   - campaigns: how many there are in all, although the webhook was sent twice.
     init(
-        campaign: CampaignText, wouldBePushed: Int64, campaigns: Int64, expectation: Expectation, figures: Figures,
+        campaign: CampaignText, wouldBePushed: Int64, campaigns: Int64, expectation: Expectation,
+        figures: SimulatorFigures,
         reach: Reach
     ) {
-        let counts = campaign.counts
-        let filteredBy = campaign.tree["filteredBy"] ?? .null
-        let rejectedBy = campaign.tree["rejectedBy"] ?? .null
         let filtered = expectation.noTelephone + expectation.alreadyCurrent
-        let sum = CampaignText.countNames.reduce(0) { $0 + counts.count($1) }
-        func add(_ name: String, relay: Int64? = nil, simulator: Int64? = nil, expected: Int64) {
-            checks.append(Check(name: name, relay: relay, simulator: simulator, expected: expected))
+        func add(_ name: String, relay: Int64? = nil, simulator: Int? = nil, expected: Int64) {
+            checks.append(
+                Check(name: name, relay: relay, simulator: simulator.map(Int64.init), expected: expected))
         }
-        func refused(_ reason: String) -> Int64 { figures.rejectedBy[reason] ?? 0 }
+        func by(_ reason: String, of field: Field) -> Int64 { campaign.json[field]?[reason]?.integer ?? 0 }
+        func refused(_ reason: String) -> Int { figures.rejectedBy[reason] ?? 0 }
         add("audience", relay: campaign.audience, expected: expectation.audience)
-        add("sum of all outcomes", relay: sum, expected: expectation.audience)
+        add("sum of all outcomes", relay: campaign.sum, expected: expectation.audience)
         add("dry run: would be pushed", relay: wouldBePushed, expected: expectation.pushed)
         add(
-            "accepted, by apns-id", relay: counts.count("accepted"), simulator: figures.distinctIDs,
+            "accepted, by apns-id", relay: campaign.count(.accepted), simulator: figures.distinctIDs,
             expected: expectation.accepted)
         add("accepted, by device", simulator: figures.distinctTokens, expected: expectation.accepted)
         add(
-            "unregistered (410)", relay: counts.count("unregistered"), simulator: refused("Unregistered"),
+            "unregistered (410)", relay: campaign.count(.unregistered), simulator: refused("Unregistered"),
             expected: expectation.unregistered)
         add(
-            "rejected: BadDeviceToken (400)", relay: rejectedBy.count("BadDeviceToken"),
+            "rejected: BadDeviceToken (400)", relay: by("BadDeviceToken", of: .rejectedBy),
             simulator: refused("BadDeviceToken"), expected: expectation.rejected)
-        add("rejected, for any reason", relay: counts.count("rejected"), expected: expectation.rejected)
+        add("rejected, for any reason", relay: campaign.count(.rejected), expected: expectation.rejected)
         add("told to wait (429)", simulator: refused("TooManyRequests"), expected: expectation.acceptedLater)
-        add("filtered: no telephone", relay: filteredBy.count("noTelephone"), expected: expectation.noTelephone)
+        add("filtered: no telephone", relay: by("noTelephone", of: .filteredBy), expected: expectation.noTelephone)
         add(
-            "filtered: already current", relay: filteredBy.count("alreadyCurrent"), expected: expectation.alreadyCurrent
-        )
-        add("filtered, for any reason", relay: counts.count("filtered"), expected: filtered)
+            "filtered: already current", relay: by("alreadyCurrent", of: .filteredBy),
+            expected: expectation.alreadyCurrent)
+        add("filtered, for any reason", relay: campaign.count(.filtered), expected: filtered)
         add("pushed who should not be", simulator: reach.pushedInError, expected: 0)
         add("left out who should be pushed", simulator: reach.leftOut, expected: 0)
         add("campaigns, the webhook sent twice", relay: campaigns, expected: 1)
     }
 
     var table: String {
-        var table = TextTable([
-            .init("FIGURE"), .init("RELAY", .right), .init("SIMULATOR", .right), .init("MUST BE", .right), .init(""),
-        ])
+        var table = TextTable(["FIGURE", .right("RELAY"), .right("SIMULATOR"), .right("MUST BE"), ""])
         for check in checks {
             table.add([
                 check.name, check.relay.map { Quantity.count($0) } ?? "",
@@ -145,14 +127,14 @@ struct DemoLedger: Sendable {
         return table.text
     }
 
-    var json: JSONTree {
+    var json: JSONValue {
         .array(
             checks.map { check in
-                .object([
-                    "name": .string(check.name), "relay": check.relay.map(JSONTree.integer) ?? .null,
-                    "simulator": check.simulator.map(JSONTree.integer) ?? .null,
+                [
+                    "name": .string(check.name), "relay": check.relay.map { .integer($0) } ?? .null,
+                    "simulator": check.simulator.map { .integer($0) } ?? .null,
                     "expected": .integer(check.expected), "ok": .bool(check.isRight),
-                ])
+                ]
             })
     }
 }

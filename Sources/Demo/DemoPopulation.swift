@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import APNsSimulator
-import ClientCommands
+import WireFormat
 
 /// The demo's devices: each follows from its number alone, so that any of them can be told again without being kept. Pure.
 struct DemoPopulation: Sendable {
@@ -32,11 +33,15 @@ struct DemoPopulation: Sendable {
         var telephone: String?
         var version: String?
 
-        var line: [UInt8] {
-            var values = ["token": token]
-            values["telephone"] = telephone
-            values["version"] = version
-            return DeviceLine(app: "", platform: "", values: values).json
+        /// As an import's line.
+        var json: [UInt8] {
+            var writer = JSONWriter()
+            writer.object { writer in
+                writer.member(.token, token)
+                writer.member(.telephone, telephone)
+                writer.member(.version, version)
+            }
+            return writer.bytes
         }
     }
 
@@ -55,7 +60,7 @@ struct DemoPopulation: Sendable {
     /// version; the rest is older.
     func device(_ number: Int) -> Device {
         var random = SplitMix64(seed: UInt64(number))
-        let token = (0..<4).map { _ in random.next() }.map(Self.hex).joined()
+        let token = random.token()
         let place = random.next() % 100
         let telephone = place < 5 ? nil : "138\(String(String(100_000_000 + number % 100_000_000).dropFirst()))"
         let version: String? =
@@ -74,7 +79,7 @@ struct DemoPopulation: Sendable {
     func otherDevice(_ number: Int) -> Device {
         var device = device(number)
         var random = SplitMix64(seed: ~UInt64(number))
-        device.token = (0..<4).map { _ in random.next() }.map(Self.hex).joined()
+        device.token = random.token()
         device.telephone = "13900000000"
         device.version = "1.0"
         return device
@@ -90,11 +95,6 @@ struct DemoPopulation: Sendable {
         case .bad, .otherTopic: return .rejected
         }
     }
-
-    private static func hex(_ number: UInt64) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - text.count) + text
-    }
 }
 
 /// Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014).
@@ -103,6 +103,14 @@ private struct SplitMix64 {
 
     init(seed: UInt64) {
         state = seed
+    }
+
+    /// 64 hexadecimal digits.
+    mutating func token() -> String {
+        (0..<4).map { _ in
+            let text = String(next(), radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }.joined()
     }
 
     mutating func next() -> UInt64 {

@@ -2,11 +2,11 @@
 import APIModel
 import APNsSimulator
 import ClientCommands
-import Configuration
 import Foundation
 import RelayEngine
 import Signing
 import Terminal
+import WireFormat
 
 /// The demo's story, act by act.
 struct DemoStage: Sendable {
@@ -17,7 +17,7 @@ struct DemoStage: Sendable {
 
     struct Result: Sendable {
         var isRight: Bool
-        var json: JSONTree
+        var json: JSONValue
     }
 
     func play() async throws -> Result {
@@ -71,20 +71,21 @@ struct DemoStage: Sendable {
         let campaign = try await watch(id, api)
         let elapsed = ContinuousClock.now - began
         let cost = DemoCost(before: before, after: daemon.figures, pushes: simulator.figures.requests, elapsed: elapsed)
-        let listed = try await api.request("GET", "/v1/campaigns").items.count
+        let listed = try await api.reply(to: APIRequest("GET", ["v1", "campaigns"])).items.count
         let figures = simulator.figures
         let ledger = DemoLedger(
-            campaign: campaign, wouldBePushed: plan.toPush, campaigns: Int64(listed),
-            expectation: DemoLedger.Expectation(population),
-            figures: DemoLedger.Figures(figures), reach: DemoLedger.Reach(population, simulator.accepted()))
+            campaign: campaign, wouldBePushed: plan.count(.toPush), campaigns: Int64(listed),
+            expectation: DemoLedger.Expectation(population), figures: figures,
+            reach: DemoLedger.Reach(population, simulator.accepted()))
         conclude(campaign, ledger, figures, elapsed, cost)
-        let json = JSONTree.object([
-            "ok": .bool(ledger.addsUp && campaign.state == "completed"), "devices": .integer(Int64(devices)),
-            "seconds": .number(Double(elapsed.milliseconds) / 1000), "campaign": campaign.tree,
-            "simulator": figures.json, "daemon": cost?.json ?? .null, "samplePayload": plan.samplePayload,
+        let isRight = ledger.addsUp && campaign.state == CampaignState.completed.rawValue
+        let json: JSONValue = [
+            "ok": .bool(isRight), "devices": .integer(devices),
+            "seconds": .number("\(Double(elapsed.milliseconds) / 1000)"), "campaign": campaign.json,
+            "simulator": figures.json, "daemon": cost?.json ?? .null, "samplePayload": plan[.samplePayload] ?? .null,
             "checks": ledger.json,
-        ])
-        return Result(isRight: ledger.addsUp && campaign.state == "completed", json: json)
+        ]
+        return Result(isRight: isRight, json: json)
     }
 
     private func waitUntilReady(_ client: RelayClient, _ daemon: DaemonProcess) async throws {
@@ -93,7 +94,7 @@ struct DemoStage: Sendable {
         while ContinuousClock.now < deadline {
             guard daemon.isRunning else { throw CommandFailure(.failed, "the daemon ended before it was ready") }
             do {
-                let answer = try await client.transport.send(APIRequest("GET", "/readyz"))
+                let answer = try await client.transport.send(APIRequest("GET", ["readyz"]))
                 if answer.isSuccess { return }
                 last = Problem(answer).message
             } catch let failure as CommandFailure where failure.code == .unreachable {
@@ -105,28 +106,25 @@ struct DemoStage: Sendable {
     }
 
     private func makeToken(_ control: RelayClient) async throws -> String {
-        let scopes = ["status", "versions", "devices", "campaigns"]
-        let body = JSONTree.object(["name": .string("demo"), "scopes": .array(scopes.map(JSONTree.string))])
-        let token = try await control.request("POST", "/v1/tokens", json: body).tree.shown("token")
+        let scopes = ["status", "versions", "devices", "campaigns"].map(JSONValue.string)
+        let body: JSONValue = ["name": .string("demo"), "scopes": .array(scopes)]
+        let reply = try await control.reply(to: APIRequest("POST", ["v1", "tokens"], json: body))
         tell("API token \"demo\" made over the control socket.")
-        return token
+        return reply.json.shown(.token)
     }
 
     private func register(_ population: DemoPopulation, _ api: RelayClient) async throws {
         let total = population.count + population.otherCount
         let display = ProgressDisplay(console, label: "registering", total: Int64(total), isQuiet: isJSON)
         var upload = DeviceUpload(api)
-        for number in 0..<population.count {
+        for number in 0..<total {
+            let isOther = number >= population.count
+            let device = isOther ? population.otherDevice(number - population.count) : population.device(number)
             let line = DeviceLine(
-                app: DemoPopulation.app, platform: DemoPopulation.platform, json: population.device(number).line)
+                app: isOther ? DemoPopulation.otherApp : DemoPopulation.app, platform: DemoPopulation.platform,
+                json: device.json)
             try await upload.add([.device(line: number, line)])
             if number % 1000 == 0 { display.update(done: Int64(number)) }
-        }
-        for number in 0..<population.otherCount {
-            let line = DeviceLine(
-                app: DemoPopulation.otherApp, platform: DemoPopulation.platform,
-                json: population.otherDevice(number).line)
-            try await upload.add([.device(line: population.count + number, line)])
         }
         try await upload.finish()
         display.finish(done: Int64(total))
@@ -141,38 +139,41 @@ struct DemoStage: Sendable {
         )
     }
 
-    private func dryRun(_ api: RelayClient) async throws -> PlanBody<JSONTree> {
-        let path = APIPath.make(["v1", "apps", DemoPopulation.app, DemoPopulation.platform, "plan"])
-        let body = JSONTree.object([
+    private func dryRun(_ api: RelayClient) async throws -> JSONValue {
+        let path = ["v1", "apps", DemoPopulation.app, DemoPopulation.platform, "plan"]
+        let body: JSONValue = [
             "required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest),
-        ])
-        let plan: PlanBody<JSONTree> = try await api.request("POST", path, json: body).read()
-        tell("\nDry run for version \(DemoPopulation.required):\n\(try PlanText.text(plan))")
+        ]
+        let plan = try await api.reply(to: APIRequest("POST", path, json: body)).json
+        tell("\nDry run for version \(DemoPopulation.required):\n\(PlanText.text(plan))")
         return plan
     }
 
     /// Sends the webhook twice, as senders do when an answer is lost, and wants the same answer both times.
     private func announce(_ api: RelayClient) async throws -> String {
-        let body = JSONTree.object([
+        let body: JSONValue = [
             "app": .string(DemoPopulation.app), "platform": .string(DemoPopulation.platform),
             "required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest),
-        ])
-        let request = WebhookSender.request(
-            path: "/v1/webhooks/version", body: try RelayClient.encode(body), id: "msg_demo",
-            timestamp: Int64(Date().timeIntervalSince1970), key: ground.webhookKey)
+        ]
+        var request = APIRequest("POST", ["v1", "webhooks", "version"], json: body)
+        // Standard Webhooks 1.0.0: HMAC-SHA256 over "id.timestamp.body".
+        let (id, time) = ("msg_demo", String(Int64(Date().timeIntervalSince1970)))
+        let signature = HMACSHA256.code(Array("\(id).\(time).".utf8) + body.bytes(), key: ground.webhookKey)
+        request.headers = [
+            "webhook-id": id, "webhook-timestamp": time, "webhook-signature": "v1,\(Base64.encode(signature))",
+        ]
         let client = RelayClient(CurlAPITransport(url: "http://\(ground.apiAddress)", token: nil))
         let first = try await client.reply(to: request)
-        let campaign = first.tree["campaign"] ?? .null
-        let id = campaign.string ?? campaign.shown("id")
-        guard first.status == 202, !id.isEmpty else {
+        let campaign = first.json[.campaign]?.shown(.id) ?? ""
+        guard first.status == 202, !campaign.isEmpty else {
             throw CommandFailure(.failed, "the webhook was answered with \(first.status) and no campaign")
         }
         let second = try await client.reply(to: request)
         guard second.status == first.status, second.bytes == first.bytes else {
             throw CommandFailure(.failed, "the same webhook, sent again, was answered otherwise")
         }
-        tell("A signed webhook raised the required version to \(DemoPopulation.required): campaign \(id).")
-        return id
+        tell("A signed webhook raised the required version to \(DemoPopulation.required): campaign \(campaign).")
+        return campaign
     }
 
     private func watch(_ id: String, _ api: RelayClient) async throws -> CampaignText {

@@ -3,6 +3,7 @@ import ClientCommands
 import Configuration
 import HTTPServer
 package import Terminal
+import WireFormat
 
 package struct SimulateAPNsCommand: Command {
     package static let spec = CommandSpec(
@@ -38,15 +39,15 @@ package struct SimulateAPNsCommand: Command {
         try simulator.start()
         let url = "https://\(ListenAddress(host: options.address.host, port: simulator.port))"
         if isJSON {
-            let ready: [String: JSONTree] = ["listening": .string(url), "port": .integer(Int64(simulator.port))]
-            context.console.writeLine(try RelayClient.text(.object(ready)))
+            let ready: JSONValue = ["listening": .string(url), "port": .integer(simulator.port)]
+            context.console.writeLine(ready.text())
         } else {
             context.console.writeLine("listening on \(url)")
         }
         _ = await Interruption.wait()
         simulator.stop()
         let figures = simulator.figures
-        context.console.writeLine(isJSON ? try RelayClient.text(figures.json) : figures.text)
+        context.console.writeLine(isJSON ? figures.json.text() : figures.text)
         if let failure = simulator.failure { throw CommandFailure(.failed, failure) }
         return .done
     }

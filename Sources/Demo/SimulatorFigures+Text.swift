@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import APNsSimulator
-import Configuration
 import Terminal
+import WireFormat
 
 extension SimulatorFigures {
     /// For programs: one object.
-    var json: JSONTree {
-        .object([
-            "requests": .integer(Int64(requests)), "accepted": .integer(Int64(accepted)),
-            "rejectedBy": .object(rejectedBy.mapValues { .integer(Int64($0)) }),
-            "distinctTokens": .integer(Int64(distinctTokens)), "distinctIds": .integer(Int64(distinctIDs)),
-            "duplicates": .integer(Int64(duplicates)), "connectionsOpened": .integer(Int64(connectionsOpened)),
-            "peakStreams": .integer(Int64(peakStreams)), "refused": .integer(Int64(refused)),
-            "goAways": .integer(Int64(goAways)), "cuts": .integer(Int64(cuts)),
-        ])
+    var json: JSONValue {
+        let reasons = rejectedBy.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: .integer($0.value)) }
+        return [
+            "requests": .integer(requests), "accepted": .integer(accepted), "rejectedBy": .object(reasons),
+            "distinctTokens": .integer(distinctTokens), "distinctIds": .integer(distinctIDs),
+            "duplicates": .integer(duplicates), "connectionsOpened": .integer(connectionsOpened),
+            "peakStreams": .integer(peakStreams), "refused": .integer(refused), "goAways": .integer(goAways),
+            "cuts": .integer(cuts),
+        ]
     }
 
     /// For people: one line.

@@ -5,6 +5,7 @@ import HTTPServer
 import RelayEngine
 import Signing
 import Terminal
+import WireFormat
 
 /// The command line of `simulate-apns` as the simulator's configuration.
 struct SimulatorOptions: Sendable {
@@ -93,12 +94,10 @@ struct SimulatorOptions: Sendable {
     private static func faults(_ arguments: ParsedArguments) throws -> FaultScript {
         var script = FaultScript()
         if let path = arguments.value("faults") {
-            let decoder = JSONDecoder()
-            decoder.allowsJSON5 = true
             let bytes = try contents(path, option: "faults")
             do {
-                _ = try ConfigurationFile.scan(bytes)
-                script = try decoder.decode(FaultScript.self, from: Data(bytes))
+                let json = try JSON5Reader.read(bytes).value
+                script = try JSONDecoder().decode(FaultScript.self, from: Data(json.bytes()))
             } catch {
                 throw CommandFailure(.failed, "--faults: \(path): \(reason(error))")
             }
@@ -108,22 +107,17 @@ struct SimulatorOptions: Sendable {
         script.busyShare = try arguments.share("busy-share", default: script.busyShare)
         script.busyTries = try arguments.integer("busy-tries", in: 1...100, default: script.busyTries)
         let counts = 1...1_000_000_000
-        if arguments.value("refuse-every") != nil {
-            script.refuseEvery = try arguments.integer("refuse-every", in: counts, default: 1)
-        }
-        if arguments.value("goaway-after") != nil {
-            script.goAwayAfter = try arguments.integer("goaway-after", in: counts, default: 1)
-        }
-        if arguments.value("cut-after") != nil {
-            script.cutAfter = try arguments.integer("cut-after", in: counts, default: 1)
-        }
+        script.refuseEvery = try arguments.integer("refuse-every", in: counts) ?? script.refuseEvery
+        script.goAwayAfter = try arguments.integer("goaway-after", in: counts) ?? script.goAwayAfter
+        script.cutAfter = try arguments.integer("cut-after", in: counts) ?? script.cutAfter
         return script
     }
 
     private static func reason(_ error: any Error) -> String {
         switch error {
-        case DecodingError.dataCorrupted(let context): ConfigurationFile.reason(DecodingError.dataCorrupted(context))
-        case DecodingError.typeMismatch(_, let context): place(context)
+        case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
+            DecodingError.valueNotFound(_, let context):
+            place(context)
         case DecodingError.keyNotFound(let key, let context): "\(place(context)): \(key.stringValue) is missing"
         default: "\(error)"
         }
@@ -134,9 +128,10 @@ struct SimulatorOptions: Sendable {
     }
 
     private static func contents(_ path: String, option: String) throws -> [UInt8] {
-        switch FileProbe.read(path, limit: 16 << 20) {
-        case .success(let bytes): return bytes
-        case .failure(let failure): throw CommandFailure(.failed, "--\(option): the file \(path) \(failure.problem)")
+        do throws(FileProbe.Failure) {
+            return try FileProbe.read(path, limit: 16 << 20)
+        } catch {
+            throw CommandFailure(.failed, "--\(option): the file \(path) \(error.problem)")
         }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayEngine
 import RelayStore
@@ -53,7 +54,7 @@ extension API {
         return .json { writer in
             writer.object { writer in
                 writer.alertMembers(alert)
-                writer.member("warnings", strings: advice.warnings)
+                writer.member(.warnings, strings: advice.warnings)
             }
         }
     }
@@ -72,11 +73,10 @@ extension API {
 extension JSONWriter {
     fileprivate mutating func alertMembers(_ alert: AlertRecord) {
         app(alert.app)
-        member("message", alert.message)
-        name("blocking")
-        bool(alert.isBlocking)
-        member("endsAt", alert.endsAt)
-        member("createdAt", alert.createdAt)
-        member("createdBy", alert.createdBy)
+        member(.message, alert.message)
+        member(.blocking, alert.isBlocking)
+        member(.endsAt, alert.endsAt)
+        member(.createdAt, alert.createdAt)
+        member(.createdBy, alert.createdBy)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayEngine
 import RelayStore
@@ -46,13 +47,13 @@ final class DeviceImport: BodyConsumer {
         }
         return .json { writer in
             writer.object { writer in
-                writer.member("stored", stored)
-                writer.member("refusedCount", refusedCount)
-                writer.name("refused")
+                writer.member(.stored, stored)
+                writer.member(.refusedCount, refusedCount)
+                writer.name(.refused)
                 writer.array(refused) { writer, item in
                     writer.object { writer in
-                        writer.member("line", Int64(item.line))
-                        writer.member("reason", item.reason)
+                        writer.member(.line, Int64(item.line))
+                        writer.member(.reason, item.reason)
                     }
                 }
             }

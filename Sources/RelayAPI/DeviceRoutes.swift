@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayEngine
 import RelayStore
@@ -21,8 +22,8 @@ extension API {
             // As the store has it now: registering replaces all of it, and revives who was retired.
             writer.object { writer in
                 writer.registrationMembers(registration)
-                writer.member("registeredAt", now)
-                writer.member("retiredAt", nil as Timestamp?)
+                writer.member(.registeredAt, now)
+                writer.member(.retiredAt, nil as Timestamp?)
             }
         }
     }

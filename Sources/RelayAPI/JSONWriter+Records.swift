@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import RelayEngine
 import RelayStore
 import UpgradeRules
@@ -7,15 +8,15 @@ import WireFormat
 /// The objects of CONTRACT, member by member in its order.
 extension JSONWriter {
     mutating func app(_ key: AppKey) {
-        member("app", key.app)
-        member("platform", key.platform.rawValue)
+        member(.app, key.app)
+        member(.platform, key.platform.rawValue)
     }
 
     /// - Parameter record: nil when nothing was ever stored for the app: every member is null.
     mutating func versionMembers(of key: AppKey, _ record: VersionRecord?) {
         app(key)
         requirementMembers(record)
-        member("updatedAt", record?.updatedAt)
+        member(.updatedAt, record?.updatedAt)
     }
 
     mutating func version(_ record: VersionRecord) {
@@ -25,59 +26,58 @@ extension JSONWriter {
     mutating func change(_ change: VersionChange) {
         object { writer in
             writer.requirementMembers(change.record)
-            writer.member("updatedAt", change.record.updatedAt)
-            writer.member("actor", change.actor)
-            writer.member("source", change.source)
+            writer.member(.updatedAt, change.record.updatedAt)
+            writer.member(.actor, change.actor)
+            writer.member(.source, change.source)
         }
     }
 
     private mutating func requirementMembers(_ record: VersionRecord?) {
-        member("latest", record?.latest?.text)
-        member("required", record?.required?.text)
-        member("downloadUrl", record?.downloadURL)
-        member("message", record?.message)
-        member("telephones", strings: record?.telephones)
-        name("builds")
+        member(.latest, record?.latest?.text)
+        member(.required, record?.required?.text)
+        member(.downloadUrl, record?.downloadURL)
+        member(.message, record?.message)
+        member(.telephones, strings: record?.telephones)
+        name(.builds)
         object { writer in
-            writer.member("latest", record?.builds.latest)
-            writer.member("required", record?.builds.required)
+            writer.member(.latest, record?.builds.latest)
+            writer.member(.required, record?.builds.required)
         }
     }
 
     mutating func campaign(_ status: CampaignStatus) {
         let record = status.record
         object { writer in
-            writer.member("id", record.id)
+            writer.member(.id, record.id)
             writer.app(record.app)
-            writer.member("required", record.required.text)
-            writer.member("latest", record.latest?.text)
-            writer.member("downloadUrl", record.downloadURL)
-            writer.member("message", record.message)
-            writer.member("telephones", strings: record.telephones)
-            writer.member("state", record.state.rawValue)
-            writer.member("reason", record.reason)
-            writer.member("createdAt", record.createdAt)
-            writer.member("startedAt", record.startedAt)
-            writer.member("finishedAt", record.finishedAt)
-            writer.member("expiresAt", record.expiresAt)
-            writer.member("waitingUntil", status.waitingUntil)
-            writer.name("counts")
+            writer.member(.required, record.required.text)
+            writer.member(.latest, record.latest?.text)
+            writer.member(.downloadUrl, record.downloadURL)
+            writer.member(.message, record.message)
+            writer.member(.telephones, strings: record.telephones)
+            writer.member(.state, record.state.rawValue)
+            writer.member(.reason, record.reason)
+            writer.member(.createdAt, record.createdAt)
+            writer.member(.startedAt, record.startedAt)
+            writer.member(.finishedAt, record.finishedAt)
+            writer.member(.expiresAt, record.expiresAt)
+            writer.member(.waitingUntil, status.waitingUntil)
+            writer.name(.counts)
             writer.counts(status.counts)
-            writer.name("filteredBy")
             writer.filteredBy(record.filteredBy)
-            writer.name("rejectedBy")
+            writer.name(.rejectedBy)
             writer.object { writer in
                 for (reason, count) in record.rejectedBy.sorted(by: { $0.key < $1.key }) {
                     writer.member(reason, count)
                 }
             }
-            writer.member("upgraded", record.upgraded)
-            writer.name("ratePerSecond")
+            writer.member(.upgraded, record.upgraded)
+            writer.name(.ratePerSecond)
             writer.decimal(status.ratePerSecond)
-            writer.member("secondsLeft", status.secondsLeft)
-            writer.name("rateLimit")
+            writer.member(.secondsLeft, status.secondsLeft)
+            writer.name(.rateLimit)
             if let limit = status.rateLimit { writer.precise(limit) } else { writer.null() }
-            writer.name("wave")
+            writer.name(.wave)
             writer.wave(of: record.waves, nextAt: status.nextWaveAt)
         }
     }
@@ -86,71 +86,87 @@ extension JSONWriter {
     private mutating func wave(of waves: CampaignWaves, nextAt: Timestamp?) {
         guard let wave = waves.current else { return null() }
         object { writer in
-            writer.member("number", Int64(wave.number + 1))
-            writer.member("of", Int64(waves.list.count))
-            writer.name("percent")
+            writer.member(.number, Int64(wave.number + 1))
+            writer.member(.of, Int64(waves.list.count))
+            writer.name(.percent)
             writer.precise(wave.percent)
-            writer.member("devices", wave.devices)
-            writer.member("pending", wave.pending)
-            writer.member("accepted", wave.accepted)
-            writer.member("failed", wave.failed)
-            writer.member("begunAt", wave.begunAt)
-            writer.member("endedAt", wave.endedAt)
-            writer.member("nextAt", nextAt)
+            writer.member(.devices, wave.devices)
+            writer.member(.pending, wave.pending)
+            writer.member(.accepted, wave.accepted)
+            writer.member(.failed, wave.failed)
+            writer.member(.begunAt, wave.begunAt)
+            writer.member(.endedAt, wave.endedAt)
+            writer.member(.nextAt, nextAt)
         }
     }
 
     private mutating func counts(_ counts: CampaignCounts) {
         object { writer in
-            writer.member("audience", counts.audience)
+            writer.member(.audience, counts.audience)
             for state in DeliveryState.allCases { writer.member(state.name, counts[state]) }
         }
     }
 
-    mutating func filteredBy(_ counts: [FilterReason: Int64]) {
+    private mutating func filteredBy(_ counts: [FilterReason: Int64]) {
+        name(.filteredBy)
         object { writer in
             for reason in FilterReason.allCases { writer.member(reason.rawValue, counts[reason] ?? 0) }
         }
     }
 
+    /// What a dry run of a bump came to.
+    mutating func plan(_ app: AppKey, _ survey: AudienceSurvey, warnings: [String], samplePayload: [UInt8]) {
+        object { writer in
+            writer.app(app)
+            writer.member(.audience, survey.audience)
+            writer.member(.toPush, survey.toPush)
+            writer.filteredBy(survey.filteredBy)
+            writer.member(.warnings, strings: warnings)
+            writer.name(.samplePayload)
+            writer.raw(samplePayload)
+            // As it goes over the wire, which who reads it can no longer say.
+            writer.member(.samplePayloadSize, Int64(samplePayload.count))
+        }
+    }
+
     mutating func delivery(_ delivery: Delivery) {
         object { writer in
-            writer.member("campaign", delivery.campaign)
+            writer.member(.campaign, delivery.campaign)
             writer.app(delivery.app)
-            writer.member("token", delivery.token)
-            writer.member("telephone", delivery.telephone)
-            writer.member("state", delivery.state.name)
-            writer.member("reason", delivery.reason)
-            writer.member("apnsId", PushID.text(campaign: delivery.campaign, device: delivery.device))
-            writer.member("attempts", Int64(delivery.attempts))
-            writer.member("nextAttemptAt", delivery.nextAttemptAt)
-            writer.member("updatedAt", delivery.updatedAt)
+            writer.member(.token, delivery.token)
+            writer.member(.telephone, delivery.telephone)
+            writer.member(.state, delivery.state.name)
+            writer.member(.reason, delivery.reason)
+            writer.member(.apnsId, PushID.text(campaign: delivery.campaign, device: delivery.device))
+            writer.member(.attempts, Int64(delivery.attempts))
+            writer.member(.nextAttemptAt, delivery.nextAttemptAt)
+            writer.member(.updatedAt, delivery.updatedAt)
         }
     }
 
     mutating func device(_ record: DeviceRecord) {
         object { writer in
             writer.registrationMembers(record.registration)
-            writer.member("registeredAt", record.registeredAt)
-            writer.member("retiredAt", record.retiredAt)
+            writer.member(.registeredAt, record.registeredAt)
+            writer.member(.retiredAt, record.retiredAt)
         }
     }
 
     /// As the import takes it.
     mutating func registrationMembers(_ registration: DeviceRegistration) {
         app(registration.app)
-        member("token", registration.token)
-        member("telephone", registration.telephone)
-        member("version", registration.version?.text)
-        member("environment", registration.environment.name)
+        member(.token, registration.token)
+        member(.telephone, registration.telephone)
+        member(.version, registration.version?.text)
+        member(.environment, registration.environment.name)
     }
 
     /// A list as CONTRACT pages it.
     mutating func page<Item>(_ items: [Item], next: String?, _ content: (inout JSONWriter, Item) -> Void) {
         object { writer in
-            writer.name("items")
+            writer.name(.items)
             writer.array(items, content)
-            writer.member("next", next)
+            writer.member(.next, next)
         }
     }
 }

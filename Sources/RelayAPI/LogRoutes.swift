@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayEngine
 import Telemetry
@@ -6,7 +7,7 @@ import WireFormat
 
 extension API {
     func logLevel() -> Response {
-        .json { $0.object { $0.member("level", settings.log.minimum.name) } }
+        .json { $0.object { $0.member(.level, settings.log.minimum.name) } }
     }
 
     /// Holds until the configuration is read anew or the daemon starts again.

@@ -1,3 +1,4 @@
+import APIModel
 import Dispatch
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
@@ -81,7 +82,7 @@ final class LongWork<Result: Sendable>: Sendable {
                 if isReported { throw error }
                 changed.signal()
                 var writer = JSONWriter()
-                writer.object { $0.member("error", ProblemDetails.of(error).detail) }
+                writer.object { $0.member(.error, ProblemDetails.of(error).detail) }
                 writer.newLine()
                 return .line(writer.bytes)
             }

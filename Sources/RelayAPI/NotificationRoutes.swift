@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayEngine
 package import RelayStore
@@ -35,21 +36,21 @@ extension API {
 extension JSONWriter {
     fileprivate mutating func notification(_ notification: NotificationRecord) {
         object { writer in
-            writer.member("id", notification.id)
-            writer.member("type", notification.type)
-            writer.member("campaign", notification.campaign)
-            writer.member("url", notification.url)
-            writer.member("state", notification.state.rawValue)
-            writer.member("createdAt", notification.createdAt)
-            writer.member("nextAttemptAt", notification.nextAttemptAt)
-            writer.name("attempts")
+            writer.member(.id, notification.id)
+            writer.member(.type, notification.type)
+            writer.member(.campaign, notification.campaign)
+            writer.member(.url, notification.url)
+            writer.member(.state, notification.state.rawValue)
+            writer.member(.createdAt, notification.createdAt)
+            writer.member(.nextAttemptAt, notification.nextAttemptAt)
+            writer.name(.attempts)
             writer.array(notification.attempts) { writer, attempt in
                 writer.object { writer in
-                    writer.member("number", Int64(attempt.number))
-                    writer.member("at", attempt.at)
-                    writer.member("milliseconds", attempt.milliseconds)
-                    writer.member("status", attempt.status.map { Int64($0) })
-                    writer.member("error", attempt.error)
+                    writer.member(.number, Int64(attempt.number))
+                    writer.member(.at, attempt.at)
+                    writer.member(.milliseconds, attempt.milliseconds)
+                    writer.member(.status, attempt.status.map { Int64($0) })
+                    writer.member(.error, attempt.error)
                 }
             }
         }
@@ -62,7 +63,7 @@ package enum NotificationDocument {
     package static func json(of event: CampaignEvent) -> [UInt8] {
         var writer = JSONWriter(reserving: 1024)
         writer.object { writer in
-            writer.member("type", event.type)
+            writer.member(.type, event.type)
             writer.member("timestamp", event.at)
             writer.name("data")
             writer.campaign(

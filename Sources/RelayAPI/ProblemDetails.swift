@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayEngine
 import RelayStore
@@ -89,18 +90,18 @@ struct ProblemDetails: Error {
     var response: Response {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.member("type", type)
-            writer.member("title", Self.title(status))
-            writer.member("status", Int64(status))
-            writer.member("detail", detail)
+            writer.member(.type, type)
+            writer.member(.title, Self.title(status))
+            writer.member(.status, Int64(status))
+            writer.member(.detail, detail)
             if let request = RequestMark.current { writer.member("request", request) }
             for extra in extras { writer.member(extra.name, extra.value) }
             if !faults.isEmpty {
-                writer.name("errors")
+                writer.name(.errors)
                 writer.array(faults) { writer, fault in
                     writer.object { writer in
-                        writer.member("field", fault.field)
-                        writer.member("reason", fault.reason)
+                        writer.member(.field, fault.field)
+                        writer.member(.reason, fault.reason)
                     }
                 }
             }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayEngine
 import RelayStore
@@ -103,8 +104,8 @@ extension API {
     private func note(_ status: String, _ reason: String, _ receipt: WebhookReceipt) throws -> Response {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.member("status", status)
-            writer.member("reason", reason)
+            writer.member(.status, status)
+            writer.member(.reason, reason)
         }
         let answer = try store.keep(StoredAnswer(status: 200, body: writer.bytes), to: receipt, at: now())
         return .json(answer.status, answer.body)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayEngine
 package import RelayStore
@@ -25,8 +26,8 @@ extension API {
                 guard now - last >= 100 else { return outlet.isWanted }
                 last = now
                 return outlet.write { writer in
-                    writer.member("done", progress.done)
-                    writer.member("total", progress.total)
+                    writer.member(.done, progress.done)
+                    writer.member(.total, progress.total)
                 }
             }
         }
@@ -35,7 +36,7 @@ extension API {
     func checkStore() throws -> Response {
         let slot = try maintenanceSlot()
         let work = LongWork<Void>("check", stop: stop) { [store] outlet in
-            let faults = try store.check { name in outlet.write { $0.member("begins", name) } }
+            let faults = try store.check { name in outlet.write { $0.member(.begins, name) } }
             _ = outlet.write { StoreDocument.faults(faults, &$0) }
         }
         return Self.lines(LongAnswer(work, slot: slot))
@@ -112,7 +113,7 @@ final class StoreBackup: ByteSource {
         case .over(let snapshot):
             self.snapshot = snapshot
             var writer = JSONWriter()
-            writer.object { $0.member("size", snapshot.size) }
+            writer.object { $0.member(.size, snapshot.size) }
             writer.newLine()
             return writer.bytes
         }
@@ -121,26 +122,25 @@ final class StoreBackup: ByteSource {
 
 extension StoreDocument {
     static func members(of report: PruneReport, isDone: Bool, _ writer: inout JSONWriter) {
-        writer.name("isDone")
-        writer.bool(isDone)
-        writer.member("campaigns", report.campaigns)
-        writer.member("deliveries", report.deliveries)
-        writer.member("formerTelephones", report.formerTelephones)
-        writer.member("devices", report.devices)
-        writer.member("webhooks", report.webhooks)
-        writer.member("alerts", report.alerts)
-        writer.member("notifications", report.notifications)
-        writer.member("freed", report.freed)
-        writer.name("longestPause")
+        writer.member(.isDone, isDone)
+        writer.member(.campaigns, report.campaigns)
+        writer.member(.deliveries, report.deliveries)
+        writer.member(.formerTelephones, report.formerTelephones)
+        writer.member(.devices, report.devices)
+        writer.member(.webhooks, report.webhooks)
+        writer.member(.alerts, report.alerts)
+        writer.member(.notifications, report.notifications)
+        writer.member(.freed, report.freed)
+        writer.name(.longestPause)
         writer.decimal(Double(report.longestPause.nanoseconds) / 1e6)
     }
 
     static func faults(_ faults: [StoreFault], _ writer: inout JSONWriter) {
-        writer.name("faults")
+        writer.name(.faults)
         writer.array(faults) { writer, fault in
             writer.object { writer in
-                writer.member("check", fault.check)
-                writer.member("detail", fault.detail)
+                writer.member(.check, fault.check)
+                writer.member(.detail, fault.detail)
             }
         }
     }

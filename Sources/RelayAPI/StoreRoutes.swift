@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 package import RelayStore
 import WireFormat
@@ -14,33 +15,33 @@ package enum StoreDocument {
     package static func json(of status: StoreStatus) -> [UInt8] {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.member("path", status.path)
-            writer.member("size", status.size)
-            writer.member("schemaVersion", Int64(status.schemaVersion))
-            writer.member("newestSchemaVersion", Int64(status.newestSchemaVersion))
-            writer.name("chain")
+            writer.member(.path, status.path)
+            writer.member(.size, status.size)
+            writer.member(.schemaVersion, Int64(status.schemaVersion))
+            writer.member(.newestSchemaVersion, Int64(status.newestSchemaVersion))
+            writer.name(.chain)
             writer.array(status.chain) { writer, step in
                 writer.object { writer in
-                    writer.member("version", Int64(step.version))
-                    writer.member("name", step.name)
-                    writer.member("appliedAt", step.appliedAt)
+                    writer.member(.version, Int64(step.version))
+                    writer.member(.name, step.name)
+                    writer.member(.appliedAt, step.appliedAt)
                 }
             }
-            writer.release("firstInstalled", status.firstInstalled)
-            writer.release("current", status.current)
+            writer.release(.firstInstalled, status.firstInstalled)
+            writer.release(.current, status.current)
         }
         return writer.bytes
     }
 }
 
 extension JSONWriter {
-    fileprivate mutating func release(_ name: String, _ release: StoreRelease?) {
-        self.name(name)
+    fileprivate mutating func release(_ field: Field, _ release: StoreRelease?) {
+        name(field)
         guard let release else { return null() }
         object { writer in
-            writer.member("release", release.release)
-            writer.member("schemaVersion", Int64(release.schemaVersion))
-            writer.member("openedAt", release.openedAt)
+            writer.member(.release, release.release)
+            writer.member(.schemaVersion, Int64(release.schemaVersion))
+            writer.member(.openedAt, release.openedAt)
         }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayStore
 import Signing
@@ -11,8 +12,8 @@ extension API {
             writer.page(tokens, next: nil) { writer, token in
                 writer.object { writer in
                     Self.write(token, to: &writer)
-                    writer.member("createdAt", token.createdAt)
-                    writer.member("revokedAt", token.revokedAt)
+                    writer.member(.createdAt, token.createdAt)
+                    writer.member(.revokedAt, token.revokedAt)
                 }
             }
         }
@@ -36,7 +37,7 @@ extension API {
         return .json(201) { writer in
             writer.object { writer in
                 Self.write(token, to: &writer)
-                writer.member("token", secret)
+                writer.member(.token, secret)
             }
         }
     }
@@ -49,8 +50,8 @@ extension API {
     }
 
     private static func write(_ token: AccessToken, to writer: inout JSONWriter) {
-        writer.member("name", token.name)
-        writer.member("scopes", strings: Scope.allCases.filter(token.scopes.contains).map(\.rawValue))
+        writer.member(.name, token.name)
+        writer.member(.scopes, strings: Scope.allCases.filter(token.scopes.contains).map(\.rawValue))
     }
 
     private static func scopes(_ fields: inout BodyFields) -> Set<Scope> {

@@ -31,7 +31,7 @@ extension API {
         return .json { writer in
             writer.object { writer in
                 writer.versionMembers(of: app, record)
-                writer.name("history")
+                writer.name(.history)
                 writer.array(history) { $0.change($1) }
             }
         }
@@ -47,10 +47,7 @@ extension API {
         let bump = try BumpBody.read(body, app: app)
         let report = try control.plan(bump)
         let warnings = try versionCache.warnings(for: bump)
-        return .json {
-            $0.body(
-                PlanBody(app: app, survey: report.survey, warnings: warnings, samplePayload: report.samplePayload))
-        }
+        return .json { $0.plan(app, report.survey, warnings: warnings, samplePayload: report.samplePayload) }
     }
 
     func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
@@ -73,16 +70,16 @@ extension API {
     static func answer(to outcome: BumpOutcome, warnings: [String] = []) -> StoredAnswer {
         var writer = JSONWriter()
         writer.object { writer in
-            writer.name("version")
+            writer.name(.version)
             writer.version(outcome.record)
-            writer.name("campaign")
+            writer.name(.campaign)
             if let campaign = outcome.campaign {
                 writer.campaign(
                     CampaignStatus(record: campaign, counts: campaign.counts, ratePerSecond: 0, secondsLeft: nil))
             } else {
                 writer.null()
             }
-            writer.member("warnings", strings: warnings)
+            writer.member(.warnings, strings: warnings)
         }
         return StoredAnswer(status: outcome.requiredRose ? 202 : 200, body: writer.bytes)
     }

@@ -23,6 +23,9 @@ package struct CommandLineTool: Sendable {
                 let text = context.tree.overview(of: group)
                 if wasAsked { context.console.write(text) } else { context.console.writeError(text) }
                 return wasAsked ? .done : .usage
+            case .completion(let words):
+                context.console.write(Completion(context.tree).text(words))
+                return .done
             case .command(let command, let words):
                 return await run(command, words)
             }

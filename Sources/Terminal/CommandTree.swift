@@ -19,6 +19,8 @@ package struct CommandTree: Sendable {
         /// Help on all commands, or on those of one group ("devices"); asked for, or because nothing was chosen.
         case overview(group: String?, wasAsked: Bool)
         case version
+        /// What a shell asks for while a command line is being written.
+        case completion(of: [String])
     }
 
     /// The command is named by the first words; options that stand before it are handed on to it.
@@ -43,6 +45,7 @@ package struct CommandTree: Sendable {
             return .overview(group: nil, wasAsked: false)
         }
         if first == "help" { return try help(on: Array(rest)) }
+        if first == "complete" { return .completion(of: Array(rest)) }
         if let command = (commands + hidden).first(where: { $0.spec.path == [first] }) {
             return .command(command, words: leading + rest)
         }

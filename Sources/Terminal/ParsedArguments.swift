@@ -37,7 +37,11 @@ package struct ParsedArguments: Sendable, Equatable {
 
     /// A whole number within `range`, written in digits; underscores and commas may group them.
     package func integer(_ name: String, in range: ClosedRange<Int>, default value: Int) throws(UsageError) -> Int {
-        guard let text = self.value(name) else { return value }
+        try integer(name, in: range) ?? value
+    }
+
+    package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+        guard let text = self.value(name) else { return nil }
         let digits = text.filter { $0 != "," && $0 != "_" }
         guard let number = Int(digits), range.contains(number) else {
             throw UsageError(

@@ -2,19 +2,23 @@
 
 /// Aligned columns for people. Pure: rows in, lines out.
 package struct TextTable: Sendable {
-    package enum Alignment: Sendable { case left, right }
+    /// Its title alone, aligned left; `.right("COUNT")` for numbers.
+    package struct Column: Sendable, ExpressibleByStringLiteral {
+        fileprivate let title: String
+        fileprivate var isRight = false
 
-    package struct Column: Sendable {
-        package var title: String
-        package var alignment: Alignment
-
-        package init(_ title: String, _ alignment: Alignment = .left) {
+        package init(stringLiteral title: String) {
             self.title = title
-            self.alignment = alignment
+        }
+
+        package static func right(_ title: String) -> Column {
+            var column = Column(stringLiteral: title)
+            column.isRight = true
+            return column
         }
     }
 
-    package let columns: [Column]
+    private let columns: [Column]
     package private(set) var rows: [[String]] = []
 
     package init(_ columns: [Column]) {
@@ -37,7 +41,7 @@ package struct TextTable: Sendable {
             for (index, cell) in cells.enumerated() {
                 let padding = String(repeating: " ", count: widths[index] - DisplayWidth.columns(cell))
                 if index > 0 { line += "  " }
-                line += columns[index].alignment == .left ? cell + padding : padding + cell
+                line += columns[index].isRight ? padding + cell : cell + padding
             }
             while line.last == " " { line.removeLast() }
             return line

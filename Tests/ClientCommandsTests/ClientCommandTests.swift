@@ -33,7 +33,7 @@ import Testing
         #expect(result.out.contains("required 2.0.0, latest 2.0.0"))
         #expect(result.out.contains("campaign 1f0c2ab93d44 started"))
         let body = transport.requests.first?.body.map { String(decoding: $0, as: UTF8.self) }
-        #expect(body == #"{"downloadUrl":"https://x.y","required":"2.0.0"}"#)
+        #expect(body == #"{"required":"2.0.0","downloadUrl":"https://x.y"}"#)
     }
 
     @Test func `A refusal is told with its fields`() async {
@@ -146,7 +146,7 @@ import Testing
         #expect(result.code == .failed)
         #expect(
             result.out
-                == "{\"refused\":[{\"line\":1,\"reason\":\"Not Found: nothing here\"}],\"refusedCount\":1,\"stored\":1}\n"
+                == "{\"stored\":1,\"refusedCount\":1,\"refused\":[{\"line\":1,\"reason\":\"Not Found: nothing here\"}]}\n"
         )
     }
 
@@ -197,6 +197,6 @@ import Testing
 
     @Test(arguments: [("a b/c?ü", "/v1/a%20b%2Fc%3F%C3%BC"), ("com.example-app_1~", "/v1/com.example-app_1~")])
     func `Parts of a path are encoded`(part: String, path: String) {
-        #expect(APIPath.make(["v1", part]) == path)
+        #expect(APIRequest("GET", ["v1", part]).path == path)
     }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandTranscript
-import Foundation
 import Testing
+import WireFormat
 
 @testable import ClientCommands
-@testable import Configuration
 @testable import Terminal
 
 /// What clients have stored, and what a server that is none of ours answers, comes to the operator's terminal as text.
@@ -29,7 +28,9 @@ import Testing
 
     private static let answer: String = {
         let list = "\"items\":[\(record)],\"next\":\"\(hostile)\",\"history\":[\(record)],\"errors\":[\(record)],"
-        return record.replacing(
+        // An answer to a bump has objects where a device and a delivery have text.
+        let plain = ["version", "campaign"].reduce(record) { $0.replacing("\"\($1)\":\"\(hostile)\",", with: "") }
+        return plain.replacing(
             "{\"app\"", with: "{" + list + "\"version\":\(record),\"campaign\":\(record),\"app\"", maxReplacements: 1)
     }()
 
@@ -91,10 +92,7 @@ import Testing
     @Test func `JSON that is shown means the same`() throws {
         let shown = JSONText.shown(Array(Self.answer.utf8))
         #expect(shown != Self.answer)
-        let decoder = JSONDecoder()
-        #expect(
-            try decoder.decode(JSONTree.self, from: Data(shown.utf8))
-                == decoder.decode(JSONTree.self, from: Data(Self.answer.utf8)))
+        #expect(try JSONReader.read(Array(shown.utf8)) == JSONReader.read(Array(Self.answer.utf8)))
         #expect(JSONText.shown(Array("{\"a\":\"北京\"}".utf8)) == "{\"a\":\"北京\"}")
     }
 
@@ -102,8 +100,7 @@ import Testing
         let transcript = Transcript(isOutputTerminal: false)
         #expect(
             await transcript.run(["devices", "export", "--app", "a", "--platform", "ios", "--csv"], Parrot()) == .done)
-        let stored = try #require(
-            JSONDecoder().decode(JSONTree.self, from: Data(Self.record.utf8))["telephone"]?.string)
+        let stored = try #require(JSONReader.read(Array(Self.record.utf8))["telephone"]?.string)
         #expect(transcript.out.contains(CSVParser.quoted(stored)))
     }
 }

@@ -129,7 +129,7 @@ import Testing
         #expect(
             try items(text, app: "b", platform: "android") == [
                 #"2 a ios {"app":"a","platform":"ios","token":"ff"}"#, #"3 b android {"token":"fe"}"#,
-                "5 refused: not a JSON object",
+                "5 refused: not JSON, at byte 1: a value is needed",
             ])
     }
 
@@ -143,10 +143,12 @@ import Testing
         #expect(failure?.message.contains(message) == true)
     }
 
-    @Test func `Text is escaped for JSON`() {
-        var output: [UInt8] = []
-        DeviceLine.append("a\"b\\c\n\u{1}ü", to: &output)
-        #expect(String(decoding: output, as: UTF8.self) == #""a\"b\\c\u000a\u0001ü""#)
+    @Test func `Text is escaped for JSON`() throws {
+        let text = "token,telephone\n\"a\"\"b\\c\n\u{1}ü\",\n,1\n,\n"
+        #expect(
+            try items(text, app: "a", platform: "ios") == [
+                #"2 a ios {"token":"a\"b\\c\n\u0001ü"}"#, #"4 a ios {"telephone":"1"}"#, "5 a ios {}",
+            ])
     }
 
     @Test func `A line without an end fills no memory and keeps no other out`() throws {

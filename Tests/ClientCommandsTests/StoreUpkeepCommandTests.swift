@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import RelayEngine
 import Testing
 
@@ -55,8 +54,7 @@ struct BackupReaderTests {
 struct NotifyConfigurationTests {
     private func read(_ notify: String) throws -> (RelayConfiguration, [String]) {
         let text = #"{ "notify": \#(notify) }"#
-        let tree = try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
-        let (configuration, faults) = RelayConfiguration.read(tree)
+        let (configuration, faults) = RelayConfiguration.read(try JSON5Reader.read(Array(text.utf8)).value)
         return (configuration, faults.map { "\($0.field): \($0.problem)" })
     }
 
@@ -109,7 +107,7 @@ struct NotifyConfigurationTests {
     @Test("how long things are kept")
     func keep() throws {
         func keep(_ text: String) throws -> (Duration?, Int) {
-            let tree = try JSONDecoder().decode(JSONTree.self, from: Data(#"{"store":{"keep":\#(text)}}"#.utf8))
+            let tree = try JSON5Reader.read(Array("{ store: { keep: \(text) } }".utf8)).value
             let (configuration, faults) = RelayConfiguration.read(tree)
             return (configuration.store.keep, faults.count)
         }

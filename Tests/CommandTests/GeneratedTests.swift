@@ -12,16 +12,38 @@ import Testing
 @Suite(.ownThread) struct GeneratedTests {
     private static let specs = CommandTree.all.commands.map { $0.spec }
 
-    @Test(arguments: [GenerateCommand.Kind.bash, .zsh, .fish, .man])
-    func `Every command and every option is in it`(kind: GenerateCommand.Kind) {
-        let text = GenerateCommand.text(kind, of: .all).replacing("\\-", with: "-")
+    @Test func `Every command and every option is in the manual`() {
+        let text = GenerateCommand.text(.man, of: .all).replacing("\\-", with: "-")
         for spec in Self.specs {
-            for word in spec.path { #expect(text.contains(word), "\(word) in \(kind)") }
-            for option in spec.options {
-                let spelled = kind == .fish ? "-l \(option.name)" : "--\(option.name)"
-                #expect(text.contains(spelled), "\(spec.name) \(spelled) in \(kind)")
-            }
+            for word in spec.path { #expect(text.contains(word), "\(word)") }
+            for option in spec.options { #expect(text.contains("--\(option.name)"), "\(spec.name) --\(option.name)") }
         }
+    }
+
+    /// Where the program is that the scripts ask: beside the tests.
+    private static let program: String = {
+        guard let test = CommandLine.arguments.first(where: { $0.contains(".xctest") }) else { return "" }
+        return URL(filePath: test.components(separatedBy: ".xctest")[0]).deletingLastPathComponent().path
+    }()
+
+    /// What a shell writes for a script, with the program in its path.
+    private func output(of shell: String, _ options: [String], _ script: String) throws -> String {
+        let path = "/usr/bin/\(shell)"
+        try #require(
+            FileManager.default.isExecutableFile(atPath: path), "there is no \(path); \"make test\" installs it")
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = options
+        process.environment = ["PATH": "\(Self.program):/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "dumb"]
+        let (input, output) = (Pipe(), Pipe())
+        (process.standardInput, process.standardOutput) = (input, output)
+        try process.run()
+        try input.fileHandleForWriting.write(contentsOf: Data(script.utf8))
+        try input.fileHandleForWriting.close()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return text
     }
 
     /// What bash proposes for a line, by the real bash.
@@ -32,17 +54,7 @@ import Testing
             script += "COMP_WORDS=(upgrade-relay \(list)); COMP_CWORD=\(words.count); COMPREPLY=()\n"
             script += "_upgrade_relay; echo \"${COMPREPLY[*]}\"\n"
         }
-        let bash = Process()
-        bash.executableURL = URL(filePath: "/bin/bash")
-        bash.arguments = ["-u", "-s"]
-        let (input, output) = (Pipe(), Pipe())
-        (bash.standardInput, bash.standardOutput) = (input, output)
-        try bash.run()
-        try input.fileHandleForWriting.write(contentsOf: Data(script.utf8))
-        try input.fileHandleForWriting.close()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        bash.waitUntilExit()
-        #expect(bash.terminationStatus == 0)
+        let text = try output(of: "bash", ["-u", "-s"], script)
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
             Set($0.split(separator: " ").map(String.init))
         }
@@ -72,18 +84,30 @@ import Testing
         #expect(proposals[6].contains("/etc/passwd"))
     }
 
-    @Test(arguments: [("zsh", "-n"), ("fish", "--no-execute")])
-    func `The other shells can read theirs`(shell: String, option: String) throws {
-        let kind = try #require(GenerateCommand.Kind(rawValue: shell))
-        let path = "/usr/bin/\(shell)"
-        try #require(
-            FileManager.default.isExecutableFile(atPath: path), "there is no \(path); \"make test\" installs it")
-        let file = FileManager.default.temporaryDirectory.appending(path: "relay-\(UUID().uuidString)")
-        try Data(GenerateCommand.text(kind, of: .all).utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let process = try Process.run(URL(filePath: path), arguments: [option, file.path])
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+    @Test func `zsh is given each word with its meaning, and told of files`() throws {
+        let stubs =
+            "_describe() { print -l -- $entries }\n_files() { print files }\nCURRENT=2\nwords=(upgrade-relay x-none)\n"
+        let calls = [["campaigns", "w"], ["devices", "import", ""], ["--ur"]].map { words in
+            "words=(upgrade-relay \(words.map { "'\($0)'" }.joined(separator: " "))); CURRENT=\(words.count + 1); _upgrade_relay\n"
+        }
+        let text = try output(
+            of: "zsh", ["-f", "-s"], stubs + GenerateCommand.text(.zsh, of: .all) + calls.joined())
+        #expect(text == "\nwatch:Follows a campaign until it ends\nfiles\n\n")
+    }
+
+    @Test func `fish proposes each word with its meaning`() throws {
+        let script =
+            GenerateCommand.text(.fish, of: .all) + """
+                complete -C 'upgrade-relay campaigns w'
+                complete -C 'upgrade-relay version set com.example.app a'
+                complete -C 'upgrade-relay devices import /etc/passw'
+                complete -C 'upgrade-relay campaigns list --limit '
+
+                """
+        let text = try output(of: "fish", ["--no-config"], script)
+        let lines = text.split(separator: "\n")
+        #expect(lines.prefix(2) == ["watch\tFollows a campaign until it ends", "android"])
+        #expect(lines.dropFirst(2).contains { $0.hasPrefix("/etc/passwd") }, "\(text)")
     }
 
     @Test func `The command that makes them is known and not shown`() async {

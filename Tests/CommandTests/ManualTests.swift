@@ -2,6 +2,7 @@
 import Foundation
 import RelayEngine
 import Testing
+import WireFormat
 
 @testable import ClientCommands
 @testable import Configuration
@@ -60,12 +61,13 @@ import Testing
         }.joined(separator: "\n")
     }
 
-    private static func paths(_ value: JSONTree, _ path: String = "") -> [String] {
+    private static func paths(_ value: JSONValue, _ path: String = "") -> [String] {
         switch value {
         case .object(let members):
-            members.flatMap { name, value in
+            members.flatMap { member in
+                let name = member.name
                 let inner = path == "apps" ? "apps[\"\(name)\"]" : path.isEmpty ? name : "\(path).\(name)"
-                return [inner] + paths(value, inner)
+                return [inner] + paths(member.value, inner)
             }
         case .array(let elements): elements.flatMap { ["\(path)[0]"] + paths($0, "\(path)[0]") }
         default: []
@@ -75,7 +77,7 @@ import Testing
     @Test func `The sample shows every key of the reader, and none that it refuses`() throws {
         let sample = Self.uncommented(try Self.file("etc/config.json5"))
         _ = try ConfigurationFile.parse(Array(sample.utf8), path: "etc/config.json5")
-        let tree = try ConfigurationFile.json5(Array(sample.utf8))
+        let tree = try JSON5Reader.read(Array(sample.utf8)).value
         let shown = Set(Self.paths(tree).map { ConfigurationKey($0, .list).path })
         #expect(Set(ConfigurationManual.keys.map(\.path)).subtracting(shown) == [])
     }

@@ -24,7 +24,6 @@ import VersionSources
         }
     }
 
-    /// Foundation's reader of JSON5 ends the process at a key without quotes that is not UTF-8.
     @Test(arguments: ["{ \u{1}: 1 }", "{ a: 1,\n\u{1} }", "{ \"\u{1}\": 1 }", "{ a: '\u{1}' }"])
     func `What is not UTF-8 is a fault with its line`(text: String) {
         // U+0001 stands for a byte that begins no character.
@@ -137,6 +136,14 @@ import VersionSources
             #"fanOut.lanes: 1.5 is not a number of lanes; a whole number from 1 to 64"#
         ),
         (
+            "{ fanOut: { lanes: Infinity } }",
+            #"fanOut.lanes: inf is not a number of lanes; a whole number from 1 to 64"#
+        ),
+        (
+            "{ fanOut: { lanes: 0x41 } }",
+            #"fanOut.lanes: 65 is not a number of lanes; a whole number from 1 to 64"#
+        ),
+        (
             "{ apps: { a: { ios: {} } } }",
             #"apps["a"].ios.apns: missing; { teamId, keyId, key } say how to push to this app, null that it only asks at login"#
         ),
@@ -216,7 +223,7 @@ import VersionSources
 
     @Test func `A secret of the environment that is no text is refused, not changed`() throws {
         // What Foundation makes of a byte that is not UTF-8.
-        let error = #expect(throws: SecretError.self) {
+        let error = #expect(throws: FileProbe.Failure.self) {
             try SecretSource.environment("S").read(environment: ["S": "geheim\u{FFFD}"])
         }
         #expect(error?.description == "environment variable S is not text; a file may hold any bytes: { file: \"…\" }")

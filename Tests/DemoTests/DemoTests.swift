@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import Testing
+import WireFormat
 
+@testable import APNsSimulator
 @testable import ClientCommands
-@testable import Configuration
 @testable import Demo
 
 @Suite struct DemoTests {
@@ -36,17 +36,17 @@ import Testing
                 "filteredBy":{"noTelephone":\(expectation.noTelephone),"alreadyCurrent":\(expectation.alreadyCurrent)},\
                 "rejectedBy":{"BadDeviceToken":\(expectation.rejected)}}
                 """
-            var figures = DemoLedger.Figures()
-            figures.distinctIDs = expectation.accepted
-            figures.distinctTokens = expectation.accepted
+            var figures = SimulatorFigures()
+            figures.distinctIDs = Int(expectation.accepted)
+            figures.distinctTokens = Int(expectation.accepted)
             figures.rejectedBy = [
-                "Unregistered": expectation.unregistered, "BadDeviceToken": expectation.rejected,
-                "TooManyRequests": expectation.acceptedLater,
+                "Unregistered": Int(expectation.unregistered), "BadDeviceToken": Int(expectation.rejected),
+                "TooManyRequests": Int(expectation.acceptedLater),
             ]
             return DemoLedger(
-                campaign: CampaignText(try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))),
+                campaign: CampaignText(try JSONReader.read(Array(text.utf8))),
                 wouldBePushed: expectation.pushed, campaigns: 1, expectation: expectation,
-                figures: figures, reach: DemoLedger.Reach(pushedInError: 0, leftOut: 0))
+                figures: figures, reach: DemoLedger.Reach())
         }
         let right = try ledger(accepted: expectation.accepted, pending: 0)
         #expect(right.addsUp)

@@ -73,7 +73,7 @@ import Testing
 
 @Suite struct TextTableTests {
     @Test func `Columns are aligned and lines end without spaces`() {
-        var table = TextTable([.init("NAME"), .init("COUNT", .right), .init("LAST")])
+        var table = TextTable(["NAME", .right("COUNT"), "LAST"])
         table.add(["a", "1", "x"])
         table.add(["longer", "1,000", ""])
         table.add(["short"])
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func `Wide characters take two columns and control characters are replaced`() {
-        var table = TextTable([.init("A"), .init("B")])
+        var table = TextTable(["A", "B"])
         table.add(["北京", "x"])
         table.add(["e\u{301}", "\u{1B}[31mred\n"])
         #expect(table.lines() == ["A     B", "北京  x", "e\u{301}     \u{FFFD}[31mred\u{FFFD}"])

@@ -1,20 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
+package import WireFormat
 
 /// A request to the daemon's API.
 package struct APIRequest: Sendable, Equatable {
     package var method: String
     /// Percent-encoded, with its query.
     package var path: String
+    package var accept: String
     package var body: [UInt8]?
     package var contentType: String?
-    package var accept = "application/json"
     package var headers: [String: String] = [:]
 
-    package init(_ method: String, _ path: String, body: [UInt8]? = nil, contentType: String? = nil) {
+    /// - Parameters:
+    ///   - parts: of the path; each may hold anything.
+    ///   - query: what is nil is left out.
+    package init(
+        _ method: String, _ parts: [String], query: [(String, String?)] = [], json: JSONValue? = nil,
+        accept: String = "application/json"
+    ) {
         self.method = method
-        self.path = path
-        self.body = body
-        self.contentType = contentType
+        let pairs = query.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
+        path = parts.map { "/\(Self.encoded($0))" }.joined() + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
+        self.accept = accept
+        guard let json else { return }
+        body = json.bytes()
+        contentType = "application/json"
+    }
+
+    /// All but the unreserved characters (RFC 3986, 2.1 and 2.3).
+    private static func encoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            let character = Character(Unicode.Scalar(byte))
+            let isUnreserved =
+                character.isASCII && (character.isLetter || character.isNumber || "-._~".contains(character))
+            result += isUnreserved ? String(character) : "%\(Hex.encode([byte]).uppercased())"
+        }
+        return result
     }
 }
 

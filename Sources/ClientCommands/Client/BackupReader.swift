@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
-import Foundation
+import APIModel
 import Terminal
+import WireFormat
 
 /// Takes the daemon's backup apart: lines of JSON that tell how far the copy is, one with its size, then the copy. Pure:
 /// bytes in, what they mean out.
@@ -42,14 +42,14 @@ struct BackupReader {
 
     private mutating func event() throws -> Event? {
         if line.isEmpty { return nil }
-        guard let tree = try? JSONDecoder().decode(JSONTree.self, from: Data(line)) else { throw Self.notABackup }
-        if let error = tree["error"]?.string {
+        guard let json = try? JSONReader.read(line) else { throw Self.notABackup }
+        if let error = json[.error]?.string {
             throw CommandFailure(.failed, "the daemon could not make the backup: \(DisplayWidth.sanitised(error))")
         }
-        if let done = tree["done"]?.integer, let total = tree["total"]?.integer {
+        if let done = json[.done]?.integer, let total = json[.total]?.integer {
             return .progress(done: done, total: total)
         }
-        guard let size = tree["size"]?.integer, size >= 0 else { throw Self.notABackup }
+        guard let size = json[.size]?.integer, size >= 0 else { throw Self.notABackup }
         left = size
         return .size(size)
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
-import Foundation
+import APIModel
 import Synchronization
 import Terminal
+import WireFormat
 
 /// Follows a campaign to its end by server-sent events, and asks again where the stream breaks.
 package struct CampaignWatch: Sendable {
@@ -41,28 +41,16 @@ package struct CampaignWatch: Sendable {
 
     /// The last state that one stream told; nil where it told none.
     private func follow(_ report: @escaping @Sendable (CampaignText) -> Void) async throws -> CampaignText? {
-        let reader = EventReader()
-        let path = APIPath.make(["v1", "campaigns", id, "events"])
-        try await client.lines(path, accept: "text/event-stream") { line in
-            guard let campaign = try reader.feed(line) else { return true }
+        let state = Mutex<(events: ServerSentEvents, last: CampaignText?)>((ServerSentEvents(), nil))
+        let request = APIRequest("GET", ["v1", "campaigns", id, "events"], accept: "text/event-stream")
+        try await client.lines(request) { line in
+            guard let data = state.withLock({ $0.events.feed(line: line) }) else { return true }
+            let campaign = CampaignText(try JSONReader.read(Array(data.utf8)))
+            guard campaign.json[.counts] != nil else { return true }
+            state.withLock { $0.last = campaign }
             report(campaign)
             return !campaign.isFinal
         }
-        return reader.last
-    }
-}
-
-/// Makes campaigns of a stream's lines.
-private final class EventReader: Sendable {
-    private let state = Mutex<(events: ServerSentEvents, last: JSONTree?)>((ServerSentEvents(), nil))
-
-    var last: CampaignText? { state.withLock { $0.last }.map(CampaignText.init) }
-
-    func feed(_ line: [UInt8]) throws -> CampaignText? {
-        guard let event = state.withLock({ $0.events.feed(line: line) }) else { return nil }
-        let tree = try JSONDecoder().decode(JSONTree.self, from: Data(event.data.utf8))
-        guard tree["counts"] != nil else { return nil }
-        state.withLock { $0.last = tree }
-        return CampaignText(tree)
+        return state.withLock { $0.last }
     }
 }

@@ -17,7 +17,6 @@ package struct ConnectionOptions: Sendable {
         .flag("quiet", "no progress"),
     ]
     static let tokenVariable = "UPGRADE_RELAY_TOKEN"
-    static let exitCodes: [ExitCode] = [.done, .failed, .usage, .unreachable]
 
     /// For commands whose own `--url` is where users get the new version.
     static let specsBesideDownloadURL: [OptionSpec] =
@@ -85,7 +84,8 @@ package struct ConnectionOptions: Sendable {
         }
     }
 
-    private func configurationFile(_ context: CommandContext) -> ConfigurationFile {
+    /// The one that was named, or the usual one.
+    func configurationFile(_ context: CommandContext) -> ConfigurationFile {
         ConfigurationFile.located(option: arguments.value("config"), environment: context.environment)
     }
 }

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
-import Foundation
+import APIModel
 package import Terminal
+import WireFormat
 
 /// A refusal of the API (RFC 9457, problem+json) as a person should read it.
-package struct Problem: Sendable, Equatable {
-    package var status: Int
-    package var title: String
-    package var detail: String?
-    package var fields: [(field: String, reason: String)] = []
+package struct Problem: Sendable {
+    private let status: Int
+    private let title: String
+    private let detail: String?
+    /// "field: reason", or the reason where it is of no field.
+    private let faults: [String]
 
     package init(_ answer: APIAnswer) {
         status = answer.status
-        let tree = try? JSONDecoder().decode(JSONTree.self, from: Data(answer.body))
-        title = tree?["title"]?.string ?? "the daemon answered \(answer.status)"
-        detail = tree?["detail"]?.string
-        fields = (tree?["errors"]?.array ?? []).compactMap { entry in
-            entry["reason"]?.string.map { (entry["field"]?.string ?? "", $0) }
+        let json = (try? JSONReader.read(answer.body)) ?? .null
+        title = json[.title]?.string ?? "the daemon answered \(answer.status)"
+        detail = json[.detail]?.string
+        faults = json.list(.errors).compactMap { entry in
+            guard let reason = entry[.reason]?.string else { return nil }
+            guard let field = entry[.field]?.string, !field.isEmpty else { return reason }
+            return "\(field): \(reason)"
         }
     }
 
     /// "title: detail", then each field on a line of its own, unless the detail has said the same already.
     package var message: String {
-        let told = fields.map { $0.field.isEmpty ? $0.reason : "\($0.field): \($0.reason)" }
-        let isTwice = !fields.isEmpty && detail == told.joined(separator: "; ")
-        if isTwice, fields.count == 1 { return DisplayWidth.sanitised("\(title): \(told.joined())") }
-        var text = DisplayWidth.sanitised(isTwice ? title : detail.map { "\(title): \($0)" } ?? title)
-        for line in told { text += "\n  " + DisplayWidth.sanitised(line) }
-        return text
+        let isTwice = !faults.isEmpty && detail == faults.joined(separator: "; ")
+        if isTwice, faults.count == 1 { return DisplayWidth.sanitised("\(title): \(faults[0])") }
+        let first = isTwice ? title : detail.map { "\(title): \($0)" } ?? title
+        return ([first] + faults.map { "  \($0)" }).map { DisplayWidth.sanitised($0) }.joined(separator: "\n")
     }
 
     package var failure: CommandFailure {
@@ -39,9 +40,5 @@ package struct Problem: Sendable, Equatable {
             default: nil
             }
         return CommandFailure(.failed, message, hint: hint)
-    }
-
-    package static func == (left: Problem, right: Problem) -> Bool {
-        left.status == right.status && left.message == right.message
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
+import APIModel
 import Terminal
 import UpgradeRules
+import WireFormat
 
 /// APP and PLATFORM, as several commands take them.
-struct AppArguments: Sendable {
+enum AppArguments {
     static let positionals = [
         PositionalSpec("APP", "the app's name in the configuration, usually its bundle id"),
         PositionalSpec("PLATFORM", "ios or android"),
@@ -14,6 +15,15 @@ struct AppArguments: Sendable {
         .value("platform", "PLATFORM", "ios or android"),
     ]
 
+    /// An app on one platform, as the API's paths name it.
+    struct Place: Sendable {
+        var app: String
+        var platform: String
+
+        /// The path of what belongs to it.
+        func path(_ parts: String...) -> [String] { ["v1", "apps", app, platform] + parts }
+    }
+
     /// "com.example.app ios", for the first words of an answer.
     static func name(_ arguments: ParsedArguments) throws(UsageError) -> String {
         "\(try arguments.require("APP")) \(try arguments.require("PLATFORM"))"
@@ -22,32 +32,22 @@ struct AppArguments: Sendable {
     /// The API's path of what belongs to the app on the platform.
     static func path(_ arguments: ParsedArguments, _ part: String) throws(UsageError) -> [String] {
         let app = try arguments.require("APP")
-        return ["v1", "apps", app, try platform(arguments.require("PLATFORM")).rawValue, part]
+        return Place(app: app, platform: try platform(arguments.require("PLATFORM"))).path(part)
     }
 
-    static func platform(_ text: String) throws(UsageError) -> Platform {
-        if let platform = Platform(rawValue: text) { return platform }
+    static func platform(_ text: String) throws(UsageError) -> String {
+        if Platform(rawValue: text) != nil { return text }
         throw UsageError("\"\(text)\" is not a platform; ios or android")
     }
 
-    static func version(_ text: String, option name: String) throws(UsageError) -> Version {
-        do {
-            return try Version(text)
-        } catch {
-            throw UsageError("--\(name): \(error)")
-        }
-    }
-
-    /// The apps and platforms of the daemon's configuration, narrowed by what was given.
-    static func known(
-        _ client: RelayClient, app: String?, platform: Platform?
-    ) async throws -> [(app: String, platform: String)] {
-        if let app, let platform { return [(app, platform.rawValue)] }
-        let reply = try await client.request("GET", "/v1/apps")
-        return reply.items.compactMap { item in
-            guard let name = item["app"]?.string, let on = item["platform"]?.string else { return nil }
-            guard app == nil || app == name, platform == nil || platform?.rawValue == on else { return nil }
-            return (name, on)
+    /// The apps and platforms of the daemon's configuration, narrowed by the options that were given.
+    static func places(_ run: ClientRun) async throws -> [Place] {
+        let app = run.arguments.value("app")
+        let platform = try run.arguments.value("platform").map(platform)
+        if let app, let platform { return [Place(app: app, platform: platform)] }
+        return try await run.client().reply(to: APIRequest("GET", ["v1", "apps"])).items.compactMap { item in
+            guard let name = item[.app]?.string, let on = item[.platform]?.string else { return nil }
+            return (app ?? name) == name && (platform ?? on) == on ? Place(app: name, platform: on) : nil
         }
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
 import RelayStore
 import Terminal
 import UpgradeRules
+import WireFormat
 
 /// The options that make up a bump.
 enum BumpArguments {
@@ -16,30 +16,34 @@ enum BumpArguments {
         OptionSpec.value("telephone", "NUMBER", "only to the devices of this user").repeatable(),
     ]
 
-    static func body(_ arguments: ParsedArguments) throws -> JSONTree {
-        var body: [String: JSONTree] = [:]
+    static func body(_ arguments: ParsedArguments) throws -> JSONValue {
+        var body: [JSONMember] = []
+        func add(_ name: String, _ value: JSONValue) { body.append(JSONMember(name: name, value: value)) }
         for name in ["required", "latest"] {
             guard let text = arguments.value(name) else { continue }
-            body[name] = .string(try AppArguments.version(text, option: name).text)
+            do {
+                add(name, .string(try Version(text).text))
+            } catch {
+                throw UsageError("--\(name): \(error)")
+            }
         }
-        var builds: [String: JSONTree] = [:]
-        for name in ["required", "latest"] {
-            guard let text = arguments.value("\(name)-build") else { continue }
+        let builds = try ["required", "latest"].compactMap { name -> JSONMember? in
+            guard let text = arguments.value("\(name)-build") else { return nil }
             guard let code = Int64(text), BuildNumbers.range.contains(code) else {
                 throw UsageError(
                     "--\(name)-build: \"\(text)\" is not a version code; a whole number from 1 to "
                         + "\(BuildNumbers.range.upperBound)")
             }
-            builds[name] = .integer(code)
+            return JSONMember(name: name, value: .integer(code))
         }
-        if !builds.isEmpty { body["builds"] = .object(builds) }
+        if !builds.isEmpty { add("builds", .object(builds)) }
         guard !body.isEmpty else { throw UsageError("--required VERSION is missing") }
         if let url = try ConnectionOptions(arguments, urlIsDownload: true).downloadURL {
-            body["downloadUrl"] = .string(url)
+            add("downloadUrl", .string(url))
         }
-        if let message = arguments.value("message") { body["message"] = .string(message) }
+        if let message = arguments.value("message") { add("message", .string(message)) }
         let telephones = arguments.values("telephone")
-        if !telephones.isEmpty { body["telephones"] = .array(telephones.map(JSONTree.string)) }
+        if !telephones.isEmpty { add("telephones", .array(telephones.map(JSONValue.string))) }
         return .object(body)
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Configuration
+import Configuration
 import Foundation
 import RelayStore
 import Signing
 package import Terminal
 import UpgradeRules
+import WireFormat
 
 package struct CheckConfigCommand: Command {
     package static let spec = CommandSpec(
@@ -33,33 +34,36 @@ package struct CheckConfigCommand: Command {
         do {
             configuration = try file.load()
         } catch {
-            return try report(error, context.console)
+            return report(error, context.console)
         }
         let check = ConfigurationCheck(configuration: configuration, environment: context.environment).run()
         guard check.faults.isEmpty else {
-            return try report(ConfigurationError(path: file.path, faults: check.faults), context.console)
+            return report(ConfigurationError(path: file.path, faults: check.faults), context.console)
         }
         if isJSON {
-            context.console.writeLine(try RelayClient.text(.object(["valid": .bool(true), "faults": .array([])])))
+            write(isValid: true, [], context.console)
         } else {
             context.console.write(Self.summary(file.path, configuration, check))
         }
         return .done
     }
 
-    private func report(_ error: ConfigurationError, _ console: Console) throws -> ExitCode {
+    private func report(_ error: ConfigurationError, _ console: Console) -> ExitCode {
         if isJSON {
-            let faults = error.faults.map { fault in
-                JSONTree.object(["field": .string(fault.field), "reason": .string(fault.problem)])
-            }
-            console.writeLine(try RelayClient.text(.object(["valid": .bool(false), "faults": .array(faults)])))
+            write(isValid: false, error.faults, console)
         } else {
             console.writeError("\(error)\n")
         }
         return .configuration
     }
 
-    package static func summary(
+    private func write(isValid: Bool, _ faults: [ConfigurationFault], _ console: Console) {
+        let faults = faults.map { ["field": .string($0.field), "reason": .string($0.problem)] as JSONValue }
+        let json: JSONValue = ["valid": .bool(isValid), "faults": .array(faults)]
+        console.writeLine(json.text())
+    }
+
+    private static func summary(
         _ path: String, _ configuration: RelayConfiguration, _ check: ConfigurationCheck.Report
     ) -> String {
         var fields = [

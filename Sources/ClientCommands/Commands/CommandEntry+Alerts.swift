@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
+import APIModel
 import Foundation
-import RelayAPI
 import RelayEngine
 import Terminal
 import WireFormat
@@ -23,35 +22,42 @@ extension CommandEntry {
         ],
         examples: ["upgrade-relay alerts set com.example.app ios --message 'Back at 6 pm.' --blocking --for 2h"],
         request: { try APIRequest("PUT", AppArguments.path($0, "alert"), json: alert($0)) },
-        text: { "\(AlertText.line($1.tree))\n" + WarningText.lines($1.tree).map { "\($0)\n" }.joined() })
+        text: { line($1) + $1.warnings })
 
     static let alertsShow = request(
         ["alerts", "show"], "Shows what the users of an app are told at launch",
         positionals: AppArguments.positionals, examples: ["upgrade-relay alerts show com.example.app ios"],
         request: { try APIRequest("GET", AppArguments.path($0, "alert")) },
-        text: { "\(AlertText.line($1.tree))\n" })
+        text: { line($1) })
+
+    private static func line(_ alert: JSONValue) -> String {
+        let kind = alert[.blocking]?.bool == true ? "blocking alert" : "alert"
+        let end = alert[.endsAt]?.string.map { "until \(DisplayWidth.sanitised($0))" } ?? "until it is cleared"
+        return "\(alert.place): \(kind) \(end): \(alert.shown(.message))\n"
+    }
 
     static let alertsClear = request(
         ["alerts", "clear"], "Takes back what the users of an app are told at launch",
         positionals: AppArguments.positionals, examples: ["upgrade-relay alerts clear com.example.app ios"],
         request: { try APIRequest("DELETE", AppArguments.path($0, "alert")) },
         done: {
-            try .object([
+            try [
                 "app": .string($0.require("APP")), "platform": .string($0.require("PLATFORM")), "cleared": .bool(true),
-            ])
+            ]
         },
         text: { arguments, _ in "\(try AppArguments.name(arguments)): the alert is cleared\n" })
 
-    private static func alert(_ arguments: ParsedArguments) throws(UsageError) -> JSONTree {
+    private static func alert(_ arguments: ParsedArguments) throws(UsageError) -> JSONValue {
         guard let message = arguments.value("message") else { throw UsageError("--message TEXT is missing") }
         let isBlocking = arguments.flag("blocking")
         let end = try end(arguments)
         if isBlocking, end == nil {
             throw UsageError("--blocking locks the app and needs an end: --for DURATION or --until TIME")
         }
-        var body: [String: JSONTree] = ["message": .string(message), "blocking": .bool(isBlocking)]
-        if let end { body["endsAt"] = .string(end.internetTime) }
-        return .object(body)
+        return [
+            "message": .string(message), "blocking": .bool(isBlocking),
+            "endsAt": end.map { .string($0.internetTime) } ?? .null,
+        ]
     }
 
     private static func end(_ arguments: ParsedArguments) throws(UsageError) -> Timestamp? {

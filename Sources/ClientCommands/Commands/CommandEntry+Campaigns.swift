@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
+import APIModel
 import RelayEngine
 import RelayStore
 import Terminal
+import WireFormat
 
 extension CommandEntry {
     static let campaignsList = request(
@@ -10,17 +11,17 @@ extension CommandEntry {
         examples: ["upgrade-relay campaigns list"],
         request: { try APIRequest("GET", ["v1", "campaigns"], query: PageOptions.query($0)) },
         note: PageOptions.next,
-        text: { _, reply in
+        text: { _, answer in
             let columns: [TextTable.Column] = [
-                .init("ID"), .init("APP"), .init("PLATFORM"), .init("REQUIRED"), .init("STATE"),
-                .init("AUDIENCE", .right), .init("SETTLED", .right), .init("ACCEPTED", .right), .init("CREATED"),
+                "ID", "APP", "PLATFORM", "REQUIRED", "STATE", .right("AUDIENCE"), .right("SETTLED"),
+                .right("ACCEPTED"), "CREATED",
             ]
-            return reply.table(columns, none: "no campaigns") { item in
+            return answer.table(columns, none: "no campaigns") { item in
                 let campaign = CampaignText(item)
                 return [
-                    campaign.id, item.shown("app"), item.shown("platform"), item.shown("required"), campaign.state,
+                    campaign.id, item.shown(.app), item.shown(.platform), item.shown(.required), campaign.state,
                     Quantity.count(campaign.audience), Quantity.percent(campaign.settled, of: campaign.audience),
-                    Quantity.count(campaign.counts.count("accepted")), item.shown("createdAt"),
+                    Quantity.count(campaign.count(.accepted)), item.shown(.createdAt),
                 ]
             }
         })
@@ -29,7 +30,31 @@ extension CommandEntry {
         ["campaigns", "show"], "Shows how a campaign stands", positionals: [CampaignText.positional],
         examples: ["upgrade-relay campaigns show 1f0c2ab93d44"],
         request: { try APIRequest("GET", ["v1", "campaigns", $0.require("ID")]) },
-        text: { CampaignText($1.tree).details })
+        text: { CampaignText($1).details })
+
+    static let campaignsWatch = client(
+        ["campaigns", "watch"], "Follows a campaign until it ends",
+        discussion: """
+            On a terminal a bar shows the share settled, the rate and the time left; elsewhere lines tell it now and \
+            then. With --json each state is printed as one line. Ends with 0 when the campaign completed, with 1 when it \
+            was cancelled or superseded.
+            """,
+        positionals: [CampaignText.positional],
+        examples: ["upgrade-relay campaigns watch 1f0c2ab93d44"]
+    ) { run in
+        let id = try run.arguments.require("ID")
+        let display = run.progress(id)
+        let last = try await CampaignWatch(client: run.client(), id: id).run { campaign in
+            if run.connection.isJSON {
+                run.console.writeLine(campaign.json.text())
+            } else {
+                display.update(campaign.progress)
+            }
+        }
+        display.finish(last.progress)
+        if !run.connection.isJSON { run.console.write(last.details) }
+        return last.state == CampaignState.completed.rawValue ? .done : .failed
+    }
 
     static let campaignsPause = campaigns("pause", "Stops a running campaign until it is resumed")
     static let campaignsResume = campaigns(
@@ -44,7 +69,7 @@ extension CommandEntry {
             ["campaigns", verb], purpose, positionals: [CampaignText.positional],
             examples: ["upgrade-relay campaigns \(verb) 1f0c2ab93d44"],
             request: { try APIRequest("POST", ["v1", "campaigns", $0.require("ID"), verb]) },
-            text: { "campaign \(try $0.require("ID")) is \(CampaignText($1.tree).state)\n" })
+            text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
     }
 
     static let deliveries = request(
@@ -63,16 +88,15 @@ extension CommandEntry {
         ],
         request: deliveriesRequest,
         note: PageOptions.next,
-        text: { _, reply in
+        text: { _, answer in
             let columns: [TextTable.Column] = [
-                .init("CAMPAIGN"), .init("APP"), .init("PLATFORM"), .init("TOKEN"), .init("TELEPHONE"), .init("STATE"),
-                .init("REASON"), .init("TRIES", .right), .init("UPDATED"),
+                "CAMPAIGN", "APP", "PLATFORM", "TOKEN", "TELEPHONE", "STATE", "REASON", .right("TRIES"), "UPDATED",
             ]
-            return reply.table(columns, none: "no deliveries") { item in
+            return answer.table(columns, none: "no deliveries") { item in
                 [
-                    item.shown("campaign"), item.shown("app"), item.shown("platform"), item.shown("token"),
-                    item.shownOrDash("telephone"), item.shown("state"), item.shownOrDash("reason"),
-                    item.shown("attempts"), item.shownOrDash("updatedAt"),
+                    item.shown(.campaign), item.shown(.app), item.shown(.platform), item.shown(.token),
+                    item.shown(.telephone, or: "-"), item.shown(.state), item.shown(.reason, or: "-"),
+                    item.shown(.attempts), item.shown(.updatedAt, or: "-"),
                 ]
             }
         })
@@ -86,13 +110,13 @@ extension CommandEntry {
         if let campaign = arguments.value("campaign") {
             if device != nil { throw UsageError("--campaign and --device exclude each other") }
             let query = page + [("state", state), ("telephone", telephone)]
-            return try APIRequest("GET", ["v1", "campaigns", campaign, "deliveries"], query: query)
+            return APIRequest("GET", ["v1", "campaigns", campaign, "deliveries"], query: query)
         }
         if state != nil { throw UsageError("--state goes with --campaign") }
         guard (telephone == nil) != (device == nil) else {
             throw UsageError("one of --campaign, --telephone and --device is needed")
         }
-        return try APIRequest(
+        return APIRequest(
             "GET", ["v1", "deliveries"], query: page + [("telephone", telephone), ("token", device)])
     }
 
@@ -109,21 +133,20 @@ extension CommandEntry {
             let query = try [
                 ("campaign", arguments.value("campaign")), ("state", notificationStates.option(arguments)),
             ]
-            return try APIRequest("GET", ["v1", "notifications"], query: page + query)
+            return APIRequest("GET", ["v1", "notifications"], query: page + query)
         },
         note: PageOptions.next,
-        text: { _, reply in
+        text: { _, answer in
             let columns: [TextTable.Column] = [
-                .init("CAMPAIGN"), .init("TYPE"), .init("URL"), .init("STATE"), .init("TRIES", .right), .init("LAST"),
-                .init("ANSWER"), .init("NEXT"),
+                "CAMPAIGN", "TYPE", "URL", "STATE", .right("TRIES"), "LAST", "ANSWER", "NEXT",
             ]
-            return reply.table(columns, none: "no notifications") { item in
-                let attempts = item["attempts"]?.array ?? []
-                let answer = attempts.last.map { $0.shown("error").isEmpty ? $0.shown("status") : $0.shown("error") }
+            return answer.table(columns, none: "no notifications") { item in
+                let attempts = item.list(.attempts)
+                let last = attempts.last ?? .null
                 return [
-                    item.shown("campaign"), item.shown("type"), item.shown("url"), item.shown("state"),
-                    "\(attempts.count)", attempts.last?.shown("at") ?? "-", answer ?? "-",
-                    item.shownOrDash("nextAttemptAt"),
+                    item.shown(.campaign), item.shown(.type), item.shown(.url), item.shown(.state),
+                    "\(attempts.count)", last.shown(.at, or: "-"), last.shown(.error, or: last.shown(.status, or: "-")),
+                    item.shown(.nextAttemptAt, or: "-"),
                 ]
             }
         })

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
+import APIModel
 import RelayStore
 import Telemetry
 import Terminal
+import WireFormat
 
 extension CommandEntry {
     static let tokensCreate = request(
@@ -19,12 +20,11 @@ extension CommandEntry {
         examples: ["upgrade-relay tokens create --name app-backend --scope devices --scope status"],
         request: { arguments in
             let name = try arguments.require("name")
-            let scopes = try scopes(arguments).map(JSONTree.string)
-            return try APIRequest(
-                "POST", ["v1", "tokens"], json: .object(["name": .string(name), "scopes": .array(scopes)]))
+            let scopes = try scopes(arguments).map(JSONValue.string)
+            return APIRequest("POST", ["v1", "tokens"], json: ["name": .string(name), "scopes": .array(scopes)])
         },
         note: { _ in "Keep it now: it is not shown again.\n" },
-        text: { "\($1.tree.shown("token"))\n" })
+        text: { "\($1.shown(.token))\n" })
 
     private static var scopeNames: String { Scope.allCases.map(\.rawValue).joined(separator: ", ") }
 
@@ -44,12 +44,13 @@ extension CommandEntry {
     static let tokensList = request(
         ["tokens", "list"], "Lists the API tokens: names and rights, never the tokens themselves",
         examples: ["upgrade-relay tokens list"],
-        request: { _ in APIRequest("GET", "/v1/tokens") },
-        text: { _, reply in
-            let columns: [TextTable.Column] = [.init("NAME"), .init("SCOPES"), .init("CREATED"), .init("REVOKED")]
-            return reply.table(columns, none: "no tokens") { token in
-                let scopes = (token["scopes"]?.array ?? []).compactMap(\.string).joined(separator: " ")
-                return [token.shown("name"), scopes, token.shownOrDash("createdAt"), token.shownOrDash("revokedAt")]
+        request: { _ in APIRequest("GET", ["v1", "tokens"]) },
+        text: { _, answer in
+            answer.table(["NAME", "SCOPES", "CREATED", "REVOKED"], none: "no tokens") { token in
+                let scopes = token.list(.scopes).compactMap(\.string).joined(separator: " ")
+                return [
+                    token.shown(.name), scopes, token.shown(.createdAt, or: "-"), token.shown(.revokedAt, or: "-"),
+                ]
             }
         })
 
@@ -58,7 +59,7 @@ extension CommandEntry {
         positionals: [PositionalSpec("NAME", "the token's name")],
         examples: ["upgrade-relay tokens revoke app-backend"],
         request: { try APIRequest("DELETE", ["v1", "tokens", $0.require("NAME")]) },
-        done: { try .object(["name": .string($0.require("NAME")), "revoked": .bool(true)]) },
+        done: { ["name": .string(try $0.require("NAME")), "revoked": .bool(true)] },
         text: { arguments, _ in "token \(try arguments.require("NAME")) revoked\n" })
 
     static let logLevel = request(
@@ -73,11 +74,11 @@ extension CommandEntry {
         ],
         examples: ["upgrade-relay log level debug", "upgrade-relay log level"],
         request: { arguments in
-            guard let name = arguments.positional("LEVEL") else { return APIRequest("GET", "/v1/log") }
+            guard let name = arguments.positional("LEVEL") else { return APIRequest("GET", ["v1", "log"]) }
             guard let level = LogLevel(name: name) else {
                 throw UsageError("LEVEL: \"\(name)\" is not a level; debug, info, notice, warning or error")
             }
-            return try APIRequest("PUT", ["v1", "log"], json: .object(["level": .string(level.name)]))
+            return APIRequest("PUT", ["v1", "log"], json: ["level": .string(level.name)])
         },
-        text: { "the log's level is \($1.tree.shown("level"))\n" })
+        text: { "the log's level is \($1.shown(.level))\n" })
 }

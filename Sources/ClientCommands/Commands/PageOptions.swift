@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import Terminal
+import WireFormat
 
 /// One page of a list.
 enum PageOptions {
@@ -14,7 +16,7 @@ enum PageOptions {
     }
 
     /// That there is another page, for standard error.
-    @Sendable static func next(_ reply: RelayClient.Reply) -> String? {
-        reply.next.map { "there is more: --cursor \(DisplayWidth.sanitised($0))\n" }
+    @Sendable static func next(_ answer: JSONValue) -> String? {
+        answer[.next]?.string.map { "there is more: --cursor \(DisplayWidth.sanitised($0))\n" }
     }
 }

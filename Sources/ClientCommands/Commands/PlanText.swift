@@ -1,24 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-package import APIModel
-package import Configuration
+import APIModel
 import Terminal
 import UpgradeRules
+package import WireFormat
 
 /// A dry run as people read it.
 package enum PlanText {
-    package static func text(_ plan: PlanBody<JSONTree>) throws -> String {
-        let audience = plan.audience
-        var table = TextTable([.init("DEVICES"), .init("COUNT", .right), .init("SHARE", .right)])
-        table.add(["audience", Quantity.count(audience), Quantity.percent(audience, of: audience)])
-        table.add(["would be pushed", Quantity.count(plan.toPush), Quantity.percent(plan.toPush, of: audience)])
-        table.add(["filtered", Quantity.count(plan.filtered), Quantity.percent(plan.filtered, of: audience)])
-        for (reason, count) in plan.filteredBy.sorted(by: { $0.key < $1.key }) where count > 0 {
-            table.add(["  \(reason)", Quantity.count(count), Quantity.percent(count, of: audience)])
-        }
-        var text = table.text
-        let warnings = WarningText.lines(plan.warnings)
-        if !warnings.isEmpty { text += "\n" + warnings.map { $0 + "\n" }.joined() }
-        text += "\none push, \(plan.samplePayloadSize) of \(UpgradePayload.maximumSize) bytes\n"
-        return try text + RelayClient.text(plan.samplePayload, pretty: true) + "\n"
+    package static func text(_ plan: JSONValue) -> String {
+        let (audience, toPush) = (plan.count(.audience), plan.count(.toPush))
+        var table = AudienceTable(audience)
+        table.add("would be pushed", toPush)
+        table.add("filtered", audience - toPush)
+        table.add(reasons: plan[.filteredBy])
+        let warnings = plan.warnings
+        let payload = (plan[.samplePayload] ?? .null).text(isPretty: true)
+        return table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
+            + "\none push, \(plan.count(.samplePayloadSize)) of \(UpgradePayload.maximumSize) bytes\n\(payload)\n"
     }
+}
+
+/// What becomes of an audience: the devices, their number, their share.
+struct AudienceTable {
+    private var table = TextTable(["DEVICES", .right("COUNT"), .right("SHARE")])
+    private let audience: Int64
+
+    init(_ audience: Int64) {
+        self.audience = audience
+        add("audience", audience)
+    }
+
+    mutating func add(_ name: String, _ count: Int64) {
+        table.add([name, Quantity.count(count), Quantity.percent(count, of: audience)])
+    }
+
+    /// A line for each reason that was met, by name.
+    mutating func add(reasons: JSONValue?) {
+        for reason in (reasons?.object ?? []).sorted(by: { $0.name < $1.name }) {
+            if let count = reason.value.integer, count > 0 { add("  \(reason.name)", count) }
+        }
+    }
+
+    var text: String { table.text }
 }

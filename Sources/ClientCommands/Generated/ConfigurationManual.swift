@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import WireFormat
 
 /// upgrade-relay.json5(5), laid out as man-pages(7) wants it. What each key may hold and its default are the reader's own
 /// words, so that they cannot be other than what it does; a test holds the list of keys to it. Pure.
@@ -45,7 +46,7 @@ enum ConfigurationManual {
 
     /// Every key that the reader knows, but for the three places of a secret.
     static var keys: [ConfigurationKey] {
-        let all = RelayConfiguration.keys((try? ConfigurationFile.json5(Array(exemplar.utf8))) ?? .null)
+        let all = RelayConfiguration.keys((try? JSON5Reader.read(Array(exemplar.utf8)).value) ?? .null)
         let secrets = Set(all.filter { $0.values == .secret }.map(\.path))
         return all.filter { key in
             !secrets.contains { secret in key.path.hasPrefix("\(secret).") }

@@ -40,12 +40,11 @@ package struct GenerateCommand: Command {
     }
 
     package static func text(_ kind: Kind, of tree: CommandTree) -> String {
-        let specs = tree.commands.map { $0.spec }
-        return switch kind {
-        case .bash: BashCompletion(specs).text
-        case .zsh: ZshCompletion(specs).text
-        case .fish: FishCompletion(specs).text
-        case .man: ManualPage(specs).text
+        switch kind {
+        case .bash: CompletionScript.bash
+        case .zsh: CompletionScript.zsh
+        case .fish: CompletionScript.fish
+        case .man: ManualPage(tree.commands.map { $0.spec }).text
         case .configuration: ConfigurationManual.text
         case .metrics: MetricCatalogue.page
         }

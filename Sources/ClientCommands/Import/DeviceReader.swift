@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import Foundation
 import RelayEngine
 import Terminal
@@ -107,7 +108,7 @@ package struct DeviceReader: Sendable {
         var count: Int
 
         init(_ names: [String]) {
-            fields = DeviceLine.columns.map { names.firstIndex(of: $0) }
+            fields = DeviceLine.columns.map { names.firstIndex(of: $0.rawValue) }
             count = names.count
         }
 
@@ -132,14 +133,42 @@ package struct DeviceReader: Sendable {
         do throws(RefusedLine) {
             let place = try place(
                 app: columns.value(0, of: record), platform: columns.value(1, of: record), line: record.line)
-            var device = DeviceLine(app: place.app, platform: place.platform, json: [])
-            device.json.reserveCapacity(record.bytes.count + 80)
-            DeviceLine.append(to: &device.json) { columns.value($0 + 2, of: record) }
-            item = .device(line: record.line, device)
+            let json = Self.json { columns.value($0, of: record) }
+            item = .device(line: record.line, DeviceLine(app: place.app, platform: place.platform, json: json))
         } catch {
             item = .refused(error)
         }
         try receive(item)
+    }
+
+    /// The object of a device, from its token on. What is empty counts as absent, because CSV cannot say null.
+    ///
+    /// - Parameter value: of a column, by its place among all.
+    private static func json(_ value: (Int) -> ArraySlice<UInt8>) -> [UInt8] {
+        var json: [UInt8] = []
+        json.reserveCapacity(256)
+        for (name, column) in names {
+            let value = value(column)
+            if value.isEmpty { continue }
+            json.append(UInt8(ascii: json.isEmpty ? "{" : ","))
+            json += name
+            if value.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) {
+                json.append(UInt8(ascii: "\""))
+                json += value
+                json.append(UInt8(ascii: "\""))
+            } else {
+                // JSON is UTF-8 (RFC 8259, 8.1): what is not becomes U+FFFD.
+                JSONWriter.append(quoted: String(decoding: value, as: UTF8.self), to: &json)
+            }
+        }
+        if json.isEmpty { json.append(UInt8(ascii: "{")) }
+        json.append(UInt8(ascii: "}"))
+        return json
+    }
+
+    /// The columns behind app and platform, as they stand before their values.
+    private static let names = DeviceLine.columns.enumerated().dropFirst(2).map {
+        (Array("\"\($0.element.rawValue)\":".utf8), $0.offset)
     }
 
     /// Where a line belongs by its own columns, or by what the command was given where they are empty.
@@ -164,9 +193,10 @@ package struct DeviceReader: Sendable {
 
     private func checked(_ header: [String]) throws -> [String] {
         let names = header.map { $0.trimmingCharacters(in: .whitespaces) }
-        let known = DeviceLine.columns.joined(separator: ", ")
-        for name in names where !DeviceLine.columns.contains(name) {
-            let nearest = Suggestion.nearest(to: name, among: DeviceLine.columns).map { "; did you mean \"\($0)\"?" }
+        let columns = DeviceLine.columns.map(\.rawValue)
+        let known = columns.joined(separator: ", ")
+        for name in names where !columns.contains(name) {
+            let nearest = Suggestion.nearest(to: name, among: columns).map { "; did you mean \"\($0)\"?" }
             throw CommandFailure(
                 .failed, "the header names an unknown column \"\(DisplayWidth.sanitised(name))\"\(nearest ?? "")",
                 hint: "the first line names the columns: \(known)")
@@ -216,11 +246,15 @@ package struct DeviceReader: Sendable {
             return try place(
                 app: plain.app.map { bytes[$0] } ?? [], platform: plain.platform.map { bytes[$0] } ?? [], line: line)
         }
-        guard let object = try? JSONSerialization.jsonObject(with: Data(bytes[range])) as? [String: Any] else {
-            throw RefusedLine(line: line, reason: "not a JSON object")
+        let device: JSONValue
+        do throws(JSONSyntaxError) {
+            device = try JSONReader.read(bytes, in: range)
+        } catch {
+            throw RefusedLine(line: line, reason: "not JSON, \(error)")
         }
+        guard device.object != nil else { throw RefusedLine(line: line, reason: "not a JSON object") }
         return try checked(
-            app: object["app"] as? String ?? app, platform: object["platform"] as? String ?? platform, line: line)
+            app: device[.app]?.string ?? app, platform: device[.platform]?.string ?? platform, line: line)
     }
 
     private func checked(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
+import APIModel
+import WireFormat
 
 /// Sends devices to the API many thousand at a time, and keeps account of what became of them. While one request is under way
 /// the next is filled; never are two under way, so that of two lines with one token the later one counts.
@@ -95,8 +96,10 @@ package struct DeviceUpload: Sendable {
     }
 
     private static func request(_ batch: Batch) -> APIRequest {
-        let path = APIPath.make(["v1", "apps", batch.app, batch.platform, "devices"])
-        return APIRequest("POST", path, body: batch.body, contentType: "application/x-ndjson")
+        var request = APIRequest("POST", ["v1", "apps", batch.app, batch.platform, "devices"])
+        request.body = batch.body
+        request.contentType = "application/x-ndjson"
+        return request
     }
 
     /// Waits for the request that is under way, if there is one, and notes its answer. To be called where the import ends
@@ -123,36 +126,36 @@ package struct DeviceUpload: Sendable {
             return 0
         }
         guard answer.isSuccess else { throw Problem(answer).failure }
-        let reply = try RelayClient.reply(answer).tree
-        let entries = reply["refused"]?.array ?? []
-        var lastTold = 0
+        let reply = try RelayClient.Reply(answer).json
+        let entries = reply.list(.refused)
+        var lastNamed = 0
         for entry in entries {
-            let number = Int(entry.count("line"))
-            lastTold = max(lastTold, number)
+            let number = Int(entry.count(.line))
+            lastNamed = max(lastNamed, number)
             let line = batch.lines.indices.contains(number - 1) ? batch.lines[number - 1] : number
-            refuse(RefusedLine(line: line, reason: entry.shown("reason")))
+            refuse(RefusedLine(line: line, reason: entry.shown(.reason)))
         }
-        let untold = (reply["refusedCount"]?.integer ?? 0) - Int64(entries.count)
-        if untold > 0, (1..<batch.lines.count).contains(lastTold) {
-            try await askAgain(batch, after: lastTold, untold: untold)
+        let unnamed = reply.count(.refusedCount) - Int64(entries.count)
+        if unnamed > 0, (1..<batch.lines.count).contains(lastNamed) {
+            try await askAgain(batch, after: lastNamed, unnamed: unnamed)
         } else {
-            // It did not tell of each; that must not make the count wrong.
-            tally.refusedCount += max(0, untold)
+            // It did not name each; that must not make the count wrong.
+            tally.refusedCount += max(0, unnamed)
         }
-        return reply.count("stored")
+        return reply.count(.stored)
     }
 
-    /// The relay tells the reasons of so many refused lines and counts the rest. What is behind the last one that it told of
-    /// is sent once more, which does no harm, and less at a time as it tells more.
-    private mutating func askAgain(_ batch: Batch, after told: Int, untold: Int64) async throws {
+    /// The relay names so many refused lines with their reasons and counts the rest. What is behind the last one that it
+    /// named is sent once more, which does no harm, and less at a time as it names more.
+    private mutating func askAgain(_ batch: Batch, after named: Int, unnamed: Int64) async throws {
         let before = tally.refusedCount
         var rest = Batch(app: batch.app, platform: batch.platform)
-        rest.lines = Array(batch.lines[told...])
+        rest.lines = Array(batch.lines[named...])
         let ends = batch.body.indices.lazy.filter { batch.body[$0] == UInt8(ascii: "\n") }
-        rest.body = Array(batch.body[(ends.dropFirst(told - 1).first.map { $0 + 1 } ?? 0)...])
+        rest.body = Array(batch.body[(ends.dropFirst(named - 1).first.map { $0 + 1 } ?? 0)...])
         _ = try await note(try await client.transport.send(Self.request(rest)), rest)
         // The relay may have been set up differently in between: what it counted first is what was refused.
-        tally.refusedCount = max(tally.refusedCount, before + untold)
+        tally.refusedCount = max(tally.refusedCount, before + unnamed)
     }
 
     private mutating func refuse(_ line: RefusedLine) {

@@ -31,7 +31,7 @@ extension FuzzTarget {
         let width = bytes.count % 80
         let cut = DisplayWidth.truncated(shown, to: width)
         try hold(DisplayWidth.columns(cut) <= width, "\(DisplayWidth.columns(cut)) columns of \(width)")
-        var table = TextTable([.init("A"), .init("B", .right)])
+        var table = TextTable(["A", .right("B")])
         table.add([name, value])
         for line in table.lines() + TextTable.fields([("a", value)]).split(separator: "\n").map(String.init) {
             try hold(isShowable(line), "a table's line: \(line.debugDescription)")

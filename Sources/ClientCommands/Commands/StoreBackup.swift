@@ -1,53 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
-import Foundation
 import RelayStore
 import RelayStoreSQLite
 import Synchronization
 import Terminal
+import WireFormat
 
-struct StoreBackupCommand: Command {
-    static let spec = CommandSpec(
-        path: ["store", "backup"],
-        purpose: "Copies the store to a file while the daemon works on it",
+extension CommandEntry {
+    static let storeBackup = client(
+        ["store", "backup"], "Copies the store to a file while the daemon works on it",
         discussion:
             "The daemon makes the copy and sends it; this command writes FILE, for its user alone, and gives it its name when all of it is on the disk. Campaigns go on meanwhile. Where no daemon runs, the store's file is copied. To restore: stop the daemon, put the copy in the store's place, start it.",
         positionals: [PositionalSpec("FILE", "the file to make")],
-        options: [.flag("force", "replace the file if it is there")] + ConnectionOptions.specs,
-        examples: ["upgrade-relay store backup /var/backups/relay.db --force"],
-        exitCodes: ConnectionOptions.exitCodes + [.configuration])
-
-    private let connection: ConnectionOptions
-    private let configPath: String?
-    private let path: String
-    private let replaces: Bool
-
-    init(_ arguments: ParsedArguments) throws {
-        connection = try ConnectionOptions(arguments)
-        configPath = arguments.value("config")
-        path = try arguments.require("FILE")
-        replaces = arguments.flag("force")
-    }
-
-    func run(_ context: CommandContext) async throws -> ExitCode {
-        let work = try BackupWork(
-            file: BackupFile(path, replaces: replaces), console: context.console,
-            isQuiet: connection.isQuiet || connection.isJSON)
-        do {
-            try await work.fetch(connection.client(context))
-        } catch let error as CommandFailure
-            where error.code == .unreachable && connection.address == nil && !work.hasBegun
-        {
-            let file = ConfigurationFile.located(option: configPath, environment: context.environment)
-            try work.copy(file.load().store.sqlitePath)
+        options: [.flag("force", "replace the file if it is there")],
+        examples: ["upgrade-relay store backup /var/backups/relay.db --force"], readsConfiguration: true
+    ) { run in
+        let path = try run.arguments.require("FILE")
+        let work = BackupWork(file: try BackupFile(path, replaces: run.arguments.flag("force")), run)
+        try await run.ask {
+            try await work.fetch()
+        } orFile: {
+            try work.copy($0)
+        } hasBegun: {
+            work.hasBegun
         }
-        let size = work.size
-        if connection.isJSON {
-            let json = JSONTree.object(["file": .string(path), "size": .integer(size)])
-            context.console.writeLine(try RelayClient.text(json))
-        } else {
-            context.console.writeLine("\(DisplayWidth.sanitised(path)): \(Quantity.bytes(size))")
-        }
+        run.show(
+            ["file": .string(path), "size": .integer(work.size)],
+            "\(DisplayWidth.sanitised(path)): \(Quantity.bytes(work.size))\n")
         return .done
     }
 }
@@ -68,23 +46,20 @@ private final class BackupWork: Sendable {
     private let path: String
     private let partial: String
     private let replaces: Bool
-    private let console: Console
-    private let isQuiet: Bool
+    private let run: ClientRun
 
-    init(file: sending BackupFile, console: Console, isQuiet: Bool) {
+    init(file: sending BackupFile, _ run: ClientRun) {
         (path, partial, replaces) = (file.path, file.partial, file.replaces)
         state = Mutex(State(file: file))
-        self.console = console
-        self.isQuiet = isQuiet
+        self.run = run
     }
 
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
     var size: Int64 { state.withLock { $0.size } }
 
-    func fetch(_ client: RelayClient) async throws {
-        var request = APIRequest("GET", "/v1/store/backup")
-        request.accept = "application/vnd.upgrade-relay.backup"
-        let answer = try await client.transport.pieces(request) { piece in
+    func fetch() async throws {
+        let request = APIRequest("GET", ["v1", "store", "backup"], accept: "application/vnd.upgrade-relay.backup")
+        let answer = try await run.client().transport.pieces(request) { piece in
             try self.state.withLock { state in try self.take(piece, &state) }
             return true
         }
@@ -104,14 +79,14 @@ private final class BackupWork: Sendable {
         for event in try state.reader.feed(piece) {
             switch event {
             case .progress(let done, let total):
-                let display = state.copying ?? display("copying", total)
+                let display = state.copying ?? run.progress("copying", total: total, unit: .bytes)
                 state.copying = display
                 display.update(done: done)
                 if done == total { display.finish(done: done) }
             case .size(let size):
                 state.size = size
                 try state.file.create()
-                state.receiving = display("writing", size)
+                state.receiving = run.progress("writing", total: size, unit: .bytes)
             case .data(let bytes):
                 try state.file.append(bytes)
                 state.received += Int64(bytes.count)
@@ -122,7 +97,7 @@ private final class BackupWork: Sendable {
 
     /// Without a daemon.
     func copy(_ store: String) throws {
-        let display = display("copying", nil)
+        let display = run.progress("copying", unit: .bytes)
         var size: Int64 = 0
         do {
             try SQLiteStore.backUp(file: store, to: partial) { progress in
@@ -136,9 +111,5 @@ private final class BackupWork: Sendable {
         display.finish(done: size)
         try BackupFile.publish(partial, as: path, replaces: replaces)
         state.withLock { $0.size = size }
-    }
-
-    private func display(_ label: String, _ total: Int64?) -> ProgressDisplay {
-        ProgressDisplay(console, label: label, total: total, unit: .bytes, isQuiet: isQuiet)
     }
 }

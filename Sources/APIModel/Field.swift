@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import WireFormat
+
+/// The members of what the API answers and commands read, each spelt here alone: the API writes through these names, and the
+/// commands read through them.
+package enum Field: String, Sendable {
+    // Lists, problems, and what a long work tells.
+    case items, next, warnings, title, detail, errors, field, reason, error, begins, isDone, done, total
+    // Apps and their versions.
+    case app, platform, required, latest, downloadUrl, message, telephones, builds, version, campaign, history
+    case actor, source, createdAt, updatedAt
+    // Dry runs.
+    case toPush, samplePayload, samplePayloadSize
+    // Campaigns; what `counts` holds are states of deliveries beside `audience`.
+    case id, state, startedAt, finishedAt, expiresAt, waitingUntil, counts, audience, filteredBy, rejectedBy, upgraded
+    case ratePerSecond, secondsLeft, rateLimit, wave
+    case number, of, percent, devices, pending, accepted, failed, begunAt, endedAt, nextAt
+    // Deliveries and devices.
+    case token, telephone, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
+    case stored, refusedCount, refused, line
+    // Alerts, API tokens, notifications, the log.
+    case blocking, endsAt, createdBy, name, scopes, revokedAt, type, url, at, milliseconds, status, level
+    // The store.
+    case path, size, schemaVersion, newestSchemaVersion, chain, appliedAt, firstInstalled, current, release, openedAt
+    case faults, check, campaigns, deliveries, formerTelephones, webhooks, alerts, notifications, freed, longestPause
+}
+
+extension JSONWriter {
+    package mutating func name(_ field: Field) { name(field.rawValue) }
+
+    package mutating func member(_ field: Field, _ value: String?) { member(field.rawValue, value) }
+
+    package mutating func member(_ field: Field, _ value: Int64?) { member(field.rawValue, value) }
+
+    package mutating func member(_ field: Field, _ value: Timestamp?) { member(field.rawValue, value) }
+
+    package mutating func member(_ field: Field, strings: [String]?) { member(field.rawValue, strings: strings) }
+
+    package mutating func member(_ field: Field, _ value: Bool) {
+        name(field)
+        bool(value)
+    }
+}
+
+extension JSONValue {
+    package subscript(field: Field) -> JSONValue? { self[field.rawValue] }
+
+    /// The elements of a member; none where it is no array.
+    package func list(_ field: Field) -> [JSONValue] { self[field]?.array ?? [] }
+
+    /// The member as a count; 0 where it is missing.
+    package func count(_ field: Field) -> Int64 { self[field]?.integer ?? 0 }
+}

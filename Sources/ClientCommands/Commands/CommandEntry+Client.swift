@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import Terminal
+import WireFormat
+
+/// One run of a command that talks to the daemon.
+struct ClientRun: Sendable {
+    let arguments: ParsedArguments
+    let connection: ConnectionOptions
+    let context: CommandContext
+
+    var console: Console { context.console }
+
+    func client() throws -> RelayClient { try connection.client(context) }
+
+    /// Writes the result: with `--json` as JSON, else as text for people.
+    func show(_ json: @autoclosure () -> String, _ text: @autoclosure () throws -> String) rethrows {
+        if connection.isJSON { console.writeLine(json()) } else { console.write(try text()) }
+    }
+
+    func show(_ json: JSONValue, _ text: @autoclosure () throws -> String) rethrows {
+        try show(json.text(), try text())
+    }
+
+    func progress(_ label: String, total: Int64? = nil, unit: Progress.Unit = .items) -> ProgressDisplay {
+        ProgressDisplay(
+            console, label: label, total: total, unit: unit, isQuiet: connection.isQuiet || connection.isJSON)
+    }
+
+    /// Asks the daemon; where none answers at the control socket, turns to the store's file, which the configuration names.
+    ///
+    /// - Parameter hasBegun: whether the daemon has answered already; then nothing else is asked.
+    func ask<Value>(
+        _ daemon: () async throws -> Value, orFile file: (String) throws -> Value, hasBegun: () -> Bool = { false }
+    ) async throws -> Value {
+        do {
+            return try await daemon()
+        } catch let error as CommandFailure
+            where error.code == .unreachable && connection.address == nil && !hasBegun()
+        {
+            // The socket may only be closed to this user; then the file is as well, and the error says so.
+            return try file(connection.configurationFile(context).load().store.sqlitePath)
+        }
+    }
+}
+
+extension CommandEntry {
+    /// A command that talks to the daemon.
+    ///
+    /// - Parameters:
+    ///   - urlIsDownload: whether `--url` is the download URL (`ConnectionOptions`).
+    ///   - readsConfiguration: whether a configuration that is invalid may end it.
+    static func client(
+        _ path: [String], _ purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
+        options: [OptionSpec] = [], examples: [String], urlIsDownload: Bool = false, readsConfiguration: Bool = false,
+        run: @escaping @Sendable (ClientRun) async throws -> ExitCode
+    ) -> CommandEntry {
+        let spec = CommandSpec(
+            path: path, purpose: purpose, discussion: discussion, positionals: positionals,
+            options: options + (urlIsDownload ? ConnectionOptions.specsBesideDownloadURL : ConnectionOptions.specs),
+            examples: examples,
+            exitCodes: [.done, .failed, .usage, .unreachable] + (readsConfiguration ? [.configuration] : []))
+        return CommandEntry(spec) { arguments, context in
+            let connection = try ConnectionOptions(arguments, urlIsDownload: urlIsDownload)
+            return try await run(ClientRun(arguments: arguments, connection: connection, context: context))
+        }
+    }
+
+    /// A command that asks the daemon one thing and shows the answer: with `--json` as it came, else as `text` says it.
+    ///
+    /// - Parameters:
+    ///   - request: made of what was given before anything is asked.
+    ///   - done: what `--json` prints where the daemon answers without a body.
+    ///   - note: what goes to standard error after the text.
+    static func request(
+        _ path: [String], _ purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
+        options: [OptionSpec] = [], examples: [String], urlIsDownload: Bool = false,
+        request: @escaping @Sendable (ParsedArguments) throws -> APIRequest,
+        done: (@Sendable (ParsedArguments) throws -> JSONValue)? = nil,
+        note: @escaping @Sendable (JSONValue) -> String? = { _ in nil },
+        text: @escaping @Sendable (ParsedArguments, JSONValue) throws -> String
+    ) -> CommandEntry {
+        client(
+            path, purpose, discussion: discussion, positionals: positionals, options: options, examples: examples,
+            urlIsDownload: urlIsDownload
+        ) { run in
+            let reply = try await run.client().reply(to: request(run.arguments))
+            if let done, reply.bytes.isEmpty {
+                try run.show(done(run.arguments), text(run.arguments, reply.json))
+            } else {
+                try run.show(reply.text, text(run.arguments, reply.json))
+            }
+            if !run.connection.isJSON, let note = note(reply.json) { run.console.writeError(note) }
+            return .done
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import Foundation
+import RelayAPI
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Terminal
+import WireFormat
+
+extension CommandEntry {
+    static let storeStatus = client(
+        ["store", "status"], "Shows where the store is, how far it has grown, and which release made it",
+        discussion:
+            "Asks the daemon. Where none runs, reads the file that the configuration names and changes nothing.",
+        examples: ["upgrade-relay store status"], readsConfiguration: true
+    ) { run in
+        let (reply, isRunning) = try await run.ask {
+            (try await run.client().reply(to: APIRequest("GET", ["v1", "store"])), true)
+        } orFile: { path in
+            let body = StoreDocument.json(of: try SQLiteStore.status(ofFile: path))
+            return (try RelayClient.Reply(APIAnswer(status: 200, body: body)), false)
+        }
+        run.show(reply.text, status(reply.json, isRunning: isRunning))
+        return .done
+    }
+
+    private static func status(_ store: JSONValue, isRunning: Bool) -> String {
+        func release(_ value: JSONValue?) -> String {
+            guard let value, value.object != nil else { return "-" }
+            return "release \(value.shown(.release)), schema version \(value.shown(.schemaVersion)), since "
+                + value.shown(.openedAt)
+        }
+        let (version, newest) = (store.shown(.schemaVersion), store.shown(.newestSchemaVersion))
+        var fields = [
+            ("store", store.shown(.path)), ("size", Quantity.bytes(store.count(.size))),
+            ("schema", "version \(version)" + (version == newest ? "" : ", grows to \(newest) when the daemon starts")),
+            ("first installed", release(store[.firstInstalled])), ("current", release(store[.current])),
+        ]
+        if !isRunning { fields.append(("daemon", "does not answer; this is from the file")) }
+        var table = TextTable(["VERSION", "STEP", "DONE"])
+        for step in store.list(.chain) {
+            table.add([step.shown(.version), step.shown(.name), step.shown(.appliedAt, or: "when the daemon starts")])
+        }
+        return "\(TextTable.fields(fields))\nchain\n\(table.text)"
+    }
+
+    static let storeCheck = client(
+        ["store", "check"], "Looks for damage, and for counts that do not add up",
+        discussion:
+            "Asks the daemon, whose work goes on meanwhile; where none runs, looks at the store's file. With FILE it looks at that one, a backup say. Changes nothing. Exit code 1 where something is wrong.",
+        positionals: [PositionalSpec("FILE", "a store that no daemon has open", isRequired: false)],
+        examples: ["upgrade-relay store check", "upgrade-relay store check /var/backups/relay.db"],
+        readsConfiguration: true
+    ) { run in
+        @Sendable func begins(_ name: String) {
+            if run.connection.isQuiet || run.connection.isJSON { return }
+            run.console.writeError("\(DisplayWidth.sanitised(name)) …\n")
+        }
+        func look(at path: String) throws -> JSONValue {
+            do {
+                let faults = try SQLiteStore.check(file: path) { name in
+                    begins(name)
+                    return true
+                }
+                return try JSONReader.read(StoreDocument.json(of: faults))
+            } catch let error as StoreError {
+                throw CommandFailure(.failed, error.context, hint: error.hint)
+            }
+        }
+        func ask() async throws -> JSONValue {
+            let last = Mutex<JSONValue?>(nil)
+            let request = APIRequest("GET", ["v1", "store", "check"], accept: "application/x-ndjson")
+            try await run.client().follow(request, failed: "the check could not be made") { json in
+                if let name = json[.begins]?.string { begins(name) }
+                if json[.faults] != nil { last.withLock { $0 = json } }
+            }
+            guard let result = last.withLock({ $0 }) else {
+                throw CommandFailure(.failed, "the daemon ended the check")
+            }
+            return result
+        }
+        let result =
+            if let file = run.arguments.positional("FILE") {
+                try look(at: file)
+            } else {
+                try await run.ask(ask, orFile: look)
+            }
+        let faults = result.list(.faults)
+        let text = faults.map { "\($0.shown(.check)): \($0.shown(.detail))\n" }.joined()
+        run.show(result, text.isEmpty ? "the store is sound\n" : text)
+        return faults.isEmpty ? .done : .failed
+    }
+
+    static let storePrune = client(
+        ["store", "prune"], "Takes old deliveries, dead devices and the like out of the store",
+        discussion:
+            "Of campaigns that ended before that time the deliveries go; the campaigns stay, with their counts, and no version is announced twice. Webhook ids, ended alerts, devices that were removed or dead and notifications go too. Campaigns that run go on meanwhile. The configuration's store.keep does the same every hour.",
+        options: [.value("older-than", "DURATION", "what ended longer ago than this, such as 90d; at least 1h")],
+        examples: ["upgrade-relay store prune --older-than 90d"]
+    ) { run in
+        guard let text = run.arguments.value("older-than") else {
+            throw UsageError("--older-than is needed, such as --older-than 90d")
+        }
+        guard let age = DurationText.parse(text), age >= .seconds(3600) else {
+            throw UsageError("--older-than: \"\(text)\" is not a duration of at least 1h; write it like \"90d\"")
+        }
+        let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let request = APIRequest(
+            "POST", ["v1", "store", "prune"], json: ["before": .string((now - age).internetTime)],
+            accept: "application/x-ndjson")
+        let last = Mutex<JSONValue>(.null)
+        let display = run.progress("pruning")
+        try await run.client().follow(request, failed: "the store could not be pruned") { report in
+            last.withLock { $0 = report }
+            display.update(done: report.count(.deliveries) + report.count(.devices))
+        }
+        display.finish()
+        let report = last.withLock { $0 }
+        guard report[.isDone]?.bool == true else {
+            throw CommandFailure(
+                .failed, "the pruning was interrupted", hint: "nothing is lost; the next one goes on where it stood")
+        }
+        run.show(
+            report,
+            TextTable.fields([
+                ("campaigns", "\(Quantity.count(report.count(.campaigns))), their counts are kept"),
+                ("deliveries", Quantity.count(report.count(.deliveries))),
+                ("devices", Quantity.count(report.count(.devices))),
+                ("former telephones", Quantity.count(report.count(.formerTelephones))),
+                ("webhook ids", Quantity.count(report.count(.webhooks))),
+                ("alerts", Quantity.count(report.count(.alerts))),
+                ("notifications", Quantity.count(report.count(.notifications))),
+                ("given back", Quantity.bytes(report.count(.freed))),
+                ("longest pause", "\(report.shown(.longestPause)) ms"),
+            ]))
+        return .done
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package import APIModel
+import Terminal
+package import WireFormat
+
+/// An answer as people read it.
+extension JSONValue {
+    /// The JSON itself, for a terminal.
+    package func text(isPretty: Bool = false) -> String { JSONText.shown(bytes(isPretty: isPretty)) }
+
+    /// A member that is one value.
+    ///
+    /// - Parameter none: what is shown where it is missing, null or "".
+    package func shown(_ field: Field, or none: String = "") -> String {
+        switch self[field] {
+        case .string(let text) where !text.isEmpty: DisplayWidth.sanitised(text)
+        case .number(let text): text
+        case .bool(let value): "\(value)"
+        default: none
+        }
+    }
+
+    /// The entries of a page, a row each.
+    func table(_ columns: [TextTable.Column], none: String, row: (JSONValue) -> [String]) -> String {
+        var table = TextTable(columns)
+        for item in list(.items) { table.add(row(item)) }
+        return table.rows.isEmpty ? "\(none)\n" : table.text
+    }
+
+    /// "com.example.app ios".
+    var place: String { "\(shown(.app)) \(shown(.platform))" }
+
+    /// A line for each of the answer's warnings.
+    var warnings: String {
+        list(.warnings).compactMap(\.string).map { "warning: \(DisplayWidth.sanitised($0))\n" }.joined()
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+import WireFormat
+
+@testable import Configuration
+
+@Suite struct JSON5ReaderTests {
+    private func read(_ text: String) throws -> JSONValue {
+        try JSON5Reader.read(Array(text.utf8)).value
+    }
+
+    @Test(arguments: [
+        ("{}", "{}"), ("[]", "[]"), ("null", "null"), ("[true, false]", "[true,false]"),
+        ("{a: 1, 'b': [1, 2,], \"c\": .5,}", #"{"a":1,"b":[1,2],"c":0.5}"#),
+        ("// x\n{ /* y */ a: +1e3, b: 0xFF, c: -Infinity, d: NaN, }", #"{"a":1000,"b":255,"c":-inf,"d":nan}"#),
+        ("[-0x10, 5., -0, -1.5, 1E-2, 9007199254740993, 0.0]", "[-16,5,0,-1.5,0.01,9007199254740993,0]"),
+        ("\u{FEFF}{ $key_1: 'it\\'s' }", #"{"$key_1":"it's"}"#),
+        (#"['\x41\u0042\uD83D\uDE00', "\0\v\b\f\n\r\t\q\"\/"]"#, #"["AB😀","\u0000\u000b\u0008\u000c\n\r\tq\"/"]"#),
+        ("{ a: \"line \\\n goes on\", b: 'and \\\r\non' }", #"{"a":"line  goes on","b":"and on"}"#),
+        ("{ größe: 1, 'a\tb': 2 }", #"{"größe":1,"a\tb":2}"#),
+    ])
+    func `JSON5 is read`(text: String, expected: String) throws {
+        #expect(String(decoding: try read(text).bytes(), as: UTF8.self) == expected)
+    }
+
+    @Test func `Of a key that stands twice the last holds, in the first's place`() throws {
+        let (value, duplicates) = try JSON5Reader.read(Array("{ a: 1, b: 2, a: 3 }".utf8))
+        #expect(String(decoding: value.bytes(), as: UTF8.self) == #"{"a":3,"b":2}"#)
+        #expect(duplicates.count == 1)
+    }
+
+    @Test func `Nesting ends before the stack does`() {
+        let fault = #expect(throws: ConfigurationFault.self) { try read(String(repeating: "[", count: 100_000)) }
+        #expect(fault?.problem == "not JSON5: line 1, column 202: more than 200 objects or lists within each other")
+    }
+
+    @Test(arguments: [
+        ("", "line 1, column 1: a value is missing"),
+        ("{ a: 1", "line 1, column 1: \"{\" is never closed"),
+        ("{\n  a: 'x\n}", "line 2, column 6: a text that begins here is never closed"),
+        ("{a: 1 b: 2}", "line 1, column 7: a comma or } is needed; it was \"b\""),
+        ("{a: yes}", "line 1, column 5: yes is not a value; is it a text that lacks its quotes?"),
+        ("{a: 09}", "line 1, column 5: 09 is not a number; leave out the zeros before it"),
+        ("{a: -007}", "line 1, column 5: -007 is not a value; is it a text that lacks its quotes?"),
+        ("{a: +-1}", "line 1, column 5: +-1 is not a value; is it a text that lacks its quotes?"),
+        ("{a: [1,,2]}", "line 1, column 8: a value is needed; it was \",\""),
+        ("{a 1}", "line 1, column 4: a colon after the key \"a\" is needed; it was \"1\""),
+        ("{ \"x\u{1B}[2J\" 1}", "line 1, column 11: a colon after the key \"x\u{FFFD}[2J\" is needed; it was \"1\""),
+        ("{} {}", "line 1, column 4: \"{\" after the end of the value"),
+        ("{ /* x }", "line 1, column 3: a comment that begins here is never closed"),
+        ("{a: 0x}", "line 1, column 5: 0x is not a value; is it a text that lacks its quotes?"),
+        ("{a: 0X0X}", "line 1, column 5: 0X0X is not a value; is it a text that lacks its quotes?"),
+        ("[-0x1x]", "line 1, column 2: -0x1x is not a value; is it a text that lacks its quotes?"),
+        ("[0x-1]", "line 1, column 2: 0x-1 is not a value; is it a text that lacks its quotes?"),
+        (#"['\x4']"#, "line 1, column 3: 2 hexadecimal digits are needed after \\x"),
+        (#"['a\uD83D']"#, "line 1, column 4: half of a character is written here"),
+        (#"['\u+123']"#, "line 1, column 3: 4 hexadecimal digits are needed after \\u"),
+        (#"['\1']"#, "line 1, column 3: \\1 stands for no character"),
+    ])
+    func `A fault says where and what`(text: String, expected: String) {
+        let fault = #expect(throws: ConfigurationFault.self) { try read(text) }
+        #expect(fault?.problem == "not JSON5: \(expected)")
+    }
+}
