@@ -43,7 +43,7 @@ struct BenchReport {
     mutating func add(_ suite: String, _ title: String, _ rows: [Row]) {
         guard let first = rows.first else { return }
         suites[suite] = rows.map { Dictionary(uniqueKeysWithValues: $0.figures.map { ($0.key, $0.value) }) }
-        var table = TextTable(first.figures.compactMap { $0.heading.map { .init($0, .right) } })
+        var table = TextTable(first.figures.compactMap { $0.heading.map(TextTable.Column.right) })
         for row in rows { table.add(row.figures.filter { $0.heading != nil }.map(\.text)) }
         // At once, also into a pipe: a run takes minutes.
         FileHandle.standardOutput.write(Data("\n\(title)\n\(table.text)".utf8))
