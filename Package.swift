@@ -69,8 +69,8 @@ let package = Package(
         command(
             "relay-bench",
             [
-                "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayEngine", "UpgradeRules", "CLinux",
-                "CAllocationCount",
+                "PushProviders", "HTTP2", "CurlTransport", "Signing", "Terminal", "RelayEngine", "UpgradeRules",
+                "CLinux", "CAllocationCount",
             ]),
         room(
             "RelayDaemon",

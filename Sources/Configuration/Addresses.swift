@@ -7,14 +7,11 @@ package struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
     /// A DNS name or an IP address, without brackets.
     package var host: String
     package var port: UInt16
+}
 
-    package init(host: String, port: UInt16) {
-        self.host = host
-        self.port = port
-    }
-
+extension ServerAddress {
     /// "https://127.0.0.1:2197", "https://[::1]:2197", "https://api.push.apple.com"; no path, no user, no query.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         guard text.lowercased().hasPrefix("https://") else { return nil }
         var rest = text.dropFirst("https://".count)
         if rest.hasSuffix("/") { rest = rest.dropLast() }

@@ -49,58 +49,56 @@ package struct JSON5Reader {
     }
 
     private mutating func object() throws(ConfigurationFault) -> [JSONMember] {
-        let start = place
-        try enter()
         var members: [JSONMember] = []
         var places: [String: Int] = [:]
-        while true {
-            try space()
-            if take("}") { break }
-            let keyPlace = place
-            let key = try self.key(opened: start)
-            try space()
-            guard take(":") else { throw unexpected("a colon after the key \"\(Self.shown(key))\"", opened: start) }
-            let member = JSONMember(name: key, value: try value())
-            if let first = places[key] {
-                members[first] = member
-                if duplicates.count < Self.mostDuplicates {
-                    let problem = "the key \"\(Self.shown(key))\" stands here a second time"
-                    duplicates.append(ConfigurationFault("", "\(position(keyPlace)): \(problem)"))
-                }
-            } else {
+        try list(closedBy: "}") { reader, start throws(ConfigurationFault) in
+            let keyPlace = reader.place
+            let key = try reader.key(opened: start)
+            try reader.space()
+            guard reader.take(":") else {
+                throw reader.unexpected("a colon after the key \"\(Self.shown(key))\"", opened: start)
+            }
+            let member = JSONMember(name: key, value: try reader.value())
+            guard let first = places[key] else {
                 places[key] = members.count
                 members.append(member)
+                return
             }
-            try space()
-            if take(",") { continue }
-            guard take("}") else { throw unexpected("a comma or }", opened: start) }
-            break
+            members[first] = member
+            if reader.duplicates.count < Self.mostDuplicates {
+                let problem = "the key \"\(Self.shown(key))\" stands here a second time"
+                reader.duplicates.append(ConfigurationFault("", "\(reader.position(keyPlace)): \(problem)"))
+            }
         }
-        depth -= 1
         return members
     }
 
     private mutating func array() throws(ConfigurationFault) -> [JSONValue] {
-        let start = place
-        try enter()
         var elements: [JSONValue] = []
-        while true {
-            try space()
-            if take("]") { break }
-            elements.append(try value())
-            try space()
-            if take(",") { continue }
-            guard take("]") else { throw unexpected("a comma or ]", opened: start) }
-            break
-        }
-        depth -= 1
+        try list(closedBy: "]") { reader, _ throws(ConfigurationFault) in elements.append(try reader.value()) }
         return elements
     }
 
-    private mutating func enter() throws(ConfigurationFault) {
+    /// What stands within brackets, with a comma behind each but perhaps the last.
+    ///
+    /// - Parameter element: reads one; gets the place of the opening bracket.
+    private mutating func list(
+        closedBy close: Unicode.Scalar, _ element: (inout JSON5Reader, Int) throws(ConfigurationFault) -> Void
+    ) throws(ConfigurationFault) {
+        let start = place
         place += 1
         depth += 1
         guard depth <= 200 else { throw fault("more than 200 objects or lists within each other") }
+        while true {
+            try space()
+            if take(close) { break }
+            try element(&self, start)
+            try space()
+            if take(",") { continue }
+            guard take(close) else { throw unexpected("a comma or \(close)", opened: start) }
+            break
+        }
+        depth -= 1
     }
 
     private mutating func key(opened start: Int) throws(ConfigurationFault) -> String {

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import Terminal
+package import Terminal
 
 /// Writes files that nobody else may read.
 package enum PrivateFile {
     /// Replaces the file's contents; a new file gets the mode 0600 before anything is in it.
-    package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600) throws {
+    package static func write(_ bytes: [UInt8], to path: String, mode: UInt32 = 0o600) throws(CommandFailure) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(path) }
         defer { close(descriptor) }
+        try append(bytes, to: descriptor, of: path)
+    }
+
+    /// Writes all of it to a file that is open.
+    package static func append(_ bytes: [UInt8], to descriptor: CInt, of path: String) throws(CommandFailure) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw failure(path)
-            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure(path) }
             rest = rest.dropFirst(count)
         }
     }
 
-    private static func failure(_ path: String) -> CommandFailure {
+    /// That the call before could not write it, by `errno`.
+    package static func failure(_ path: String) -> CommandFailure {
         CommandFailure(.failed, "\(path) cannot be written: \(unsafe String(cString: strerror(errno)))")
     }
 }

@@ -7,7 +7,8 @@ import Glibc
 ///
 /// nghttp2 takes a block for each stream, each frame, each request's fields and each field of an answer. With hundreds of
 /// streams that is more than malloc keeps at hand for a thread, and the block that came back last is the one that the CPU
-/// still has in its cache. What is kept is the most that was in use at a time, below 2 MB for a thousand streams; what a burst
+/// still has in its cache. Without it a push took six calls of malloc instead of 0.1, and the lane 15% more CPU at 100 streams
+/// and 10% more at 1,000 (`relay-bench --only transport`, in turns). What is kept is the most that was in use at a time, below 2 MB for a thousand streams; what a burst
 /// of connections leaves beyond that goes back with `trim`.
 ///
 /// Belongs to one lane's thread. Must outlive the sessions that were made with it.

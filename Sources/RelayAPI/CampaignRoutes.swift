@@ -8,13 +8,10 @@ extension API {
         let limit = query.limit(default: 50)
         let cursor = query.cursor(.campaigns)
         try query.finish()
-        // One more than is shown tells whether there is a next page.
-        var records = try store.campaigns(before: cursor.map(CampaignKey.init(row:)), limit: limit + 1)
-        let hasMore = records.count > limit
-        if hasMore { records.removeLast(records.count - limit) }
-        let next = hasMore ? records.last.map { Cursor.text(.campaigns, $0.key.row) } : nil
-        let statuses = records.map(control.status)
-        return .json { $0.page(statuses, next: next) { $0.campaign($1) } }
+        let records = try store.campaigns(before: cursor.map(CampaignKey.init(row:)), limit: limit + 1)
+        return .page(records, limit: limit, cursor: { Cursor.text(.campaigns, $0.key.row) }) {
+            $0.campaign(control.status($1))
+        }
     }
 
     func campaign(_ id: String) throws -> Response {

@@ -20,12 +20,9 @@ extension API {
         if telephone == "" { query.refuse("telephone", "must not be empty") }
         try query.finish()
         let campaign = try record(id).key
-        var items = try store.deliveries(
+        let items = try store.deliveries(
             of: campaign, state: state, telephone: telephone, after: cursor ?? 0, limit: limit + 1)
-        let hasMore = items.count > limit
-        if hasMore { items.removeLast(items.count - limit) }
-        let next = hasMore ? items.last.map { Cursor.text(.deliveries, $0.device) } : nil
-        return .json { $0.page(items, next: next) { $0.delivery($1) } }
+        return .page(items, limit: limit, cursor: { Cursor.text(.deliveries, $0.device) }) { $0.delivery($1) }
     }
 
     func deliveries(_ query: inout Query) throws -> Response {
@@ -39,12 +36,9 @@ extension API {
             query.refuse("telephone", "exactly one of telephone and token is needed")
         }
         try query.finish()
-        var items = try store.deliveries(
+        let items = try store.deliveries(
             telephone: telephone, token: token.map(Self.stored), after: cursor, limit: limit + 1)
-        let hasMore = items.count > limit
-        if hasMore { items.removeLast(items.count - limit) }
-        let next = hasMore ? items.last.map { Cursor.text($0.position) } : nil
-        return .json { $0.page(items, next: next) { $0.delivery($1) } }
+        return .page(items, limit: limit, cursor: { Cursor.text($0.position) }) { $0.delivery($1) }
     }
 
     /// iOS tokens are stored in lower case; an Android token is never all hex digits.

@@ -162,7 +162,9 @@ extension JSONWriter {
     }
 
     /// A list as CONTRACT pages it.
-    mutating func page<Item>(_ items: [Item], next: String?, _ content: (inout JSONWriter, Item) -> Void) {
+    mutating func page<Items: Sequence>(
+        _ items: Items, next: String?, _ content: (inout JSONWriter, Items.Element) -> Void
+    ) {
         object { writer in
             writer.name(.items)
             writer.array(items, content)

@@ -22,14 +22,11 @@ extension API {
         }
         try query.finish()
         var items = try store.notifications(campaign: campaign, state: state, before: cursor, limit: limit + 1)
-        let hasMore = items.count > limit
-        if hasMore { items.removeLast(items.count - limit) }
         if door != .control {
             // Who has the whole address of a chat service's webhook can post there: more than the scope `status` is for.
             for index in items.indices { items[index].url = ShownAddress.origin(items[index].url) }
         }
-        let next = hasMore ? items.last.map { Cursor.text(.notifications, $0.row) } : nil
-        return .json { $0.page(items, next: next) { $0.notification($1) } }
+        return .page(items, limit: limit, cursor: { Cursor.text(.notifications, $0.row) }) { $0.notification($1) }
     }
 }
 

@@ -33,7 +33,7 @@ package struct HelpPage: Sendable {
             lines += Self.definitions(spec.positionals.map { ($0.name, $0.summary) })
         }
         lines += ["", "Options:"]
-        lines += Self.definitions(spec.allOptions.map { (Self.head(of: $0), Self.body(of: $0)) })
+        lines += Self.definitions(spec.allOptions.map { (Self.head(of: $0), $0.help) })
         if !spec.examples.isEmpty {
             lines += ["", spec.examples.count == 1 ? "Example:" : "Examples:"]
             lines += spec.examples.map { "  \($0)" }
@@ -49,13 +49,6 @@ package struct HelpPage: Sendable {
     private static func head(of option: OptionSpec) -> String {
         let short = option.short.map { "-\($0), " } ?? ""
         return short + "--\(option.name)" + (option.value.map { " \($0)" } ?? "")
-    }
-
-    private static func body(of option: OptionSpec) -> String {
-        var text = option.summary
-        if option.isRepeatable { text += "; may be given more than once" }
-        if let value = option.defaultText { text += " (default: \(value))" }
-        return text
     }
 
     /// Terms at the left, their meaning beside them, or below where a term is too long for its column.

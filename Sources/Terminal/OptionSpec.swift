@@ -16,6 +16,12 @@ package struct OptionSpec: Sendable, Equatable {
     /// Takes every following word up to the next option: `--scope status versions`.
     package var isVariadic = false
 
+    /// All that a page says of it.
+    package var help: String {
+        summary + (isRepeatable ? "; may be given more than once" : "")
+            + (defaultText.map { " (default: \($0))" } ?? "")
+    }
+
     package static func flag(_ name: String, short: Character? = nil, _ summary: String) -> OptionSpec {
         OptionSpec(name: name, short: short, value: nil, summary: summary)
     }

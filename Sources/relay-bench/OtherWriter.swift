@@ -26,8 +26,9 @@ final class OtherWriter: Sendable {
         self.request = request
     }
 
-    /// Starts, once a first write has gone through.
-    func begin() throws {
+    /// Writes once, and then until `body` has ended; waits for the answer that is on its way.
+    /// - Returns: milliseconds from each request to its answer, in order of size; never none.
+    func waits(while body: () throws -> Void) throws -> [Double] {
         _ = try write()
         Thread.detachNewThread { [self] in
             var all: [Double] = []
@@ -41,13 +42,10 @@ final class OtherWriter: Sendable {
             waits.withLock { $0 = result }
             ended.signal()
         }
-    }
-
-    /// Waits for the answer that is on its way.
-    /// - Returns: milliseconds from each request to its answer, in order of size; never none.
-    func end() throws -> [Double] {
+        let outcome = Result { try body() }
         isEnding.store(true, ordering: .relaxed)
         ended.wait()
+        try outcome.get()
         let sorted = try waits.withLock { try $0.get() }.sorted()
         guard !sorted.isEmpty else { throw BenchError("nobody wrote beside the import: give more --import-rows") }
         return sorted

@@ -22,26 +22,19 @@ struct ProcessUsage {
         guard unsafe clock_getcpuclockid(process, &clock) == 0, let peak = number("VmHWM:", in: "status"),
             let written = number("write_bytes:", in: "io")
         else { throw BenchError("process \(process) has ended, or /proc does not know it") }
-        processorTime = Self.time(of: clock)
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        processorTime = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
         peakMemory = peak * 1024
         self.written = written
     }
 
-    /// Of this process since it began, in nanoseconds.
-    static var ownTime: UInt64 { time(of: CLOCK_PROCESS_CPUTIME_ID) }
-
-    /// Of all children that have ended and were waited for.
+    /// Nanoseconds of all children that have ended and were waited for.
     static var childrensTime: UInt64 {
         var usage = rusage()
         unsafe getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
         let microseconds = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
         return UInt64(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1_000_000_000 + UInt64(microseconds) * 1000
-    }
-
-    private static func time(of clock: clockid_t) -> UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(clock, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 }
 
@@ -51,6 +44,9 @@ struct ThreadUsage {
     var name: String
     /// User and system time, in nanoseconds.
     var processorTime: UInt64
+
+    /// Whether it is the daemon's dispatcher, or one of its lanes.
+    var isOfFanOut: Bool { name == "fan-out" || name.hasPrefix("lane-") }
 
     /// All threads of a process; one that ends meanwhile is left out.
     static func all(of process: Int32) -> [ThreadUsage] {

@@ -38,8 +38,6 @@ struct Sender {
         var seconds = 0.0
         /// The lane's thread: frames, TLS, system calls, answers.
         var laneTime: UInt64 = 0
-        /// The whole process with its start, the dialling and the building of the requests.
-        var processTime: UInt64 = 0
         /// How often the lane's thread asked for memory, per push, without the first half; nil where a sanitizer has malloc to
         /// itself.
         var allocations: Double?
@@ -79,7 +77,6 @@ struct Sender {
             }
             for batch in inbox.wait() {
                 answered += batch.count
-                if answered >= pushes / 2 { inbox.beginToCount() }
                 result.accepted += batch.answers.count { $0.kind == .answered && $0.status == 200 }
             }
         }
@@ -88,7 +85,6 @@ struct Sender {
         result.allocations = inbox.allocations
         result.laneTime = ThreadUsage.all(of: getpid()).first { $0.name == Self.laneName }?.processorTime ?? 0
         lane.stop(deadline: .seconds(5))
-        result.processTime = ProcessUsage.ownTime
         return result
     }
 
@@ -110,23 +106,12 @@ struct Sender {
         let batch = RequestBatch(
             template: template, tag: 0, capacity: count, bytesPerRequest: provider.bytesPerPush)
         var arena: [UInt8] = []
-        arena.reserveCapacity(count * (tokenLength + telephoneLength))
-        var targets: [PushTarget] = []
-        targets.reserveCapacity(count)
-        for number in first..<first + count {
-            let start = arena.count
-            appendDevice(number, to: &arena)
-            let token = ByteSlice(offset: UInt32(start), length: UInt32(tokenLength))
-            let telephone = ByteSlice(
-                offset: UInt32(start + tokenLength), length: UInt32(arena.count - start - tokenLength))
-            targets.append(PushTarget(token: token, telephone: telephone, device: Int64(number)))
-        }
+        let targets = (first..<first + count).map { device($0, in: &arena) }
         provider.append(targets, of: arena, campaign: campaign, to: batch)
         return batch
     }
 
-    static let tokenLength = 64
-    private static let telephoneLength = 11
+    private static let tokenLength = 64
 
     // MARK: For other senders
 
@@ -144,24 +129,24 @@ struct Sender {
         }
     }
 
-    static var sampleBody: [UInt8] {
-        var device: [UInt8] = []
-        appendDevice(1, to: &device)
-        return payload.beforeTelephone + device.dropFirst(tokenLength) + payload.afterTelephone
-    }
+    static var sampleBody: [UInt8] { payload.beforeTelephone + telephone(1).utf8 + payload.afterTelephone }
 
     // MARK: Devices
 
-    static func token(_ number: Int) -> String {
-        var device: [UInt8] = []
-        appendDevice(number, to: &device)
-        return String(decoding: device.prefix(tokenLength), as: UTF8.self)
+    static func token(_ number: Int) -> String { text(number, \.token) }
+    static func telephone(_ number: Int) -> String { text(number, \.telephone) }
+
+    private static func text(_ number: Int, _ part: KeyPath<PushTarget, ByteSlice>) -> String {
+        var bytes: [UInt8] = []
+        let device = device(number, in: &bytes)
+        return String(decoding: bytes[device[keyPath: part].range], as: UTF8.self)
     }
 
     /// A token as random as real ones, for HPACK's Huffman code, and a telephone.
-    static func appendDevice(_ number: Int, to bytes: inout [UInt8]) {
+    private static func device(_ number: Int, in arena: inout [UInt8]) -> PushTarget {
+        let start = arena.count
         var state = UInt64(number)
-        for _ in 0..<4 {
+        for _ in 0..<tokenLength / 16 {
             // Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators (2014).
             state &+= 0x9e37_79b9_7f4a_7c15
             var mixed = state
@@ -170,53 +155,49 @@ struct Sender {
             mixed ^= mixed >> 31
             for _ in 0..<16 {
                 let digit = UInt8(truncatingIfNeeded: mixed & 15)
-                bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+                arena.append(digit < 10 ? 0x30 + digit : 0x57 + digit)
                 mixed >>= 4
             }
         }
-        var telephone = 13_800_000_000 + number % 100_000_000
-        let start = bytes.count
-        for _ in 0..<telephoneLength {
-            bytes.append(0x30 + UInt8(telephone % 10))
-            telephone /= 10
+        // Eleven digits, of which the first are always the same.
+        var place = 10_000_000_000
+        while place > 0 {
+            arena.append(0x30 + UInt8((13_800_000_000 + number % 100_000_000) / place % 10))
+            place /= 10
         }
-        bytes[start...].reverse()
+        return PushTarget(
+            token: ByteSlice(offset: UInt32(start), length: UInt32(tokenLength)),
+            telephone: ByteSlice(
+                offset: UInt32(start + tokenLength), length: UInt32(arena.count - start - tokenLength)),
+            device: Int64(number))
     }
 
     /// Batches that are back, for the thread that builds new ones.
     private final class Inbox: BatchReceiver {
         private struct State {
             var batches: [RequestBatch] = []
-            var counts = false
-            /// What the lane's thread had asked for when the first batch came that counts, and now.
-            var first: Int?
-            var last = 0
-            /// Pushes since the first.
-            var pushes = 0
+            /// What the lane's thread had asked for when each batch came, with the batch's pushes.
+            var counts: [(asked: Int, pushes: Int)] = []
         }
 
         private let state = Mutex(State())
         private let arrival = DispatchSemaphore(value: 0)
 
-        /// The lane is warm.
-        func beginToCount() {
-            state.withLock { $0.counts = true }
-        }
-
+        /// Per push, without the first half; nil where nothing was counted.
         var allocations: Double? {
             state.withLock { state in
-                guard let first = state.first, first >= 0, state.pushes > 0 else { return nil }
-                return Double(state.last - first) / Double(state.pushes)
+                let counts = state.counts.suffix(state.counts.count / 2)
+                guard let first = counts.first, let last = counts.last, first.asked >= 0, counts.count > 1 else {
+                    return nil
+                }
+                return Double(last.asked - first.asked) / Double(counts.dropFirst().reduce(0) { $0 + $1.pushes })
             }
         }
 
         func finished(_ batch: RequestBatch) {
-            let count = allocation_count()
+            let asked = allocation_count()
             let isFirst = state.withLock { state in
-                if state.counts {
-                    if state.first == nil { state.first = count } else { state.pushes += batch.count }
-                    state.last = count
-                }
+                state.counts.append((asked, batch.count))
                 state.batches.append(batch)
                 return state.batches.count == 1
             }

@@ -14,8 +14,6 @@ final class Stage {
     let key: ES256PrivateKey
     let sink: Child
     let port: UInt16
-    /// The daemon's limit; nil: its default.
-    private var connections: Int?
     private(set) var daemon: Child?
 
     /// - Parameters:
@@ -37,7 +35,6 @@ final class Stage {
         struct Ready: Decodable { var port: UInt16 }
         port = try JSONDecoder().decode(Ready.self, from: Data(sink.firstLine().utf8)).port
         key = try ES256PrivateKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: paths.key))))
-        try writeConfiguration()
     }
 
     /// What the simulator says of itself at its end.
@@ -54,33 +51,7 @@ final class Stage {
     var keyPath: String { path("key.p8") }
     var authorityPath: String { path("ca.pem") }
     var socketPath: String { path("control.sock") }
-    private var configurationPath: String { path("config.json5") }
     private var logPath: String { path("daemon.log") }
-
-    private func writeConfiguration() throws {
-        var apns: [String: Any] = [
-            "teamId": Sender.teamID, "keyId": Sender.keyID, "key": ["file": keyPath],
-            "server": "https://127.0.0.1:\(port)", "trustedCertificates": authorityPath,
-        ]
-        if let connections { apns["connections"] = connections }
-        let app: [String: Any] = [
-            Self.platform: [
-                "downloadUrl": "https://apps.apple.com/app/id1173193999",
-                "push": ["type": Sender.payload.type], "apns": apns,
-            ]
-        ]
-        let configuration: [String: Any] = [
-            "store": ["sqlite": ["path": path("relay.db")]],
-            "listen": ["address": "127.0.0.1:0", "controlSocket": socketPath], "apps": [Sender.topic: app],
-        ]
-        try JSONSerialization.data(withJSONObject: configuration).write(to: URL(fileURLWithPath: configurationPath))
-    }
-
-    /// Takes effect when the daemon is started anew.
-    func limit(connections: Int?) throws {
-        self.connections = connections
-        try writeConfiguration()
-    }
 
     func tearDown() {
         daemon?.stop()
@@ -90,14 +61,39 @@ final class Stage {
 
     // MARK: The daemon
 
-    /// Starts the daemon.
+    /// Starts the daemon, over the store that is there: what another did before counts no more, which is ended in order.
+    /// - Parameter connections: the daemon's limit; nil: its default.
     /// - Returns: seconds from its start until `/readyz` says 200.
     @discardableResult
-    func start() throws -> Double {
+    func start(connections: Int? = nil) throws -> Double {
+        daemon?.stop()
+        daemon = nil
+        let configuration = """
+            {
+              store: { sqlite: { path: "\(path("relay.db"))" } },
+              listen: { address: "127.0.0.1:0", controlSocket: "\(socketPath)" },
+              apps: { "\(Sender.topic)": { \(Self.platform): {
+                downloadUrl: "https://apps.apple.com/app/id1173193999",
+                push: { type: "\(Sender.payload.type)" },
+                apns: {
+                  teamId: "\(Sender.teamID)", keyId: "\(Sender.keyID)", key: { file: "\(keyPath)" },
+                  server: "https://127.0.0.1:\(port)", trustedCertificates: "\(authorityPath)",
+                  \(connections.map { "connections: \($0)" } ?? "")
+                },
+              } } },
+            }
+            """
+        try configuration.write(toFile: path("config.json5"), atomically: false, encoding: .utf8)
         let began = ContinuousClock.now
-        daemon = try Child(relay, ["serve", "--config", configurationPath, "--stop-at-eof"], log: logPath)
-        try wait("the daemon is ready", pause: 1000) { (try? api("GET", "/readyz"))?.status == 200 }
+        daemon = try Child(relay, ["serve", "--config", path("config.json5"), "--stop-at-eof"], log: logPath)
+        try wait("the daemon is ready", pause: 1000) { (try? api("GET", "/readyz")) != nil }
         return (ContinuousClock.now - began) / .seconds(1)
+    }
+
+    /// As power fails.
+    func kill() {
+        daemon?.kill()
+        daemon = nil
     }
 
     /// Where the daemon listens, as its log says.
@@ -122,108 +118,28 @@ final class Stage {
         return try JSONDecoder().decode(Made.self, from: Child(relay, words).result()).token
     }
 
-    /// Ends the daemon in order and starts it over the same store: what it did before counts no more.
-    func startAnew() throws {
-        daemon?.stop()
-        daemon = nil
-        try start()
-    }
-
-    /// As power fails.
-    func kill() {
-        daemon?.kill()
-        daemon = nil
-    }
-
-    func usage() throws -> ProcessUsage {
-        guard let daemon else { throw BenchError("no daemon runs") }
-        return try ProcessUsage(of: daemon.identifier)
-    }
-
-    func api(_ method: String, _ path: String, _ body: [String: String]? = nil) throws -> HTTPResponse {
+    /// - Returns: the body.
+    /// - Throws: where the answer is not 2xx, as where a campaign was over before it could be paused.
+    @discardableResult
+    func api(_ method: String, _ path: String, _ body: [String: String]? = nil) throws -> Data {
         var request = HTTPRequest(method, "http://relay\(path)")
         if let body {
             request.headers = [(name: "content-type", value: "application/json")]
             request.body = .bytes(Array(try JSONEncoder().encode(body)))
         }
-        return try HTTPClient(unixSocket: socketPath).send(request)
+        let answer = try HTTPClient(unixSocket: socketPath).send(request)
+        guard (200..<300).contains(answer.status) else {
+            throw BenchError("\(method) \(path): \(answer.status) \(String(decoding: answer.body, as: UTF8.self))")
+        }
+        return Data(answer.body)
     }
 
     /// The sum of a metric over its labels.
     func metric(_ name: String) throws -> Int {
-        let text = String(decoding: try api("GET", "/metrics").body, as: UTF8.self)
+        let text = String(decoding: try api("GET", "/metrics"), as: UTF8.self)
         let values = text.split(separator: "\n").filter { $0.hasPrefix(name + "{") || $0.hasPrefix(name + " ") }
         guard !values.isEmpty else { throw BenchError("the daemon does not show \(name)") }
         return Int(values.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0, +))
-    }
-
-    /// Raises the required version; returns the campaign's id.
-    func raise(to version: String) throws -> String {
-        let path = "/v1/apps/\(Sender.topic)/\(Self.platform)/version"
-        let answer = try api("PUT", path, ["required": version, "latest": version])
-        let tree = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
-        let campaign = tree?["campaign"]
-        guard let id = campaign as? String ?? (campaign as? [String: Any])?["id"] as? String else {
-            throw BenchError("no campaign began: \(String(decoding: answer.body, as: UTF8.self))")
-        }
-        return id
-    }
-
-    /// As `raise`, once its first push has been accepted.
-    func beginCampaign(version: Int) throws -> String {
-        let id = try raise(to: "\(version).0.0")
-        try wait("the campaign begins", pause: 2000) { try campaign(id).accepted > 0 }
-        return id
-    }
-
-    struct Campaign: Decodable {
-        var state: String
-        var counts: [String: Int]
-
-        var accepted: Int { counts["accepted"] ?? 0 }
-    }
-
-    func campaign(_ id: String) throws -> Campaign {
-        try JSONDecoder().decode(Campaign.self, from: Data(api("GET", "/v1/campaigns/\(id)").body))
-    }
-
-    /// What a campaign has done so far, and who has worked for how many nanoseconds.
-    struct Moment {
-        private let time: ContinuousClock.Instant
-        var accepted: Int
-        var daemon: UInt64
-        /// Of the daemon's, the fan-out's thread and its lanes.
-        var fanOut: UInt64
-        var sink: UInt64
-        var seconds = 0.0
-
-        fileprivate init(of campaign: Int, daemon: Child, sink: Child) throws {
-            accepted = campaign
-            time = .now
-            fanOut = ThreadUsage.all(of: daemon.identifier).filter(Stage.isOfFanOut).reduce(0) { $0 + $1.processorTime }
-            self.daemon = try ProcessUsage(of: daemon.identifier).processorTime
-            self.sink = try ProcessUsage(of: sink.identifier).processorTime
-        }
-
-        func since(_ before: Moment) -> Moment {
-            var spent = self
-            spent.seconds = (time - before.time) / .seconds(1)
-            spent.accepted -= before.accepted
-            spent.daemon -= before.daemon
-            spent.fanOut -= before.fanOut
-            spent.sink -= before.sink
-            return spent
-        }
-    }
-
-    static func isOfFanOut(_ thread: ThreadUsage) -> Bool { thread.name == "fan-out" || thread.name.hasPrefix("lane-") }
-
-    func moment(_ id: String) throws -> Moment {
-        let state = try campaign(id)
-        guard state.state != "completed", let daemon else {
-            throw BenchError("the campaign was over too soon: give more devices, or fewer --api-seconds")
-        }
-        return try Moment(of: state.accepted, daemon: daemon, sink: sink)
     }
 
     /// Asks until it is so.
@@ -231,85 +147,95 @@ final class Stage {
     func wait(_ what: String, pause: UInt32 = 20_000, until condition: () throws -> Bool) throws {
         let end = ContinuousClock.now + .seconds(900)
         while try !condition() {
-            if let daemon, !daemon.isRunning { throw BenchError("the daemon ended: \(lastWords)") }
+            if let daemon, !daemon.isRunning {
+                let log = try? String(contentsOfFile: logPath, encoding: .utf8)
+                throw BenchError("the daemon ended: \(log?.split(separator: "\n").last ?? "it said nothing")")
+            }
             guard ContinuousClock.now < end else { throw BenchError("waited 15 minutes until \(what)") }
             usleep(pause)
         }
     }
 
-    private var lastWords: String {
-        let log = try? String(contentsOfFile: logPath, encoding: .utf8)
-        return log?.split(separator: "\n").last.map(String.init) ?? "it said nothing"
+    // MARK: Campaigns
+
+    struct Campaign: Decodable {
+        var id: String
+        var state: String
+        var counts: [String: Int]
+
+        var accepted: Int { counts["accepted"] ?? 0 }
     }
 
-    // MARK: Devices
-
-    enum Format: String, Codable {
-        case ndjson
-        case csv
+    func campaign(_ id: String) throws -> Campaign {
+        try JSONDecoder().decode(Campaign.self, from: api("GET", "/v1/campaigns/\(id)"))
     }
 
-    /// Imports devices by the command that an operator uses; the first of them is 0, so that their number is known.
-    /// - Parameter writer: writes meanwhile, and counts how long each time took.
-    func importDevices(
-        _ numbers: Range<Int>, as format: Format, beside writer: OtherWriter? = nil
-    ) throws -> BenchReport.Row {
-        let path = folder.appending(path: "devices.\(format.rawValue)")
-        try Self.write(numbers, as: format, to: path)
-        defer { try? FileManager.default.removeItem(at: path) }
-        let before = try usage()
-        let commandBefore = ProcessUsage.childrensTime
-        try writer?.begin()
-        let began = ContinuousClock.now
-        let words = ["devices", "import", path.path, "--app", Sender.topic, "--platform", Self.platform]
-        _ = try Child(relay, words + ["--socket", socketPath, "--quiet"]).result()
-        let elapsed = (ContinuousClock.now - began) / .seconds(1)
-        let waits = try writer?.end()
-        let command = ProcessUsage.childrensTime - commandBefore
-        let after = try usage()
-        let rows = Double(numbers.count)
-        var row = BenchReport.Row()
-        row.add("format", "format", .word(format.rawValue))
-        row.add("rows", "rows", .count(numbers.count))
-        row.add("registry", "registry before", .count(numbers.lowerBound))
-        // From the command's start to its end.
-        row.add("rowsPerSecond", "rows/s", .rate(rows / elapsed))
-        row.add("cpuMicroseconds", "µs/row", .decimal(Double(after.processorTime - before.processorTime) / rows / 1000))
-        row.add("commandCPUMicroseconds", "command µs", .decimal(Double(command) / rows / 1000))
-        row.add("writtenBytesPerRow", "bytes written", .decimal(Double(after.written - before.written) / rows))
-        // Of the daemon since its start.
-        row.add("peakMemoryBytes", "peak MiB", .memory(after.peakMemory))
-        // One device registered after another meanwhile, each with its answer awaited.
-        row.add("otherWrites", "other writes", .count(waits?.count))
-        row.add("otherMedianMilliseconds", "median ms", .decimal(waits.map { $0[$0.count / 2] }))
-        row.add("otherWorstMilliseconds", "worst ms", .decimal(waits?.last))
-        return row
+    /// Raises the required version; returns the campaign's id.
+    func raise(to version: Int) throws -> String {
+        let path = "/v1/apps/\(Sender.topic)/\(Self.platform)/version"
+        let answer = try api("PUT", path, ["required": "\(version).0.0", "latest": "\(version).0.0"])
+        struct Raised: Decodable { var campaign: Campaign }
+        return try JSONDecoder().decode(Raised.self, from: answer).campaign.id
     }
 
-    private static func write(_ numbers: Range<Int>, as format: Format, to path: URL) throws {
-        try Data().write(to: path)
-        let file = try FileHandle(forWritingTo: path)
-        var text: [UInt8] = format == .csv ? Array("token,telephone,version\n".utf8) : []
-        var device: [UInt8] = []
-        for number in numbers {
-            device.removeAll(keepingCapacity: true)
-            Sender.appendDevice(number, to: &device)
-            let (token, telephone) = (device.prefix(Sender.tokenLength), device.dropFirst(Sender.tokenLength))
-            let parts: (StaticString, StaticString, StaticString) =
-                format == .csv
-                ? ("", ",", ",1.0.0\n")
-                : ("{\"token\":\"", "\",\"telephone\":\"", "\",\"version\":\"1.0.0\"}\n")
-            text += parts.0.description.utf8
-            text += token
-            text += parts.1.description.utf8
-            text += telephone
-            text += parts.2.description.utf8
-            if text.count > 1 << 20 {
-                try file.write(contentsOf: Data(text))
-                text.removeAll(keepingCapacity: true)
-            }
+    /// As `raise`, once its first push has been accepted.
+    func beginCampaign(version: Int) throws -> String {
+        let id = try raise(to: version)
+        try wait("the campaign begins", pause: 2000) { try campaign(id).accepted > 0 }
+        return id
+    }
+
+    /// How much has been sent, and who has worked for how many nanoseconds.
+    struct Moment {
+        fileprivate var time: ContinuousClock.Instant
+        var accepted: Int
+        var daemon: UInt64
+        /// Of the daemon's, the fan-out's thread and its lanes.
+        var fanOut: UInt64
+        var sink: UInt64
+        var seconds = 0.0
+
+        var rate: Double { Double(accepted) / seconds }
+
+        /// What one push costs, of the rate that goes with it.
+        func addCosts(to row: inout BenchReport.Row) {
+            let perPush = 1 / Double(max(accepted, 1)) / 1000
+            row.add("pushesPerSecond", "pushes/s", rate, decimals: 0)
+            row.add("cpuMicroseconds", "µs/push", Double(daemon) * perPush)
+            row.add("simulatorCPUMicroseconds", "simulator µs", Double(sink) * perPush)
         }
-        try file.write(contentsOf: Data(text))
-        try file.close()
+    }
+
+    /// - Parameter campaign: that counts; nil: none has begun.
+    func moment(_ campaign: String? = nil) throws -> Moment {
+        let accepted = try campaign.map { try self.campaign($0).accepted } ?? 0
+        guard let daemon else { throw BenchError("no daemon runs") }
+        let threads = ThreadUsage.all(of: daemon.identifier).filter(\.isOfFanOut)
+        return Moment(
+            time: .now, accepted: accepted, daemon: try ProcessUsage(of: daemon.identifier).processorTime,
+            fanOut: threads.reduce(0) { $0 + $1.processorTime },
+            sink: try ProcessUsage(of: sink.identifier).processorTime)
+    }
+
+    /// What has been done since then.
+    func spent(since before: Moment, _ campaign: String) throws -> Moment {
+        var spent = try moment(campaign)
+        spent.seconds = (spent.time - before.time) / .seconds(1)
+        spent.accepted -= before.accepted
+        spent.daemon -= before.daemon
+        spent.fanOut -= before.fanOut
+        spent.sink -= before.sink
+        return spent
+    }
+
+    /// As `spent(since:)`, for what has to be going on all the time.
+    func spent(on campaign: String, while body: () throws -> Void) throws -> Moment {
+        let before = try moment(campaign)
+        try body()
+        let spent = try spent(since: before, campaign)
+        guard try self.campaign(campaign).state != "completed" else {
+            throw BenchError("the campaign was over too soon: give more devices, or less time to each figure")
+        }
+        return spent
     }
 }

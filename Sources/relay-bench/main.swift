@@ -9,31 +9,28 @@ signal(SIGPIPE, SIG_IGN)
 
 func bench(_ options: BenchOptions) throws {
     var report = BenchReport()
-    func runs(_ suite: String) -> Bool { options.only.contains(suite) }
-    if runs("transport") {
+    func suite(_ name: String, _ body: () throws -> Void) rethrows { if options.only.contains(name) { try body() } }
+    let daemon = DaemonBench(options: options)
+    var imports: [BenchReport.Row] = []
+    try suite("transport") {
         let (rows, allocations) = try TransportBench(options: options).run()
         report.add("transport", "Transport alone, one connection", rows)
         try TransportBench.check(allocations)
     }
-    let daemon = DaemonBench(options: options)
-    var imports: [BenchReport.Row] = []
-    if runs("whole") {
-        let rows = try options.all("devices").map { devices in
-            let (filling, whole) = try daemon.whole(devices: devices)
-            imports.append(filling)
-            return whole
-        }
-        report.add("whole", "The whole way, by size of the audience", rows)
+    try suite("whole") {
+        let runs = try options.all("devices").map { try daemon.whole(devices: $0) }
+        imports = runs.map(\.filling)
+        report.add("whole", "The whole way, by size of the audience", runs.map(\.whole))
     }
-    if runs("latency") {
+    try suite("latency") {
         report.add("latency", "The service answers late", try daemon.late())
         report.add("connections", "Rate against connections, two seconds of a campaign", try daemon.sweep())
     }
-    if runs("imports") { imports += try daemon.imports() }
+    try suite("imports") { imports += try daemon.imports() }
     report.add("imports", "Imports", imports)
-    if runs("restart") { report.add("restart", "Killed in the middle of a campaign", [try daemon.restart()]) }
-    if runs("api") { report.add("api", "The API while a campaign runs", try APIBench(options: options).run()) }
-    if let path = options.json { try report.json.write(to: URL(fileURLWithPath: path)) }
+    try suite("restart") { report.add("restart", "Killed in the middle of a campaign", [try daemon.restart()]) }
+    try suite("api") { report.add("api", "The API while a campaign runs", try APIBench.run(options)) }
+    if let path = options.json { try report.write(to: path) }
 }
 
 do {

@@ -37,22 +37,16 @@ final class BackupFile {
 
     func create() throws(CommandFailure) {
         descriptor = unsafe open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure() }
+        guard descriptor >= 0 else { throw PrivateFile.failure(partial) }
     }
 
     func append(_ bytes: [UInt8]) throws(CommandFailure) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw failure() }
-            rest = rest.dropFirst(count)
-        }
+        try PrivateFile.append(bytes, to: descriptor, of: partial)
     }
 
     /// Puts what was appended on the disk and gives it its name.
     func finish() throws(CommandFailure) {
-        guard fsync(descriptor) == 0 else { throw failure() }
+        guard fsync(descriptor) == 0 else { throw PrivateFile.failure(partial) }
         close(descriptor)
         descriptor = -1
         do {
@@ -67,10 +61,10 @@ final class BackupFile {
     static func publish(_ partial: String, as path: String, replaces: Bool) throws(CommandFailure) {
         // A file that came meanwhile must not be lost either: link(2) never replaces.
         if replaces {
-            guard unsafe rename(partial, path) == 0 else { throw failure(path, errno) }
+            guard unsafe rename(partial, path) == 0 else { throw PrivateFile.failure(path) }
         } else {
             guard unsafe link(partial, path) == 0 else {
-                throw errno == EEXIST ? exists(path) : failure(path, errno)
+                throw errno == EEXIST ? exists(path) : PrivateFile.failure(path)
             }
             _ = unsafe unlink(partial)
         }
@@ -79,12 +73,6 @@ final class BackupFile {
             fsync(directory)
             close(directory)
         }
-    }
-
-    private func failure() -> CommandFailure { Self.failure(partial, errno) }
-
-    private static func failure(_ path: String, _ code: Int32) -> CommandFailure {
-        CommandFailure(.failed, "\(path) cannot be written: \(unsafe String(cString: strerror(code)))")
     }
 
     private static func exists(_ path: String) -> CommandFailure {

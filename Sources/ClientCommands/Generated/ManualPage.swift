@@ -52,8 +52,7 @@ struct ManualPage {
         }
         for option in spec.options {
             let value = option.value.map { " \\fI\(Roff.escaped($0))\\fR" } ?? ""
-            let text = option.summary + (option.defaultText.map { " (default: \($0))" } ?? "")
-            lines += [".TP", "\\fB\\-\\-\(Roff.escaped(option.name))\\fR\(value)"] + Roff.paragraph(text)
+            lines += [".TP", "\\fB\\-\\-\(Roff.escaped(option.name))\\fR\(value)"] + Roff.paragraph(option.help)
         }
         if !spec.examples.isEmpty {
             lines += [".PP", spec.examples.count == 1 ? "Example:" : "Examples:", ".PP", ".RS 4", ".nf"]

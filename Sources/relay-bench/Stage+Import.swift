@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension Stage {
+    enum Format: String {
+        case ndjson
+        case csv
+
+        func line(of number: Int) -> String {
+            let (token, telephone) = (Sender.token(number), Sender.telephone(number))
+            return switch self {
+            case .csv: "\(token),\(telephone),1.0.0\n"
+            case .ndjson: "{\"token\":\"\(token)\",\"telephone\":\"\(telephone)\",\"version\":\"1.0.0\"}\n"
+            }
+        }
+    }
+
+    /// Imports devices by the command that an operator uses; the first of them is 0, so that their number is known.
+    /// - Parameter writer: writes meanwhile, and counts how long each time took.
+    @discardableResult
+    func importDevices(
+        _ numbers: Range<Int>, as format: Format = .ndjson, beside writer: OtherWriter? = nil
+    ) throws -> BenchReport.Row {
+        let path = folder.appending(path: "devices.\(format.rawValue)")
+        try (format == .csv ? "token,telephone,version\n" : "").write(to: path, atomically: false, encoding: .utf8)
+        let file = try FileHandle(forWritingTo: path)
+        try file.seekToEnd()
+        for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 10_000) {
+            let lines = (first..<min(first + 10_000, numbers.upperBound)).map(format.line)
+            try file.write(contentsOf: Data(lines.joined().utf8))
+        }
+        try file.close()
+        defer { try? FileManager.default.removeItem(at: path) }
+        guard let daemon = daemon?.identifier else { throw BenchError("no daemon runs") }
+        let before = try ProcessUsage(of: daemon)
+        let commandBefore = ProcessUsage.childrensTime
+        var elapsed = 0.0
+        func command() throws {
+            let began = ContinuousClock.now
+            let words = ["devices", "import", path.path, "--app", Sender.topic, "--platform", Self.platform]
+            _ = try Child(relay, words + ["--socket", socketPath, "--quiet"]).result()
+            elapsed = (ContinuousClock.now - began) / .seconds(1)
+        }
+        let waits = try writer?.waits(while: command)
+        if writer == nil { try command() }
+        let after = try ProcessUsage(of: daemon)
+        let rows = Double(numbers.count)
+        var row = BenchReport.Row()
+        row.add("format", "format", format.rawValue)
+        row.add("rows", "rows", numbers.count)
+        row.add("registry", "registry before", numbers.lowerBound)
+        // From the command's start to its end.
+        row.add("rowsPerSecond", "rows/s", rows / elapsed, decimals: 0)
+        row.add("cpuMicroseconds", "µs/row", Double(after.processorTime - before.processorTime) / rows / 1000)
+        row.add(
+            "commandCPUMicroseconds", "command µs", Double(ProcessUsage.childrensTime - commandBefore) / rows / 1000)
+        row.add("writtenBytesPerRow", "bytes written", Double(after.written - before.written) / rows)
+        // Of the daemon since its start.
+        row.add("peakMemoryBytes", "peak MiB", bytes: after.peakMemory)
+        // One device registered after another meanwhile, each with its answer awaited.
+        row.add("otherWrites", "other writes", waits?.count)
+        row.add("otherMedianMilliseconds", "median ms", waits.map { $0[$0.count / 2] })
+        row.add("otherWorstMilliseconds", "worst ms", waits?.last)
+        return row
+    }
+}
