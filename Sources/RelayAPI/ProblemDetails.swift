@@ -91,7 +91,7 @@ struct ProblemDetails: Error {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member(.type, type)
-            writer.member(.title, Self.title(status))
+            writer.member(.title, Response.reason(status))
             writer.member(.status, Int64(status))
             writer.member(.detail, detail)
             if let request = RequestMark.current { writer.member("request", request) }
@@ -110,22 +110,5 @@ struct ProblemDetails: Error {
             status: status,
             headers: [("Content-Type", "application/problem+json")] + headers.map { (name: $0.0, value: $0.1) },
             body: .bytes(writer.bytes))
-    }
-
-    static func title(_ status: Int) -> String {
-        switch status {
-        case 400: "Bad Request"
-        case 401: "Unauthorized"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 405: "Method Not Allowed"
-        case 409: "Conflict"
-        case 413: "Content Too Large"
-        case 414: "URI Too Long"
-        case 422: "Unprocessable Content"
-        case 431: "Request Header Fields Too Large"
-        case 503: "Service Unavailable"
-        default: "Internal Server Error"
-        }
     }
 }

@@ -10,7 +10,7 @@ extension Route {
         Route("GET", "/healthz", .nothing, .nothing, .head { api, _ in api.health() }),
         Route("GET", "/readyz", .nothing, .work(.reads), .head { api, _ in api.readiness() }),
         Route("GET", "/metrics", .nothing, .work(.reads), .head { api, _ in api.metrics() }),
-        Route("GET", "/openapi.json", .nothing, .nothing, .head { api, _ in api.openAPI() }),
+        Route("GET", "/openapi.json", .nothing, .nothing, .head { api, call in api.openAPI(call.head) }),
         // The login-time check (SEEDS S1).
         Route(
             "GET", "/v1/check", .nothing, .nothingUnless { $0.isAboutUser($1) },
