@@ -14,6 +14,9 @@ enum DocumentCheck {
         var method: String
         var path: String
         var operation: JSONValue
+
+        /// Those of its path, query and headers, wherever they stand in the document.
+        var parameters: [JSONValue] { operation["parameters"]?.elements.map(DocumentCheck.resolved) ?? [] }
     }
 
     static let document = (try? JSONReader.read(OpenAPIDocument.bytes)) ?? .null
@@ -56,8 +59,7 @@ enum DocumentCheck {
 
     /// What the document gives as an example for a path's name in braces.
     static func example(_ name: some StringProtocol, of entry: Entry) -> String? {
-        entry.operation["parameters"]?.elements.first { $0["in"]?.text == "path" && $0["name"]?.text == String(name) }?[
-            "example"]?.text
+        entry.parameters.first { $0["in"]?.text == "path" && $0["name"]?.text == String(name) }?["example"]?.text
     }
 
     // MARK: Parts

@@ -16,9 +16,8 @@ import WireFormat
 struct ExampleTests {
     /// Those whose examples are a whole request: with a body, or with what a query or a header must have.
     static let requests = DocumentCheck.entries.filter { entry in
-        let parameters = entry.operation["parameters"]?.elements ?? []
-        return entry.operation["requestBody"] != nil
-            || parameters.contains { $0["in"]?.text != "path" && $0["required"] == .bool(true) }
+        entry.operation["requestBody"] != nil
+            || entry.parameters.contains { $0["in"]?.text != "path" && $0["required"] == .bool(true) }
     }
 
     @Test("there are such requests, webhooks among them")
@@ -46,7 +45,7 @@ struct ExampleTests {
         var path = entry.path
         var query: [String] = []
         var headers: [(String, String)] = []
-        for parameter in entry.operation["parameters"]?.elements ?? [] {
+        for parameter in entry.parameters {
             guard let name = parameter["name"]?.text else { continue }
             guard let example = parameter["example"]?.text else {
                 #expect(parameter["required"] == .bool(false), "\(name) has no example")

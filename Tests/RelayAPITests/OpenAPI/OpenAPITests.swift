@@ -66,7 +66,7 @@ struct OpenAPITests {
     func parameters() throws {
         for entry in Self.entries {
             let route = try #require(Self.route(of: entry), "\(entry.method) \(entry.path)")
-            let inQuery = (entry.operation["parameters"]?.elements ?? []).filter { $0["in"]?.text == "query" }
+            let inQuery = entry.parameters.filter { $0["in"]?.text == "query" }
             #expect(Set(inQuery.compactMap { $0["name"]?.text }) == Set(route.parameters), "\(route.pattern)")
         }
     }
@@ -206,7 +206,7 @@ struct OpenAPITests {
         let tags = (DocumentCheck.document["tags"]?.elements ?? []).compactMap { $0["name"]?.text }
         for entry in Self.entries {
             #expect(entry.operation["tags"]?.elements.compactMap(\.text).allSatisfy(tags.contains) == true)
-            let inPath = (entry.operation["parameters"]?.elements ?? []).filter { $0["in"]?.text == "path" }
+            let inPath = entry.parameters.filter { $0["in"]?.text == "path" }
             let named = entry.path.matches(of: /\{(.+?)\}/).map { String($0.output.1) }
             #expect(inPath.compactMap { $0["name"]?.text } == named, "\(entry.path)")
             #expect(entry.operation["responses"]?["5XX"]?["$ref"]?.text == "#/components/responses/Problem5XX")
@@ -220,8 +220,10 @@ struct OpenAPITests {
             #expect(DocumentCheck.check.resolve(reference) != nil, "\(reference)")
         }
         // And none that nothing refers to.
-        for schema in DocumentCheck.document["components"]?["schemas"]?.members ?? [] {
-            #expect(references.contains("#/components/schemas/\(schema.name)"), "\(schema.name) is used nowhere")
+        for kind in ["schemas", "parameters", "headers"] {
+            for part in DocumentCheck.document["components"]?[kind]?.members ?? [] {
+                #expect(references.contains("#/components/\(kind)/\(part.name)"), "\(part.name) is used nowhere")
+            }
         }
         let schemes = (DocumentCheck.document["components"]?["securitySchemes"]?.members ?? []).map(\.name)
         let used = Self.entries.flatMap { $0.operation["security"]?.elements.flatMap { $0.members.map(\.name) } ?? [] }
