@@ -74,6 +74,7 @@ RULES = [
     ("telephone", r"exactly one of telephone and token", "parameters cannot exclude each other"),
     (r"action|tag|release\..*|data\..*", r"is missing|is needed", "what an event holds hangs on a header or on its kind"),
     ("required", r"no required version is given", "it hangs on what is stored"),
+    (r"apps\[\d+\]", r"the name of a configured app is needed", "which apps there are is the configuration's"),
     ("app", r"is not configured", "which apps there are is the configuration's"),
     ("message", r"4096", "a push has a size in all"),
 ]
