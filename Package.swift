@@ -109,7 +109,7 @@ let package = Package(
         room(
             "HTTPServer",
             [
-                "COpenSSL", "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine",
             ], touchesC: true),
         room(
             "Notifications",

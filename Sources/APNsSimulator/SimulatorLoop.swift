@@ -8,7 +8,7 @@ final class SimulatorLoop {
     private let epoll: Descriptor
     private let listener: Descriptor
     private let ledger: SimulatorLedger
-    private let tls: TLSContext
+    private let tls: ServerTLS
     /// Nil in bare mode.
     private let callbacks: SessionCallbacks?
     private let judge: RequestJudge
@@ -36,7 +36,7 @@ final class SimulatorLoop {
 
     init(
         _ configuration: SimulatorConfiguration, listener: consuming Descriptor, ledger: SimulatorLedger,
-        journal: FaultJournal, tls: TLSContext
+        journal: FaultJournal, tls: ServerTLS
     ) throws {
         self.listener = listener
         self.ledger = ledger

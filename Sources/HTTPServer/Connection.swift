@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import Signing
 import Telemetry
 
 /// One client: its socket, the request in hand, and what is still to be sent. Belongs to its loop's thread.
@@ -136,16 +137,16 @@ final class Connection {
         case .bytes(let count):
             input.append(contentsOf: loop.buffer[..<count])
             processInput()
-        case .wait: break
+        case .wantsRead, .wantsWrite: break
         case .over: close()
         }
     }
 
     @unsafe
-    private func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+    private func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSConnection.Outcome {
         if !isClosing, let transfer = unsafe tls?.read(into: buffer) { return transfer }
         let count = unsafe recv(socket, buffer.baseAddress, buffer.count, 0)
-        return count > 0 ? .bytes(count) : count < 0 && (errno == EAGAIN || errno == EINTR) ? .wait : .over
+        return count > 0 ? .bytes(count) : count < 0 && (errno == EAGAIN || errno == EINTR) ? .wantsRead : .over
     }
 
     private var isClosing: Bool {
@@ -329,11 +330,11 @@ final class Connection {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
             if let transfer = unsafe tls?.write(rest) { return transfer }
             let count = unsafe Glibc.send(socket, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-            return count >= 0 ? .bytes(count) : errno == EAGAIN || errno == EINTR ? Transfer.wait : .over
+            return count >= 0 ? .bytes(count) : errno == EAGAIN || errno == EINTR ? TLSConnection.Outcome.wantsWrite : .over
         }
         switch transfer {
         case .bytes(let count): return count
-        case .wait: return nil
+        case .wantsRead, .wantsWrite: return nil
         case .over:
             close()
             return nil

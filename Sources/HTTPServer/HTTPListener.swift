@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import Signing
 import Threading
 
 /// One listening socket, and the threads that accept and serve there.
@@ -17,11 +18,11 @@ final class HTTPListener: Sendable {
     /// Takes the socket over and closes it in `stop`.
     ///
     /// - Parameters:
-    ///   - certificate: what TLS is spoken with; nil: plain HTTP.
+    ///   - tls: nil: plain HTTP.
     ///   - isHanded: somebody else keeps a duplicate, and whoever connects waits there for the next server.
     init(
         socket: Int32, door: Door, _ handler: any RequestHandler, _ settings: ServerSettings, _ work: WorkQueues,
-        certificate: CurrentTLS? = nil, isHanded: Bool = false
+        tls: ServerTLS? = nil, isHanded: Bool = false
     ) throws {
         self.socket = socket
         self.isHanded = isHanded
@@ -35,9 +36,9 @@ final class HTTPListener: Sendable {
         do {
             context = ServerLoop.Context(
                 handler, settings, door: door, work: work,
-                controlFile: door == .control ? ListenSocket.path(of: socket) : nil, certificate: certificate,
+                controlFile: door == .control ? ListenSocket.path(of: socket) : nil,
                 mailboxes: try (0..<count).map { _ in try Mailbox() })
-            for index in 0..<count { threads.append(try Self.thread(index, context, socket)) }
+            for index in 0..<count { threads.append(try Self.thread(index, context, socket, tls)) }
         } catch {
             // Those that were started end when they are told to, and nobody waits for them.
             close(socket)
@@ -46,14 +47,19 @@ final class HTTPListener: Sendable {
         self.threads = threads
     }
 
-    private static func thread(_ index: Int, _ context: ServerLoop.Context, _ socket: Int32) throws -> NativeThread {
+    private static func thread(_ index: Int, _ context: ServerLoop.Context, _ socket: Int32, _ tls: ServerTLS?) throws -> NativeThread {
         let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard epoll >= 0 else {
             throw ServerStartError(.failed, "epoll_create1 failed: \(SystemError.text(errno))")
         }
         return try NativeThread(name: context.door == .control ? "api control" : "api \(index)") {
-            ServerLoop(context, index, listening: socket, epoll: epoll).run()
+            ServerLoop(context, index, listening: socket, epoll: epoll, tls: tls).run()
         }
+    }
+
+    /// For the handshakes to come.
+    func exchange(_ tls: ServerTLS) {
+        for mailbox in context.mailboxes { mailbox.post(.certificate(tls)) }
     }
 
     /// Once. Finishes what is begun, closes every connection, and returns when the threads have ended. What streams must have

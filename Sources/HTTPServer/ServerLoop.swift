@@ -2,6 +2,7 @@
 import CLinux
 import Glibc
 import RelayEngine
+import Signing
 import Telemetry
 import Threading
 
@@ -11,40 +12,36 @@ final class ServerLoop {
     /// The same for all threads of one door.
     final class Context: Sendable {
         let handler: any RequestHandler
-        let rules: RequestRules
-        let log: Log
+        let settings: ServerSettings
         let door: Door
         let work: WorkQueues
         /// The control socket's file; nil for the network, and where the socket has none.
         let controlFile: String?
-        let certificate: CurrentTLS?
+        let rules: RequestRules
         let counts: ConnectionCounts
-        let times: ConnectionTable.Times
         /// Of all threads.
         let mailboxes: [Mailbox<Event>]
 
         init(
             _ handler: any RequestHandler, _ settings: ServerSettings, door: Door, work: WorkQueues,
-            controlFile: String?, certificate: CurrentTLS?, mailboxes: [Mailbox<Event>]
+            controlFile: String?, mailboxes: [Mailbox<Event>]
         ) {
             let limits = settings.limits
-            self.handler = handler
+            (self.handler, self.settings, self.door, self.work) = (handler, settings, door, work)
+            (self.controlFile, self.mailboxes) = (controlFile, mailboxes)
             rules = RequestRules(target: limits.target, head: limits.head, handed: handler.headerNames)
-            log = settings.log
-            self.door = door
-            self.work = work
-            self.controlFile = controlFile
-            self.certificate = certificate
-            self.mailboxes = mailboxes
             counts = ConnectionCounts(total: limits.connections, perAddress: limits.connectionsPerAddress)
-            times = .init(idle: limits.idleTime, request: limits.requestTime)
         }
+
+        var log: Log { settings.log }
     }
 
     enum Event: Sendable {
         /// A connection that another thread has no room for; so many more may be asked.
         case connection(Int32, PeerAddress, more: Int)
         case finished(UInt64, WorkResult)
+        /// What TLS is spoken with from now on.
+        case certificate(ServerTLS)
         /// Take nothing new; what may still be on its way has so many milliseconds.
         case stop(grace: Int64)
     }
@@ -62,6 +59,7 @@ final class ServerLoop {
     private var mailbox: Mailbox<Event> { context.mailboxes[index] }
     private let events: UnsafeMutablePointer<epoll_event>
     private var table: ConnectionTable
+    private var tls: ServerTLS?
     /// By their seats.
     private var connections: [Connection?] = []
     private var nextNumber: UInt64 = 0
@@ -96,13 +94,15 @@ final class ServerLoop {
     /// - Parameters:
     ///   - listening: a non-blocking socket, which stays the caller's.
     ///   - epoll: an epoll set, which is the loop's from now on.
-    init(_ context: Context, _ index: Int, listening: Int32, epoll: Int32) {
+    init(_ context: Context, _ index: Int, listening: Int32, epoll: Int32, tls: ServerTLS?) {
         self.context = context
         self.listening = listening
         self.epoll = epoll
         self.index = index
         unsafe events = .allocate(capacity: Self.capacity)
-        table = ConnectionTable(context.counts, context.times)
+        self.tls = tls
+        let limits = context.settings.limits
+        table = ConnectionTable(context.counts, .init(idle: limits.idleTime, request: limits.requestTime))
     }
 
     deinit {
@@ -235,7 +235,7 @@ final class ServerLoop {
         if place == connections.count { connections.append(nil) }
         connections[place] = Connection(
             token: token, socket: socket, peer: peer, refusal: refusal,
-            tls: context.certificate?.tls.connection(on: socket), loop: self)
+            tls: tls?.connection(on: socket), loop: self)
         watch(socket, token, EPOLLIN.rawValue, EPOLL_CTL_ADD)
     }
 
@@ -254,6 +254,8 @@ final class ServerLoop {
             if isStopping { close(socket) } else { admit(socket, peer, more: more) }
         case .finished(let token, let result):
             connection(token)?.finished(result)
+        case .certificate(let tls):
+            self.tls = tls
         case .stop(let grace):
             watch(listening, Self.listenToken, 0, EPOLL_CTL_DEL)
             isResting = false
