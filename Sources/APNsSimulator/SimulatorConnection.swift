@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Signing
 
 /// One client: its socket, its TLS, its session. Belongs to the loop's thread.
 final class SimulatorConnection {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import Signing
 
 /// The one thread of a simulator: epoll, connections, answers that wait for their time.
 @safe

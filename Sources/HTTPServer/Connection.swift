@@ -61,7 +61,7 @@ final class Connection {
         self.refusal = refusal
         self.tls = tls
         self.loop = loop
-        reader = RequestReader(loop.context.rules)
+        reader = RequestReader(loop.listener.rules)
     }
 
     // MARK: What happens
@@ -187,10 +187,10 @@ final class Connection {
 
     private func begin(_ head: RequestHead) {
         var head = head
-        (head.door, head.peer, head.refusal) = (loop.context.door, peer, refusal)
+        (head.door, head.peer, head.refusal) = (loop.listener.door, peer, refusal)
         isRenewed = true
-        var exchange = Exchange(head, loop.context.handler.handle(head))
-        let step = exchange.begin { [work = loop.context.work] in work[$0].isFull }
+        var exchange = Exchange(head, loop.listener.handler.handle(head))
+        let step = exchange.begin { [work = loop.listener.work] in work[$0].isFull }
         self.exchange = exchange
         act(step)
     }
@@ -211,7 +211,11 @@ final class Connection {
     /// Nothing that comes after it can be read.
     private func refuse(_ refusal: RequestRefusal) {
         leavesRest = true
-        if let exchange { answer(exchange.request.refuse(refusal)) } else { send(loop.context.handler.refuse(refusal)) }
+        if let exchange {
+            answer(exchange.request.refuse(refusal))
+        } else {
+            send(loop.listener.handler.refuse(refusal))
+        }
     }
 
     private func answer(_ response: Response) {
@@ -330,7 +334,8 @@ final class Connection {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
             if let transfer = unsafe tls?.write(rest) { return transfer }
             let count = unsafe Glibc.send(socket, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-            return count >= 0 ? .bytes(count) : errno == EAGAIN || errno == EINTR ? TLSConnection.Outcome.wantsWrite : .over
+            return count >= 0
+                ? .bytes(count) : errno == EAGAIN || errno == EINTR ? TLSConnection.Outcome.wantsWrite : .over
         }
         switch transfer {
         case .bytes(let count): return count

@@ -54,7 +54,7 @@ package final class HTTPService: Sendable {
     package var port: UInt16? { state.withLock { $0.port } }
 
     /// - Parameter handler: kept until `stop`.
-    /// - Throws: `ServerStartError`; then nothing listens.
+    /// - Throws: `ServerStartError`, or `SystemError` where there is no thread for it; then nothing listens.
     package func start(_ handler: any RequestHandler) throws {
         do {
             try state.withLock { state in
@@ -76,7 +76,8 @@ package final class HTTPService: Sendable {
                 if let socket = network {
                     state.port = ListenSocket.port(of: socket)
                     state.network = try HTTPListener(
-                        socket: socket, door: .network, handler, settings, work, tls: try settings.identity.map { try Self.tls($0) },
+                        socket: socket, door: .network, handler, settings, work,
+                        tls: try settings.identity.map { try Self.tls($0) },
                         isHanded: settings.handed.network != nil)
                 }
             }
