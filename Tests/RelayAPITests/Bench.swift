@@ -86,7 +86,8 @@ final class Bench: Sendable {
     }
 
     func webhook(
-        _ body: String, id: String = "msg_1", age: Int64 = 0, path: String = "/v1/webhooks/version"
+        _ body: String, id: String = "msg_1", age: Int64 = 0, path: String = "/v1/webhooks/version",
+        headers: [(String, String)] = []
     ) throws -> Answer {
         let time = Self.now.seconds - age
         let key = Base64.decode(String(Self.secret.dropFirst(6))) ?? []
@@ -96,7 +97,7 @@ final class Bench: Sendable {
             headers: [
                 ("webhook-id", id), ("webhook-timestamp", String(time)),
                 ("webhook-signature", "v1,\(Base64.encode(code))"), ("content-type", "application/json"),
-            ])
+            ] + headers)
     }
 
     func newToken(_ scopes: Scope...) throws -> String {

@@ -225,7 +225,7 @@ final class LookupDouble: VersionLookup {
 
 extension StoreListing {
     /// nil where the version is none.
-    fileprivate init?(version: Version?) {
+    init?(version: Version?) {
         guard let version else { return nil }
         self.init(version: version)
     }
