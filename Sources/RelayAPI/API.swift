@@ -91,7 +91,8 @@ final class API: RequestHandler {
         _ head: RequestHead, _ route: Route, _ path: PathValues, _ query: [RequestTarget.QueryItem]
     ) throws -> Admission {
         let caller = try Rights.caller(
-            for: route.right, door: head.door, authorization: head.headers["authorization"], look: store.token(hash:))
+            for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door,
+            authorization: head.headers["authorization"], look: store.token(hash:))
         var call = Call(route: route, head: head, path: path, query: Query(query), caller: caller)
         // Who takes some of them finishes it.
         if route.parameters.isEmpty { try call.query.finish() }

@@ -62,6 +62,8 @@ struct ProblemDetails: Error {
             return problem
         case .noDownloadURL: return ProblemDetails(field: "downloadUrl", noDownloadURL)
         case .nameTaken: return ProblemDetails(409, "a token of that name exists already, or did before it was revoked")
+        case .webhookDiffers:
+            return ProblemDetails(409, "this id came before, with another body; give each event an id of its own")
         case .full: return unavailable("the store's disk is full", error.hint, retryAfter: 30)
         case .readOnly: return unavailable("the store is read-only", error.hint, retryAfter: 30)
         case .busy: return unavailable("another process keeps the store locked", error.hint, retryAfter: 2)
