@@ -134,12 +134,12 @@ let package = Package(
             [
                 "CurlTransport", "Telemetry", "Threading", "WireFormat", "RelayEngine", "CNGHTTP2", "CLinux",
             ], touchesC: true),
-        room("CurlTransport", ["Threading", "CCurl", "COpenSSL"], touchesC: true),
+        room("CurlTransport", ["Threading", "WireFormat", "CCurl", "COpenSSL"], touchesC: true),
         room("Signing", ["WireFormat", "RelayEngine", "COpenSSL"], touchesC: true),
         room(
             "RelayStoreSQLite",
             [
-                "CSQLite", "RelayStore", "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules",
+                "CSQLite", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
         room("Telemetry", ["RelayEngine"]),

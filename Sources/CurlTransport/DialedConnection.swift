@@ -27,12 +27,10 @@ package final class DialedConnection: @unchecked Sendable {
     /// For epoll; closing it is not the caller's.
     package let socket: Int32
     private let handle: EasyHandle
-    private let context: String
 
-    init(handle: EasyHandle, socket: Int32, context: String) {
+    init(handle: EasyHandle, socket: Int32) {
         self.handle = handle
         self.socket = socket
-        self.context = context
     }
 
     package func send(_ bytes: UnsafeRawBufferPointer) -> Sent {
@@ -57,6 +55,6 @@ package final class DialedConnection: @unchecked Sendable {
     }
 
     private func broken(_ result: CURLcode) -> TransportError {
-        TransportError(code: .broken, context: context, reason: handle.reason(result))
+        TransportError(code: .broken, context: handle.context, reason: handle.reason(result))
     }
 }

@@ -36,7 +36,7 @@ package struct Dialer: Sendable {
         let agreement = Agreement()
         try configure(handle, url: url, agreement: agreement)
         let result = unsafe curl_easy_perform(handle.pointer)
-        guard result == CURLE_OK else { throw handle.error(result, context: url) }
+        guard result == CURLE_OK else { throw handle.error(result) }
         guard agreement.protocolName == "h2" else {
             let found = agreement.protocolName.map { "\"\($0)\"" } ?? "no protocol"
             throw TransportError(
@@ -47,60 +47,33 @@ package struct Dialer: Sendable {
         guard unsafe relay_curl_get_active_socket(handle.pointer, &socket) == CURLE_OK, socket >= 0 else {
             throw TransportError(code: .cannotConnect, context: url, reason: "libcurl has no socket after connecting")
         }
-        return DialedConnection(handle: handle, socket: socket, context: url)
+        return DialedConnection(handle: handle, socket: socket)
     }
 
     private func configure(_ handle: EasyHandle, url: String, agreement: Agreement) throws(TransportError) {
         let easy = unsafe handle.pointer
-        try handle.require(unsafe relay_curl_set_url(easy, url), "the address", url)
-        try handle.require(unsafe relay_curl_set_protocols(easy, "https"), "the protocol", url)
-        try handle.require(unsafe relay_curl_set_connect_only(easy, 1), "CONNECT_ONLY", url)
+        try handle.configure(
+            url: url, protocols: "https", trustedCertificates: trustedCertificates, proxy: proxy,
+            connectTimeout: connectTimeout)
+        try handle.require(unsafe relay_curl_set_connect_only(easy, 1), "CONNECT_ONLY")
         // With libcurl's own ALPN left on, libcurl switches the connection to its HTTP/2 code and curl_easy_send fails.
-        try handle.require(
-            unsafe relay_curl_set_http_version(easy, Int(CURL_HTTP_VERSION_1_1)), "HTTP_VERSION", url)
-        try handle.require(unsafe relay_curl_set_ssl_enable_alpn(easy, 0), "SSL_ENABLE_ALPN", url)
-        try handle.require(unsafe relay_curl_set_ssl_verify_peer(easy, 1), "SSL_VERIFYPEER", url)
-        try handle.require(unsafe relay_curl_set_ssl_verify_host(easy, 2), "SSL_VERIFYHOST", url)
-        // RFC 9113, 9.2: TLS 1.2 or higher.
-        try handle.require(unsafe relay_curl_set_ssl_version(easy, Int(CURL_SSLVERSION_TLSv1_2)), "SSLVERSION", url)
-        if let trustedCertificates {
-            try handle.require(unsafe relay_curl_set_ca_info(easy, trustedCertificates), "CAINFO", url)
-            try handle.require(unsafe relay_curl_set_ca_path(easy, nil), "CAPATH", url)
-        }
-        try handle.require(unsafe relay_curl_set_proxy(easy, proxy ?? ""), "the proxy", url)
-        try handle.require(unsafe relay_curl_set_noproxy(easy, ""), "NOPROXY", url)
-        try handle.require(unsafe relay_curl_set_http_proxy_tunnel(easy, 1), "HTTPPROXYTUNNEL", url)
-        let milliseconds = max(1, Int(connectTimeout / .milliseconds(1)))
-        try handle.require(unsafe relay_curl_set_connect_timeout_ms(easy, milliseconds), "CONNECTTIMEOUT", url)
-        try handle.require(unsafe relay_curl_set_nosignal(easy, 1), "NOSIGNAL", url)
-        // As in HTTPClient: with a name server that does not answer, the time-out would not hold.
-        try handle.require(unsafe relay_curl_set_quick_exit(easy, 1), "QUICK_EXIT", url)
-        try handle.require(unsafe relay_curl_set_tcp_nodelay(easy, 1), "TCP_NODELAY", url)
-        try handle.require(unsafe relay_curl_set_tcp_keepalive(easy, 1), "TCP_KEEPALIVE", url)
-        try handle.require(unsafe relay_curl_set_dns_cache_timeout(easy, 0), "DNS_CACHE_TIMEOUT", url)
+        try handle.require(unsafe relay_curl_set_http_version(easy, Int(CURL_HTTP_VERSION_1_1)), "HTTP_VERSION")
+        try handle.require(unsafe relay_curl_set_ssl_enable_alpn(easy, 0), "SSL_ENABLE_ALPN")
+        try handle.require(unsafe relay_curl_set_http_proxy_tunnel(easy, 1), "HTTPPROXYTUNNEL")
+        try handle.require(unsafe relay_curl_set_tcp_nodelay(easy, 1), "TCP_NODELAY")
+        try handle.require(unsafe relay_curl_set_tcp_keepalive(easy, 1), "TCP_KEEPALIVE")
+        try handle.require(unsafe relay_curl_set_dns_cache_timeout(easy, 0), "DNS_CACHE_TIMEOUT")
         // SAFETY: the handle keeps the agreement until after it is cleaned up.
         handle.kept = agreement
         let data = unsafe Unmanaged.passUnretained(agreement).toOpaque()
-        try handle.require(unsafe relay_curl_set_ssl_ctx_data(easy, data), "SSL_CTX_DATA", url)
-        try handle.require(unsafe relay_curl_set_ssl_ctx_function(easy, prepareContext), "SSL_CTX_FUNCTION", url)
+        try handle.require(unsafe relay_curl_set_ssl_ctx_data(easy, data), "SSL_CTX_DATA")
+        try handle.require(unsafe relay_curl_set_ssl_ctx_function(easy, prepareContext), "SSL_CTX_FUNCTION")
     }
 
     /// A proxy address may carry a password.
     private static func masked(_ proxy: String) -> String {
-        guard let at = proxy.lastIndex(of: "@"), let scheme = proxy.range(of: "://") else { return proxy }
+        guard let at = proxy.lastIndex(of: "@"), let scheme = proxy.firstRange(of: "://") else { return proxy }
         return proxy[..<scheme.upperBound] + "***" + proxy[at...]
-    }
-}
-
-extension String {
-    /// Where `text` begins and ends; nil where it does not occur. (Foundation has it; we do without Foundation.)
-    fileprivate func range(of text: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
     }
 }
 

@@ -22,8 +22,6 @@ package struct HTTPRequest: Sendable {
     package var connectTimeout: Duration = .seconds(10)
     /// Larger answers are refused with `.tooLarge`. Default 8 MiB. For a stream of lines: the longest line.
     package var maximumResponse: Int = 8 << 20
-    /// How many redirects are followed, and only to https. Default 0.
-    package var maximumRedirects: Int = 0
 
     package init(_ method: String, _ url: String) {
         self.method = method
@@ -36,12 +34,6 @@ package struct HTTPResponse: Sendable {
     /// Of the last answer, in the order in which they came; names as the server wrote them.
     package let headers: [(name: String, value: String)]
     package let body: [UInt8]
-
-    package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-    }
 
     /// The first field of that name, whatever the case of its letters.
     package subscript(name: String) -> String? {

@@ -5,12 +5,9 @@ import CCurl
 @safe
 final class Transfer {
     private let request: HTTPRequest
-    private let line: (([UInt8]) throws -> Bool)?
     private let piece: (([UInt8]) throws -> Bool)?
     private let isCancelled: () -> Bool
     private var headerList: UnsafeMutablePointer<curl_slist>?
-    /// The line that has begun and not ended.
-    private var partial: [UInt8] = []
     private var status = 0
 
     private(set) var headers: [(name: String, value: String)] = []
@@ -21,11 +18,9 @@ final class Transfer {
     private(set) var thrown: (any Error)?
 
     init(
-        request: HTTPRequest, line: (([UInt8]) throws -> Bool)?, piece: (([UInt8]) throws -> Bool)?,
-        isCancelled: @escaping () -> Bool
+        request: HTTPRequest, piece: (([UInt8]) throws -> Bool)?, isCancelled: @escaping () -> Bool
     ) {
         self.request = request
-        self.line = line
         self.piece = piece
         self.isCancelled = isCancelled
     }
@@ -60,16 +55,7 @@ final class Transfer {
 
     /// Returns whether to go on.
     func received(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        if let piece, (200..<300).contains(status) {
-            do {
-                isEnough = unsafe try !piece(Array(bytes))
-                return !isEnough
-            } catch {
-                thrown = error
-                return false
-            }
-        }
-        guard let line, (200..<300).contains(status) else {
+        guard let piece, (200..<300).contains(status) else {
             guard body.count + bytes.count <= request.maximumResponse else {
                 isTooLarge = true
                 return false
@@ -78,33 +64,12 @@ final class Transfer {
             return true
         }
         do {
-            for index in 0..<bytes.count {
-                let byte = unsafe bytes[index]
-                if byte == 10 {
-                    if partial.last == 13 { partial.removeLast() }
-                    guard try line(partial) else {
-                        isEnough = true
-                        return false
-                    }
-                    partial.removeAll(keepingCapacity: true)
-                } else {
-                    guard partial.count < request.maximumResponse else {
-                        isTooLarge = true
-                        return false
-                    }
-                    partial.append(byte)
-                }
-            }
-            return true
+            isEnough = unsafe try !piece(Array(bytes))
+            return !isEnough
         } catch {
             thrown = error
             return false
         }
-    }
-
-    /// The last line may lack its end.
-    func finish() throws {
-        if let line, !partial.isEmpty { _ = try line(partial) }
     }
 
     func give(_ buffer: UnsafeMutableRawBufferPointer) -> Int {

@@ -27,14 +27,7 @@ package struct TransportError: Error, Sendable, Hashable, CustomStringConvertibl
     /// What happened, in libcurl's or our words.
     package let reason: String
     /// What the operator can do about it; empty where there is nothing to say.
-    package let hint: String
-
-    package init(code: Code, context: String, reason: String, hint: String = "") {
-        self.code = code
-        self.context = context
-        self.reason = reason
-        self.hint = hint
-    }
+    package var hint = ""
 
     package var description: String {
         hint.isEmpty ? "\(context): \(reason)" : "\(context): \(reason) (\(hint))"

@@ -70,7 +70,7 @@ package final class FanOut: Sendable {
     ///   - clock: the wall clock.
     ///   - ticks: the monotonic clock.
     ///   - onVersions: told every record when the store may have changed, on the fan-out's thread.
-    /// - Throws: `ThreadingError`, or what a lane says.
+    /// - Throws: `SystemError`, or what a lane says.
     package init(
         store: any RelayStore, routes: [AppRoute], configuration: Configuration, log: Log,
         clock: @escaping @Sendable () -> Timestamp, ticks: @escaping @Sendable () -> MonotonicTime = MonotonicClock.now,

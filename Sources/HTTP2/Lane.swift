@@ -25,7 +25,7 @@ package final class Lane: Sendable {
 
     /// Starts the thread.
     /// - Parameter name: the thread's name; 15 bytes are shown.
-    /// - Throws: `LaneError` or `ThreadingError` where the system has no descriptor or thread left.
+    /// - Throws: `LaneError` or `SystemError` where the system has no descriptor or thread left.
     package init(name: String) throws {
         let inbox = try LaneInbox()
         let board = LaneBoard()

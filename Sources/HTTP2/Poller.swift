@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import Threading
 
 /// An epoll set, level-triggered; each descriptor carries a number of the caller's.
 @safe
@@ -64,7 +65,7 @@ package struct LaneError: Error, Sendable, Hashable, CustomStringConvertible {
     package let description: String
 
     init(doing call: String, errno: Int32) {
-        description = "\(call): \(unsafe String(cString: strerror(errno)))"
+        description = "\(call): \(SystemError.text(errno))"
     }
 
     init(_ description: String) { self.description = description }

@@ -13,11 +13,7 @@ package struct NotificationSender: Sendable {
     private static let longestError = 300
 
     private let schedule = NotificationSchedule()
-    private let clock: @Sendable () -> Timestamp
-
-    package init(clock: @escaping @Sendable () -> Timestamp) {
-        self.clock = clock
-    }
+    let clock: @Sendable () -> Timestamp
 
     /// What came of it, and what follows.
     package struct Outcome: Hashable, Sendable {

@@ -35,10 +35,10 @@ package final class Notifier: Sendable {
     /// One receiver's thread.
     private final class Loop: Sendable {
         let target: NotificationTarget
-        /// The thread has a turn: the store knows the receiver, and nobody else works for it.
-        let begin = DispatchSemaphore(value: 0)
+        /// Signalled when the thread has its turn, as the store knows the receiver and nobody else works for it, and when it is
+        /// to end.
         let wake = DispatchSemaphore(value: 0)
-        let isStopped = Atomic(false)
+        let stopping = CancellationFlag()
         let thread = Mutex<NativeThread?>(nil)
 
         init(_ target: NotificationTarget) {
@@ -47,8 +47,7 @@ package final class Notifier: Sendable {
 
         /// Does not wait for it.
         func askToStop() {
-            isStopped.store(true, ordering: .relaxed)
-            begin.signal()
+            stopping.set()
             wake.signal()
         }
 
@@ -79,7 +78,7 @@ package final class Notifier: Sendable {
             // What may refuse comes first; of that the store last, for what it has taken over is not to be undone.
             for loop in loops {
                 let thread = try NativeThread(name: "notify") {
-                    loop.begin.wait()
+                    loop.wake.wait()
                     self.run(loop)
                 }
                 loop.thread.withLock { $0 = thread }
@@ -94,7 +93,7 @@ package final class Notifier: Sendable {
             for target in targets { state.figures.add(receiver: target.receiver.url) }
             state.loops = loops
         }
-        for loop in loops { loop.begin.signal() }
+        for loop in loops { loop.wake.signal() }
     }
 
     /// Asks the threads to end and does not wait for them.
@@ -118,7 +117,7 @@ package final class Notifier: Sendable {
     private func run(_ loop: Loop) {
         let sender = NotificationSender(clock: clock)
         var isFailing = false
-        while !loop.isStopped.load(ordering: .relaxed) {
+        while !loop.stopping.isSet {
             do {
                 if try !work(loop, sender) { _ = loop.wake.wait(timeout: .now() + Self.interval) }
                 isFailing = false
@@ -135,7 +134,7 @@ package final class Notifier: Sendable {
         try sweep()
         try store.addressEvents(limit: Self.mostPending, at: clock())
         guard let due = try store.dueNotification(for: loop.target.receiver.url, at: clock()) else { return false }
-        let outcome = sender.send(due, body(due.event), to: loop.target) { loop.isStopped.load(ordering: .relaxed) }
+        let outcome = sender.send(due, body(due.event), to: loop.target) { loop.stopping.isSet }
         guard let outcome else { return true }
         try store.record(outcome.attempt, of: due.row, then: outcome.verdict, at: clock())
         state.withLock { $0.figures.add(outcome.verdict, from: loop.target.receiver.url) }

@@ -26,8 +26,6 @@ package struct NotifierFigures: Sendable {
     /// By the receiver's label.
     package private(set) var attempts: [String: [Result: Int]] = [:]
 
-    package init() {}
-
     /// Counts from zero.
     package mutating func add(receiver url: String) {
         let label = Self.label(url)

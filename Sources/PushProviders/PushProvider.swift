@@ -101,11 +101,6 @@ package struct PushException: Sendable, Hashable {
     /// Its place in the batch.
     package var request: Int
     package var outcome: PushOutcome
-
-    package init(request: Int, outcome: PushOutcome) {
-        self.request = request
-        self.outcome = outcome
-    }
 }
 
 /// Where pushes were refused, as the operator knows it.

@@ -76,7 +76,7 @@ extension JSONWriter {
             writer.decimal(status.ratePerSecond)
             writer.member(.secondsLeft, status.secondsLeft)
             writer.name(.rateLimit)
-            if let limit = status.rateLimit { writer.precise(limit) } else { writer.null() }
+            if let limit = status.rateLimit { writer.decimal(limit, places: 2) } else { writer.null() }
             writer.name(.wave)
             writer.wave(of: record.waves, nextAt: status.nextWaveAt)
         }
@@ -89,7 +89,7 @@ extension JSONWriter {
             writer.member(.number, Int64(wave.number + 1))
             writer.member(.of, Int64(waves.list.count))
             writer.name(.percent)
-            writer.precise(wave.percent)
+            writer.decimal(wave.percent, places: 2)
             writer.member(.devices, wave.devices)
             writer.member(.pending, wave.pending)
             writer.member(.accepted, wave.accepted)

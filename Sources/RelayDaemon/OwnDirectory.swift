@@ -2,6 +2,7 @@
 import Configuration
 import Glibc
 import Terminal
+import Threading
 
 /// The directories that the daemon keeps its files in. systemd makes them for the service (`StateDirectory=`,
 /// `RuntimeDirectory=`); started by hand, the daemon makes them itself.
@@ -14,7 +15,7 @@ enum OwnDirectory {
         guard unsafe access(directory, F_OK) != 0, unsafe mkdir(directory, mode) != 0 else { return }
         let code = errno
         throw CommandFailure(
-            .failed, "the directory \(directory) cannot be made: \(unsafe String(cString: strerror(code)))",
+            .failed, "the directory \(directory) cannot be made: \(SystemError.text(code))",
             hint: code == ENOENT
                 ? "make the directories above it first, or choose another place for \(file)"
                 : "make it for the user that the relay runs as, or choose another place for \(file)")

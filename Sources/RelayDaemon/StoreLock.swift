@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Terminal
+import Threading
 
 /// Keeps a second daemon off the same store, by whatever name it goes: two would send every campaign twice.
 ///
@@ -54,7 +55,7 @@ private final class LockedFile {
                 }
             let place = path == store ? "" : ": \(path) beside it"
             throw CommandFailure(
-                .failed, "the store \(store) cannot be opened\(place): \(unsafe String(cString: strerror(code)))",
+                .failed, "the store \(store) cannot be opened\(place): \(SystemError.text(code))",
                 hint: hint)
         }
     }

@@ -10,11 +10,6 @@ package struct BatchBudget: Sendable {
         package var batches: Int
         /// Devices in a batch.
         package var batchSize: Int
-
-        package init(batches: Int, batchSize: Int) {
-            self.batches = batches
-            self.batchSize = batchSize
-        }
     }
 
     /// Devices in all beyond what one service has anyway.

@@ -56,13 +56,6 @@ package struct ConnectionMachine: Sendable {
         package var taken = 0
         /// Requests that a GOAWAY gave back: they "can be safely retried on a new connection" (RFC 9113, 6.8).
         package var givenBack = 0
-
-        package init(delivered: Int = 0, lost: Int = 0, taken: Int = 0, givenBack: Int = 0) {
-            self.delivered = delivered
-            self.lost = lost
-            self.taken = taken
-            self.givenBack = givenBack
-        }
     }
 
     package enum Phase: Sendable, Hashable {

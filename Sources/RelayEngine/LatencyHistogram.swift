@@ -29,11 +29,6 @@ package struct LatencyHistogram: Sendable, Equatable {
         sum &+= nanoseconds
     }
 
-    /// From `start` to `end`; nothing where the clock says that it ended before.
-    package mutating func add(from start: MonotonicTime, to end: MonotonicTime) {
-        add(nanoseconds: end > start ? end.nanoseconds &- start.nanoseconds : 0)
-    }
-
     package mutating func add(_ duration: Duration) {
         add(nanoseconds: UInt64(max(duration.nanoseconds, 0)))
     }

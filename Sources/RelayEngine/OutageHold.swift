@@ -41,16 +41,9 @@ package struct OutageHold: Sendable, Equatable {
         package var good: Int
         package var failed: Int
         /// Of those that failed, pushes that had been tried before.
-        package var repeated: Int
+        package var repeated = 0
         /// The shortest that a 5xx named: those pushes keep their own, others may ask after this.
         package var retryAfter: Duration?
-
-        package init(good: Int, failed: Int, repeated: Int = 0, retryAfter: Duration? = nil) {
-            self.good = good
-            self.failed = failed
-            self.repeated = repeated
-            self.retryAfter = retryAfter
-        }
 
         fileprivate var balance: Int { failed - worthOfGood * good }
     }

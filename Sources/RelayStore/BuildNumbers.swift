@@ -15,6 +15,4 @@ package struct BuildNumbers: Hashable, Sendable {
         self.latest = latest
         self.required = required
     }
-
-    package var isEmpty: Bool { latest == nil && required == nil }
 }

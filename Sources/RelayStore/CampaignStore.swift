@@ -103,11 +103,10 @@ package struct Shard: Hashable, Sendable {
     package var cursor: Int64
     /// The last device id of the shard.
     package var last: Int64
-    package var isDone: Bool
 
     package init(
         campaign: CampaignKey, number: Int, wave: Int = 0, environment: PushEnvironment = .production, cursor: Int64,
-        last: Int64, isDone: Bool
+        last: Int64
     ) {
         self.campaign = campaign
         self.number = number
@@ -115,7 +114,6 @@ package struct Shard: Hashable, Sendable {
         self.environment = environment
         self.cursor = cursor
         self.last = last
-        self.isDone = isDone
     }
 }
 

@@ -122,9 +122,6 @@ package protocol NotificationStore: Sendable {
     /// gone.
     func dueNotification(for url: String, at now: Timestamp) throws -> DueNotification?
 
-    /// When the receiver's next notification is due; nil when none is pending or it is gone.
-    func nextNotification(for url: String) throws -> Timestamp?
-
     /// Records an attempt and what follows from it, in one transaction.
     func record(
         _ attempt: NotificationRecord.Attempt, of row: Int64, then verdict: NotificationVerdict, at now: Timestamp)

@@ -35,13 +35,6 @@ extension CampaignRecord {
     }
 }
 
-extension CampaignStore {
-    /// Cuts an audience without waves.
-    package func planShards(_ campaign: CampaignKey, shardSize: Int, at now: Timestamp) throws {
-        try planShards(campaign, shardSize: shardSize, waves: nil, at: now)
-    }
-}
-
 extension Ledger {
     /// Reads all devices of a range.
     package func readDevices(
@@ -50,13 +43,5 @@ extension Ledger {
     ) throws {
         try readDevices(
             app, environment: environment, after: after, through: last, limit: limit, of: nil, into: &rows)
-    }
-
-    /// Reads due retries of a campaign without waves.
-    package func readDueRetries(
-        _ campaign: CampaignKey, environment: PushEnvironment, at now: Timestamp, limit: Int,
-        into rows: inout DeviceRows
-    ) throws {
-        try readDueRetries(campaign, environment: environment, at: now, limit: limit, waves: nil, into: &rows)
     }
 }

@@ -44,21 +44,13 @@ enum CampaignTable {
     /// nil where a column holds what the schema's CHECKs do not allow.
     private static func row(_ row: Statement) -> (CampaignRecord?, String?) {
         guard let required = row.version(4), let state = CampaignState(rawValue: row.text(9)) else { return (nil, nil) }
-        var counts = CampaignCounts()
-        counts.pending = row.integer(16)
-        counts.accepted = row.integer(17)
-        counts.retrying = row.integer(18)
-        counts.rejected = row.integer(19)
-        counts.unregistered = row.integer(20)
-        counts.expired = row.integer(21)
-        counts.filtered = row.integer(22)
-        counts.cancelled = row.integer(23)
         let record = CampaignRecord(
             key: CampaignKey(row: row.integer(0)), id: row.text(1),
             app: AppKey(app: row.text(2), platform: row.platform(3)), required: required, latest: row.version(5),
             downloadURL: row.text(6), message: row.optionalText(7), telephones: nil, state: state,
             reason: row.optionalText(10), createdAt: row.time(11), startedAt: row.optionalTime(12),
-            finishedAt: row.optionalTime(13), expiresAt: row.time(14), isPlanned: !row.isNull(15), counts: counts,
+            finishedAt: row.optionalTime(13), expiresAt: row.time(14), isPlanned: !row.isNull(15),
+            counts: CampaignCounts(row, from: 16),
             filteredBy: [:], rejectedBy: [:], upgraded: row.integer(24))
         return (record, row.optionalText(8))
     }
@@ -173,6 +165,17 @@ enum CampaignTable {
             WHERE campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
                 AND next_attempt_at <= updated_at
             """, .time(now), .integer(campaign.row))
+    }
+}
+
+extension CampaignCounts {
+    /// Reads eight columns: pending, accepted, retrying, rejected, unregistered, expired, filtered, cancelled.
+    init(_ row: Statement, from column: Int32) {
+        self.init()
+        let states: [DeliveryState] = [
+            .pending, .accepted, .retrying, .rejected, .unregistered, .expired, .filtered, .cancelled,
+        ]
+        for (place, state) in zip(column..., states) { self[state] = row.integer(place) }
     }
 }
 

@@ -77,7 +77,8 @@ final class Checkpoints: Sendable {
         queue.sync {}
     }
 
-    private func copy() {
+    /// What is committed by now and no reader holds back. Nobody who writes is waited for, nor waits.
+    func copy() {
         connection.withLock { connection in
             // What fails here, a full disk say, costs nothing that was committed, and fails whoever writes next as well, who can
             // report it.

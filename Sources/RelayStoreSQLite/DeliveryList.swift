@@ -197,9 +197,11 @@ struct DeliveryList {
             guard let telephone else { return recorded }
             // A row without a telephone was filtered; unless for want of a user, its user is the device's.
             let isUsers = recorded.reason == FilterReason.noTelephone.rawValue ? nil : device.telephone
-            return Self.same(recorded.telephone ?? isUsers, telephone) ? recorded : nil
+            return TelephoneRule.matches(recorded.telephone ?? isUsers, telephone) ? recorded : nil
         }
-        guard !device.isRemoved, telephone.map({ Self.same(device.telephone, $0) }) ?? true else { return nil }
+        guard !device.isRemoved, telephone == nil || TelephoneRule.matches(device.telephone, telephone) else {
+            return nil
+        }
         if isPlanned {
             let isListed = try connection.first(
                 "SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave = ?3 AND environment = ?4",
@@ -283,10 +285,5 @@ struct DeliveryList {
         Delivery(
             campaign: id, app: appKey, device: device, token: token, telephone: telephone, state: rest, reason: nil,
             attempts: 0, nextAttemptAt: nil, updatedAt: restSince)
-    }
-
-    /// Literally the same: telephones are compared as the apps compare them, without Unicode's equivalence.
-    private static func same(_ left: String?, _ right: String) -> Bool {
-        left.map { $0.utf8.elementsEqual(right.utf8) } ?? false
     }
 }

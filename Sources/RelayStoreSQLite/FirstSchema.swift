@@ -20,9 +20,8 @@ enum FirstSchema {
             UNIQUE (name, platform)
         ) STRICT;
 
-        """ + FirstVersionSchema.sql + registry + campaigns + access
+        \(FirstVersionSchema.sql)
 
-    private static let registry: SQL = """
         -- The device registry. A removed device keeps its row, without its user, so that the ledger can name its token.
         CREATE TABLE device (
             id            INTEGER PRIMARY KEY,
@@ -51,9 +50,6 @@ enum FirstSchema {
             PRIMARY KEY (telephone, device_id)
         ) STRICT, WITHOUT ROWID;
 
-        """
-
-    private static let campaigns: SQL = """
         CREATE TABLE campaign (
             id                 INTEGER PRIMARY KEY,
             public_id          TEXT NOT NULL UNIQUE CHECK (length(public_id) = 12 AND public_id NOT GLOB '*[^0-9a-f]*'),
@@ -134,9 +130,6 @@ enum FirstSchema {
         -- Not IN (...): SQLite would fill a temporary table with the list and look each new row up in it.
         CREATE INDEX delivery_rare ON delivery (campaign_id, state) WHERE state > 2 AND state <> 7;
 
-        """
-
-    private static let access: SQL = """
         -- Webhooks that were answered: a replay gets the same answer.
         CREATE TABLE webhook (
             hook        TEXT NOT NULL,

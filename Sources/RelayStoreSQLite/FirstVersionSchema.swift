@@ -78,9 +78,7 @@ enum FirstVersionSchema {
         CREATE TRIGGER version_updated_signed AFTER UPDATE ON version WHEN NEW.revision <> OLD.revision BEGIN
             SELECT RAISE(ABORT, 'revision counts up by one')
                 WHERE NEW.revision <> OLD.revision + 1 AND OLD.revision <> 0;
-            SELECT RAISE(ABORT, 'latest must not be older than required')
-                WHERE NEW.required IS NOT NULL
-                    AND (NEW.latest IS NULL OR \(isOlder("NEW.latest", than: "NEW.required")));
+            \(latestIsNotOlder)
             \(record)
         END;
 
@@ -89,9 +87,7 @@ enum FirstVersionSchema {
             SELECT RAISE(ABORT, 'revision counts up by one')
                 FROM version_history AS old WHERE old.app = NEW.app AND old.platform = NEW.platform
                     AND old.revision >= NEW.revision;
-            SELECT RAISE(ABORT, 'latest must not be older than required')
-                WHERE NEW.required IS NOT NULL
-                    AND (NEW.latest IS NULL OR \(isOlder("NEW.latest", than: "NEW.required")));
+            \(latestIsNotOlder)
             \(record)
         END;
 
@@ -101,7 +97,6 @@ enum FirstVersionSchema {
         CREATE TRIGGER version_history_is_not_deleted BEFORE DELETE ON version_history BEGIN
             SELECT RAISE(ABORT, 'the history of versions is not deleted');
         END;
-
         """
 
     private static let now: SQL = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
@@ -122,6 +117,12 @@ enum FirstVersionSchema {
                     AND \(falls("latest", from: "old.latest"));
             SELECT RAISE(ABORT, 'a number in a version has at most 18 digits')
                 WHERE \(hasLongNumber("NEW.latest")) OR \(hasLongNumber("NEW.required"));
+        """
+
+    static let latestIsNotOlder: SQL = """
+        SELECT RAISE(ABORT, 'latest must not be older than required')
+                WHERE NEW.required IS NOT NULL
+                    AND (NEW.latest IS NULL OR \(isOlder("NEW.latest", than: "NEW.required")));
         """
 
     private static let record: SQL = """

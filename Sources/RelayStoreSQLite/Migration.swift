@@ -11,17 +11,6 @@ struct Migration {
     var toVersion: Int
     var sql: SQL
 
-    /// Every step there ever was. A released step is never edited: stores out there have run it.
-    static let chain: [Migration] = [
-        Migration(name: "the first schema", toVersion: 1, sql: FirstSchema.sql),
-        Migration(name: "version codes, alerts, versions seen", toVersion: 2, sql: SecondSchema.sql),
-        Migration(name: "pruned campaigns, the outbox of notifications", toVersion: 3, sql: ThirdSchema.sql),
-        Migration(name: "a compact ledger", toVersion: 4, sql: FourthSchema.sql),
-        Migration(name: "campaigns in waves", toVersion: 5, sql: WaveSchema.sql),
-        Migration(name: "pauses of provider tokens", toVersion: 6, sql: TokenPauseSchema.sql),
-        Migration(name: "shards and retries by push environment", toVersion: 7, sql: EnvironmentSchema.sql),
-    ]
-
     static let newest = newest(of: chain)
 
     static func newest(of chain: [Migration]) -> Int { chain.map(\.toVersion).max() ?? 0 }

@@ -120,58 +120,50 @@ struct OutcomeRecorder {
     private mutating func write(
         _ batch: LedgerCommit, of shard: ShardRow?, into tally: inout Tally
     ) throws -> Int64 {
-        guard !batch.rows.isEmpty else { return 0 }
-        var inserted: Int64 = 0
-        var older: [Int64: OldRow] = [:]
-        if let shard {
-            older = try oldRows(of: batch, shard)
-            if older.isEmpty || !batch.rows.contains(where: { older[$0.device] != nil }) {
-                try insertAll(batch, of: shard, into: &tally)
-                return Int64(batch.rows.count)
-            }
+        let older = try oldRows(of: batch, shard)
+        // Nothing is recorded already, but of retries, and after a crash between two owners.
+        guard !older.isEmpty else {
+            try insert(batch.rows, of: batch, shard, into: &tally)
+            return Int64(batch.rows.count)
         }
-        defer {
-            insert.clear()
-            replace.clear()
-        }
+        let new = batch.rows.filter { older[$0.device] == nil }
+        try insert(new, of: batch, shard, into: &tally)
+        defer { replace.clear() }
+        replace.bind(1, batch.campaign.row)
+        replace.bind(2, now.milliseconds)
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
             for row in batch.rows {
-                let old = shard == nil ? try oldRow(row.device, batch.campaign) : older[row.device]
-                let statement = old == nil ? insert : replace
-                statement.bind(1, batch.campaign.row)
-                statement.bind(2, now.milliseconds)
-                let state = unsafe bind(row, from: 3, to: statement, arena, tally.rest)
-                try statement.run()
-                if let old {
-                    Self.count(old.state, old.reason, -1, &tally)
-                } else {
-                    inserted += 1
-                }
+                guard let old = older[row.device] else { continue }
+                let state = unsafe bind(row, from: 3, to: replace, arena, tally.rest)
+                try replace.run()
+                Self.count(old.state, old.reason, -1, &tally)
                 Self.count(state, row.reason, 1, &tally)
             }
         }
-        return inserted
+        return Int64(new.count)
     }
 
-    private mutating func insertAll(_ batch: LedgerCommit, of shard: ShardRow, into tally: inout Tally) throws {
+    private mutating func insert(
+        _ rows: [LedgerRow], of batch: LedgerCommit, _ shard: ShardRow?, into tally: inout Tally
+    ) throws {
         // Whoever lists what has no outcome yet looks behind the cursors.
-        let isBehind = batch.shardDone || batch.rows.last.map { $0.device <= batch.cursor } ?? false
-        let packs = isBehind && shard.packs
+        let isBehind = batch.shardDone || rows.last.map { $0.device <= batch.cursor } ?? false
+        let packs = isBehind && shard?.packs == true
         var others: [LedgerRow] = []
         var before = Int64.min
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
-            for index in batch.rows.indices {
-                let device = batch.rows[index].device
+            for index in rows.indices {
+                let device = rows[index].device
                 guard device > before else {
                     throw SQLiteFailure(
                         code: SQLITE_CONSTRAINT, message: "the devices of a batch do not come in ascending order")
                 }
                 before = device
-                guard packs, let outcome = PlainOutcome(of: batch.rows[index]) else {
-                    others.append(batch.rows[index])
+                guard packs, let outcome = PlainOutcome(of: rows[index]) else {
+                    others.append(rows[index])
                     continue
                 }
-                let telephone = batch.rows[index].telephone
+                let telephone = rows[index].telephone
                 unsafe packer.append(
                     device, outcome,
                     telephone: telephone.isAbsent ? nil : UnsafeRawBufferPointer(rebasing: arena[telephone.range]))
@@ -254,16 +246,17 @@ struct OutcomeRecorder {
         }
     }
 
-    /// What is recorded already of a shard's batch: nothing, but after a crash between two owners. One look at the range
-    /// tells.
-    private func oldRows(of batch: LedgerCommit, _ shard: ShardRow) throws -> [Int64: OldRow] {
+    /// What is recorded already of a batch's devices. One look at the range of a shard's batch tells.
+    private func oldRows(of batch: LedgerCommit, _ shard: ShardRow?) throws -> [Int64: OldRow] {
         guard let first = batch.rows.first?.device, let last = batch.rows.last?.device else { return [:] }
-        if shard.packs {
+        if let shard, shard.packs {
             try DeliveryBatchTable.unpack(from: first, through: last, of: batch.campaign, connection)
-        } else if (last - first) / Int64(batch.rows.count) > Self.sparse {
+        } else if shard == nil || (last - first) / Int64(batch.rows.count) > Self.sparse {
             // Of a few sandbox devices among many of production, or of a small wave, the range holds the rows of all others.
             var rows: [Int64: OldRow] = [:]
-            for row in batch.rows { rows[row.device] = try storedRow(of: row.device, batch.campaign) }
+            for row in batch.rows {
+                rows[row.device] = try oldRow(row.device, batch.campaign, mayBePacked: shard == nil)
+            }
             return rows
         }
         let rows = try connection.all(
@@ -276,19 +269,17 @@ struct OutcomeRecorder {
     /// Ids for each device of a batch from which on looking for each costs less than reading what lies between them.
     private static let sparse: Int64 = 8
 
-    private func oldRow(_ device: Int64, _ campaign: CampaignKey) throws -> OldRow? {
-        if let old = try storedRow(of: device, campaign) { return old }
-        // Another owner may have recorded it since the retry was read. A batch around it need not have it.
-        guard try DeliveryBatchTable.outcome(of: device, in: campaign.row, connection) != nil else { return nil }
-        try DeliveryBatchTable.unpack(from: device, through: device, of: campaign, connection)
-        return try storedRow(of: device, campaign)
-    }
-
-    private func storedRow(of device: Int64, _ campaign: CampaignKey) throws -> OldRow? {
-        try connection.first(
+    private func oldRow(_ device: Int64, _ campaign: CampaignKey, mayBePacked: Bool) throws -> OldRow? {
+        let old = try connection.first(
             "SELECT state, reason FROM delivery WHERE campaign_id = ? AND device_id = ?", .integer(campaign.row),
             .integer(device)
         ) { Self.oldRow($0, state: 0, reason: 1) }
+        // Another owner may have recorded it since the retry was read. A batch around it need not have it.
+        guard old == nil, mayBePacked,
+            try DeliveryBatchTable.outcome(of: device, in: campaign.row, connection) != nil
+        else { return old }
+        try DeliveryBatchTable.unpack(from: device, through: device, of: campaign, connection)
+        return try oldRow(device, campaign, mayBePacked: false)
     }
 
     private static func oldRow(_ row: Statement, state: Int32, reason: Int32) -> OldRow {

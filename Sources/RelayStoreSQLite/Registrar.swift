@@ -18,8 +18,6 @@ struct Registrar {
     private var gained: [Int64: Int64] = [:]
     private var upgrades = UpgradeTally()
     private var seen = SeenTally()
-    /// The texts of the device at hand, one after another.
-    private var scratch: [UInt8] = []
 
     init(_ connection: SQLiteConnection, at now: Timestamp) throws {
         self.connection = connection
@@ -39,25 +37,6 @@ struct Registrar {
             UPDATE device SET version = ?, registered_at = ?, retired_at = NULL, telephone = ?4, removed_at = NULL
             WHERE id = ?3
             """)
-    }
-
-    mutating func register(_ device: DeviceRegistration) throws {
-        let app = try appID(device.app)
-        scratch.removeAll(keepingCapacity: true)
-        let token = store(device.token)
-        if device.app.platform == .ios {
-            for index in token.range where DeviceTable.isUpperCase(scratch[index]) { scratch[index] |= 0x20 }
-        }
-        let row = RegistrationBatch.Row(
-            token: token, telephone: device.telephone.map { store($0) } ?? .absent,
-            version: device.version.map { store($0.text) } ?? .absent, environment: device.environment)
-        // Nothing borrowed from the scratch bytes may outlive this call.
-        defer { clear() }
-        let bytes = scratch
-        try unsafe bytes.withUnsafeBytes { bytes in
-            let hash = unsafe DeviceTable.hash(UnsafeRawBufferPointer(rebasing: bytes[token.range]))
-            try unsafe register(row, hash: hash, app: app, of: bytes)
-        }
     }
 
     /// What was done so far, in devices.
@@ -153,12 +132,6 @@ struct Registrar {
         try upgrades.store(connection)
         try seen.store(connection)
         return counts
-    }
-
-    private mutating func store(_ text: String) -> ByteSlice {
-        let start = scratch.count
-        scratch.append(contentsOf: text.utf8)
-        return ByteSlice(offset: UInt32(start), length: UInt32(scratch.count - start))
     }
 
     private mutating func appID(_ app: AppKey) throws -> Int64 {

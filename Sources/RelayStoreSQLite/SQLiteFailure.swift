@@ -2,6 +2,7 @@
 import CSQLite
 import Glibc
 import RelayStore
+import Threading
 
 /// What SQLite said, before the store adds what it was doing. Never leaves this module.
 struct SQLiteFailure: Error {
@@ -49,54 +50,41 @@ struct SQLiteFailure: Error {
     func storeError(doing: String, path: String) -> StoreError {
         // Taken only where the file system had a say: elsewhere it is left over from something else.
         let isSystems = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(primaryCode) && systemError != 0
-        let cause = isSystems ? ": \(unsafe String(cString: strerror(systemError)))" : ""
-        let context = "\(doing) failed: \(message)\(cause) (SQLite \(code))"
-        switch primaryCode {
-        case SQLITE_FULL: return Self.full(context, path)
-        case SQLITE_READONLY: return Self.readOnly(context, path)
-        // PROTOCOL: SQLite met locks of others again and again, and "gives up" (sqlite.org/rescode.html#protocol).
-        case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
-            return StoreError(
-                .busy, context: context,
-                hint: "Another program holds the write lock of \(path); end its transaction")
-        case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT,
-            SQLITE_CANTOPEN where systemError == ENOSPC || systemError == EDQUOT:
-            return Self.full(context, path)
-        case SQLITE_IOERR where systemError == EFBIG:
-            return StoreError(
-                .full, context: context,
-                hint: "A file of the store has the size that this process may give it, or that its file system allows: "
-                    + "raise the limit (RLIMIT_FSIZE; under systemd LimitFSIZE=)")
-        case SQLITE_IOERR where systemError == EROFS, SQLITE_CANTOPEN where systemError == EROFS:
-            return Self.readOnly(context, path)
-        case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
-            return StoreError(
-                .failed, context: context,
-                hint: "\(path) and its directory must be readable and writable by the user that the relay runs as")
-        case SQLITE_NOTADB:
-            return StoreError(
-                .failed, context: context, hint: "\(path) is not a SQLite database; name another file as the store")
-        // NOTFOUND: what `missing` says.
-        case SQLITE_CONSTRAINT, SQLITE_NOTFOUND:
-            return StoreError(.conflict, context: context)
-        case SQLITE_CORRUPT:
-            return StoreError(
-                .failed, context: context,
-                hint: "\(path) is damaged; stop the relay and restore it from a backup, or try sqlite3's .recover")
-        default:
-            return StoreError(.failed, context: context)
-        }
-    }
-
-    private static func full(_ context: String, _ path: String) -> StoreError {
-        StoreError(
-            .full, context: context,
-            hint: "Free space on the file system of \(path); what was stored before is untouched")
-    }
-
-    private static func readOnly(_ context: String, _ path: String) -> StoreError {
-        StoreError(
-            .readOnly, context: context,
-            hint: "Make \(path), its -wal and -shm files and its directory writable by the user that the relay runs as")
+        let cause = isSystems ? ": \(SystemError.text(systemError))" : ""
+        let (code, hint): (StoreError.Code, String?) =
+            switch (primaryCode, isSystems ? systemError : 0) {
+            case (SQLITE_FULL, _), (_, ENOSPC), (_, EDQUOT):
+                (.full, "Free space on the file system of \(path); what was stored before is untouched")
+            case (SQLITE_READONLY, _), (_, EROFS):
+                (
+                    .readOnly,
+                    "Make \(path), its -wal and -shm files and its directory writable by the user that the relay runs as"
+                )
+            // PROTOCOL: SQLite met locks of others again and again, and "gives up" (sqlite.org/rescode.html#protocol).
+            case (SQLITE_BUSY, _), (SQLITE_LOCKED, _), (SQLITE_PROTOCOL, _):
+                (.busy, "Another program holds the write lock of \(path); end its transaction")
+            case (SQLITE_IOERR, EFBIG):
+                (
+                    .full,
+                    "A file of the store has the size that this process may give it, or that its file system allows: "
+                        + "raise the limit (RLIMIT_FSIZE; under systemd LimitFSIZE=)"
+                )
+            case (SQLITE_CANTOPEN, _), (SQLITE_PERM, _), (SQLITE_AUTH, _):
+                (
+                    .failed,
+                    "\(path) and its directory must be readable and writable by the user that the relay runs as"
+                )
+            case (SQLITE_NOTADB, _):
+                (.failed, "\(path) is not a SQLite database; name another file as the store")
+            // NOTFOUND: what `missing` says.
+            case (SQLITE_CONSTRAINT, _), (SQLITE_NOTFOUND, _): (.conflict, nil)
+            case (SQLITE_CORRUPT, _):
+                (
+                    .failed,
+                    "\(path) is damaged; stop the relay and restore it from a backup, or try sqlite3's .recover"
+                )
+            default: (.failed, nil)
+            }
+        return StoreError(code, context: "\(doing) failed: \(message)\(cause) (SQLite \(self.code))", hint: hint)
     }
 }

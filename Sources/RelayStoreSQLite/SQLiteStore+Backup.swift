@@ -3,6 +3,7 @@ import CSQLite
 import Glibc
 import RelayEngine
 package import RelayStore
+import Threading
 
 extension SQLiteStore {
     package func snapshot(progress: (BackupProgress) -> Bool) throws -> any StoreSnapshot {
@@ -60,7 +61,7 @@ extension SQLiteStore {
         defer { _ = Glibc.close(descriptor) }
         guard descriptor >= 0, fsync(descriptor) == 0 else {
             throw StoreError(
-                .failed, context: "the copy \(path) cannot be written: \(unsafe String(cString: strerror(errno)))")
+                .failed, context: "the copy \(path) cannot be written: \(SystemError.text(errno))")
         }
     }
 

@@ -2,7 +2,7 @@
 package import RelayEngine
 package import RelayStore
 import Telemetry
-package import UpgradeRules
+import UpgradeRules
 import WireFormat
 
 extension SQLiteStore {
@@ -10,7 +10,13 @@ extension SQLiteStore {
     package func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts {
         try write("registering devices") { connection in
             var registrar = try Registrar(connection, at: now)
-            for device in devices { try registrar.register(device) }
+            var rest = devices[...]
+            while let app = rest.first?.app {
+                var batch = RegistrationBatch(app: app)
+                for device in rest.prefix(while: { $0.app == app }) { batch.append(device) }
+                _ = try registrar.register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
+                rest = rest.dropFirst(batch.count)
+            }
             return try registrar.finish()
         }
     }
@@ -91,11 +97,6 @@ extension SQLiteStore {
                 DeviceTable.pageOfApp, .integer(appID), .integer(after), .integer(max(limit, 0)),
                 row: DeviceTable.record)
         }
-    }
-
-    @discardableResult
-    package func sawVersion(_ version: Version, app: AppKey, token: String, at now: Timestamp) throws -> Bool {
-        try sawVersions([Sighting(app: app, token: token, version: version)], at: now) > 0
     }
 
     /// Reads in batches, each of its own moment: a dry run over millions must not hold on to one snapshot, for the log
@@ -213,16 +214,19 @@ package enum DeviceTable {
     /// The keys are random: in a registry of a million each of a thousand devices dirties a page of its own, 4 KiB in the log
     /// and 4 KiB in the file for 14 bytes. Tens of thousands in the index's order pass through it once, from page to page.
     static func orderByHash(_ batch: RegistrationBatch) -> [Keyed] {
+        keys(of: batch).sorted { $0.hash == $1.hash ? $0.row < $1.row : $0.hash < $1.hash }
+    }
+
+    /// The rows of a batch in their own order.
+    static func keys(of batch: RegistrationBatch) -> [Keyed] {
         let bytes = batch.bytes
-        var order: [Keyed] = unsafe bytes.withUnsafeBytes { bytes in
+        return unsafe bytes.withUnsafeBytes { bytes in
             batch.rows.indices.map { row in
                 let token = batch.rows[row].token
                 let hash = unsafe hash(UnsafeRawBufferPointer(rebasing: bytes[token.range]))
                 return Keyed(hash: hash, row: Int32(truncatingIfNeeded: row))
             }
         }
-        order.sort { $0.hash == $1.hash ? $0.row < $1.row : $0.hash < $1.hash }
-        return order
     }
 
     static func isUpperCase(_ byte: UInt8) -> Bool {

@@ -71,18 +71,6 @@ extension SQLiteStore {
         }
     }
 
-    package func nextNotification(for url: String) throws -> Timestamp? {
-        try readOnce("looking for the next notification") { connection in
-            try connection.first(
-                """
-                SELECT max(min(n.next_attempt_at), coalesce(r.held_until, 0)) FROM receiver AS r
-                    JOIN notification AS n ON n.receiver_id = r.id AND n.state = 'pending'
-                WHERE r.url = ? AND r.gone_at IS NULL
-                """, .text(url)
-            ) { $0.optionalTime(0) } ?? nil
-        }
-    }
-
     package func record(
         _ attempt: NotificationRecord.Attempt, of row: Int64, then verdict: NotificationVerdict, at now: Timestamp
     ) throws {
@@ -205,7 +193,8 @@ private enum NotificationTable {
                 id: row.text(0), campaign: CampaignKey(row: row.integer(1)), at: row.time(2),
                 state: CampaignState(rawValue: row.text(3)), reason: row.optionalText(4),
                 startedAt: row.optionalTime(5), finishedAt: row.optionalTime(6), expiresAt: row.time(7),
-                isPlanned: !row.isNull(8), counts: counts(row), upgraded: row.integer(17), reasons: row.text(18)
+                isPlanned: !row.isNull(8), counts: CampaignCounts(row, from: 9), upgraded: row.integer(17),
+                reasons: row.text(18)
             )
         }
         guard let row, let state = row.state, var campaign = try CampaignTable.record(row.campaign, connection) else {
@@ -220,18 +209,5 @@ private enum NotificationTable {
         ) { ($0.text(0), $0.text(1), $0.integer(2)) }
         for (kind, reason, devices) in reasons { campaign.note(kind, reason, devices) }
         return CampaignEvent(id: row.id, at: row.at, campaign: campaign)
-    }
-
-    private static func counts(_ row: Statement) -> CampaignCounts {
-        var counts = CampaignCounts()
-        counts.pending = row.integer(9)
-        counts.accepted = row.integer(10)
-        counts.retrying = row.integer(11)
-        counts.rejected = row.integer(12)
-        counts.unregistered = row.integer(13)
-        counts.expired = row.integer(14)
-        counts.filtered = row.integer(15)
-        counts.cancelled = row.integer(16)
-        return counts
     }
 }

@@ -6,11 +6,8 @@ extension SQLiteStore {
     package func prune(
         before time: Timestamp, at now: Timestamp, pulse: (PruneReport) -> Bool
     ) throws -> PruneReport {
-        try reporting("pruning the store") {
-            // Its own connection empties the log into the file, so that the writer seldom has to.
-            var pruning = Pruning(store: self, cutoff: time, now: now, checkpoints: try Self.reader(path: path))
-            return try pruning.run(pulse)
-        }
+        var pruning = Pruning(store: self, cutoff: time, now: now)
+        return try pruning.run(pulse)
     }
 }
 
@@ -19,20 +16,12 @@ private struct Pruning {
     let store: SQLiteStore
     let cutoff: Timestamp
     let now: Timestamp
-    let checkpoints: SQLiteConnection
-    private var report = PruneReport()
-    private var pace = BatchPace(sizes: 64...8192)
-    private var batches = 0
+    private(set) var report = PruneReport()
+    private(set) var pace = BatchPace(sizes: 64...8192)
+    private(set) var batches = 0
 
     /// The pulse said stop.
     private struct Stopped: Error {}
-
-    init(store: SQLiteStore, cutoff: Timestamp, now: Timestamp, checkpoints: SQLiteConnection) {
-        self.store = store
-        self.cutoff = cutoff
-        self.now = now
-        self.checkpoints = checkpoints
-    }
 
     mutating func run(_ pulse: (PruneReport) -> Bool) throws -> PruneReport {
         do {
@@ -51,28 +40,24 @@ private struct Pruning {
 
     /// One short transaction, and a pause as long as it was.
     private mutating func batch<R: Sendable>(_ body: (SQLiteConnection) throws -> R) throws -> R {
+        try turn("pruning the store") { connection in try connection.transaction("BEGIN IMMEDIATE", body) }
+    }
+
+    /// One turn on the writer, and a pause as long as it was.
+    private mutating func turn<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         var time = Duration.zero
-        let result = try store.locked("pruning the store") { connection in
+        let result = try store.locked(doing) { connection in
             let start = ContinuousClock.now
             defer { time = ContinuousClock.now - start }
-            return try connection.transaction("BEGIN IMMEDIATE", body)
+            return try body(connection)
         }
-        try rest(after: time)
-        return result
-    }
-
-    private mutating func rest(after time: Duration) throws {
         let pause = pace.finished(in: time)
-        report.longestPause = pace.longest
+        report.longestPause = max(report.longestPause, pace.longest)
         batches += 1
-        if batches % 16 == 0 { try checkpoint() }
+        // So that the writer seldom has to.
+        if batches % 16 == 0 { store.checkpoints.copy() }
         Pause.rest(pause)
-    }
-
-    /// PASSIVE: "checkpoint as many frames as possible without waiting for any database readers or writers to finish"
-    /// (sqlite.org/pragma.html#pragma_wal_checkpoint).
-    private func checkpoint() throws {
-        _ = try checkpoints.first("PRAGMA wal_checkpoint(PASSIVE)") { _ in true }
+        return result
     }
 
     private func look(_ pulse: (PruneReport) -> Bool) throws {
@@ -198,12 +183,9 @@ private struct Pruning {
     /// Without foreign keys: for each device SQLite would read the whole ledger, whose key begins with the campaign. The
     /// conditions of the statement are the same rule, asked where an index answers; former telephones went before.
     private mutating func deleteDevices(_ devices: [Int64]) throws -> Int64 {
-        var time = Duration.zero
-        let deleted: Int64 = try store.locked("pruning devices") { [cutoff, youngest] connection in
-            let start = ContinuousClock.now
+        try turn("pruning devices") { [cutoff, youngest] connection in
             // "This pragma is a no-op within a transaction" (sqlite.org/pragma.html#pragma_foreign_keys).
             try connection.execute("PRAGMA foreign_keys = OFF")
-            defer { time = ContinuousClock.now - start }
             let deleted = Result {
                 try connection.transaction("BEGIN IMMEDIATE") { connection in
                     try Self.delete(devices, goneBefore: cutoff, youngest: youngest, connection)
@@ -212,8 +194,6 @@ private struct Pruning {
             try connection.execute("PRAGMA foreign_keys = ON")
             return try deleted.get()
         }
-        try rest(after: time)
-        return deleted
     }
 
     private static func delete(
@@ -266,25 +246,18 @@ private struct Pruning {
         pace = BatchPace(sizes: 16...1024)
         while true {
             let size = pace.size
-            var time = Duration.zero
-            let (freed, rest) = try store.locked("giving free pages back") { connection -> (Int64, Int64) in
-                guard try FreePages.areGivenBack(connection) else { return (0, 0) }
+            let (freed, rest) = try turn("giving free pages back") { connection -> (Int64, Int64) in
                 let free = try FreePages.free(connection)
-                guard free > 0 else { return (0, 0) }
-                let start = ContinuousClock.now
-                defer { time = ContinuousClock.now - start }
+                guard free > 0, try FreePages.areGivenBack(connection) else { return (0, 0) }
                 try FreePages.giveBack(size, connection)
                 let rest = try FreePages.free(connection)
                 return ((free - rest) * (try FreePages.pageSize(connection)), rest)
             }
             report.freed += freed
-            let longest = report.longestPause
-            try self.rest(after: time)
-            report.longestPause = max(longest, pace.longest)
             try look(pulse)
             if freed == 0 || rest == 0 { break }
         }
-        try checkpoint()
+        store.checkpoints.copy()
     }
 }
 

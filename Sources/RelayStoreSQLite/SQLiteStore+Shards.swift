@@ -97,7 +97,7 @@ extension SQLiteStore {
             ) {
                 Shard(
                     campaign: campaign, number: Int($0.integer(0)), wave: Int($0.integer(3)), environment: environment,
-                    cursor: $0.integer(1), last: $0.integer(2), isDone: false)
+                    cursor: $0.integer(1), last: $0.integer(2))
             }
             for shard in shards {
                 try connection.run(

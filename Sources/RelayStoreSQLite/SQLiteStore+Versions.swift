@@ -55,17 +55,6 @@ extension SQLiteStore {
         }
     }
 
-    package func answer(to receipt: WebhookReceipt) throws -> StoredAnswer? {
-        try readOnce("looking for a webhook") { connection in try WebhookTable.answer(to: receipt, connection) }
-    }
-
-    @discardableResult
-    package func forgetWebhooks(before time: Timestamp) throws -> Int {
-        try write("forgetting old webhooks") { connection in
-            try connection.run("DELETE FROM webhook WHERE received_at < ?", .time(time))
-        }
-    }
-
     package func reconcile(_ app: AppKey, draft: CampaignDraft, at now: Timestamp) throws -> CampaignRecord? {
         // Mostly there is nothing to do, and finding that out must not wait for the writer.
         let isMissing = try read("comparing a version with its campaigns") { connection in
@@ -76,22 +65,5 @@ extension SQLiteStore {
             guard let record = try CampaignTable.missing(of: app, connection) else { return nil }
             return try CampaignTable.create(for: record, draft: draft, at: now, connection)
         }
-    }
-}
-
-/// Webhooks that were answered.
-enum WebhookTable {
-    static func answer(to receipt: WebhookReceipt, _ connection: SQLiteConnection) throws -> StoredAnswer? {
-        try connection.first(
-            "SELECT status, body FROM webhook WHERE hook = ? AND id = ?", .text(receipt.hook), .text(receipt.id)
-        ) { StoredAnswer(status: Int($0.integer(0)), body: $0.blob(1)) }
-    }
-
-    static func store(
-        _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: SQLiteConnection
-    ) throws {
-        try connection.run(
-            "INSERT INTO webhook (hook, id, received_at, status, body) VALUES (?, ?, ?, ?, ?)",
-            .text(receipt.hook), .text(receipt.id), .time(now), .integer(answer.status), .blob(answer.body))
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RelayStore
+import Threading
 
 /// A copy of a store in a file without a name: whatever ends the process takes it along.
 final class Snapshot: StoreSnapshot {
@@ -42,6 +43,6 @@ final class Snapshot: StoreSnapshot {
     }
 
     private static func failure(_ context: String, _ code: Int32) -> StoreError {
-        StoreError(.failed, context: "\(context): \(unsafe String(cString: strerror(code)))")
+        StoreError(.failed, context: "\(context): \(SystemError.text(code))")
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import RelayStore
+import Threading
 
 /// The database's file, before SQLite sees it.
 enum StoreFile {
@@ -16,26 +17,22 @@ enum StoreFile {
         }
         let code = errno
         guard code != EEXIST else { return }
-        let context = "the store \(path) cannot be created: \(unsafe String(cString: strerror(code)))"
+        let context = "the store \(path) cannot be created: \(SystemError.text(code))"
         let directory = directory(of: path)
-        switch code {
-        case ENOENT, ENOTDIR:
-            throw StoreError(.failed, context: context, hint: "Create the directory \(directory) first")
-        case EACCES, EPERM:
-            throw StoreError(
-                .failed, context: context,
-                hint: "The user that the relay runs as must be able to write to the directory \(directory)")
-        case EROFS:
-            throw StoreError(
-                .readOnly, context: context,
-                hint:
+        let (kind, hint): (StoreError.Code, String?) =
+            switch code {
+            case ENOENT, ENOTDIR: (.failed, "Create the directory \(directory) first")
+            case EACCES, EPERM:
+                (.failed, "The user that the relay runs as must be able to write to the directory \(directory)")
+            case EROFS:
+                (
+                    .readOnly,
                     "The file system of \(directory) is read-only; under systemd, set StateDirectory= or ReadWritePaths="
-            )
-        case ENOSPC, EDQUOT:
-            throw StoreError(.full, context: context, hint: "Free space on the file system of \(directory)")
-        default:
-            throw StoreError(.failed, context: context)
-        }
+                )
+            case ENOSPC, EDQUOT: (.full, "Free space on the file system of \(directory)")
+            default: (.failed, nil)
+            }
+        throw StoreError(kind, context: context, hint: hint)
     }
 
     static func directory(of path: String) -> String {

@@ -53,29 +53,9 @@ enum WaveTable {
     }
 
     /// The condition of the wave that has begun last.
-    private static let isCurrent: SQL = """
+    fileprivate static let isCurrent: SQL = """
         campaign_id = ?1 AND number = (SELECT max(number) FROM campaign_wave WHERE campaign_id = ?1 AND begun_at IS NOT NULL)
         """
-
-    static func end(_ campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
-        try connection.run(
-            "UPDATE campaign_wave SET ended_at = ?2 WHERE \(isCurrent) AND ended_at IS NULL", .integer(campaign.row),
-            .time(now))
-    }
-
-    static func beginNext(_ campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
-        try connection.run(
-            """
-            UPDATE campaign_wave SET begun_at = ?2 WHERE campaign_id = ?1
-                AND number = (SELECT max(number) + 1 FROM campaign_wave
-                              WHERE campaign_id = ?1 AND begun_at IS NOT NULL AND ended_at IS NOT NULL)
-            """, .integer(campaign.row), .time(now))
-    }
-
-    static func hold(_ campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
-        try connection.run(
-            "UPDATE campaign_wave SET held_at = ?2 WHERE \(isCurrent)", .integer(campaign.row), .time(now))
-    }
 
     /// The next wave may begin at once; returns whether one was waiting.
     static func release(
@@ -92,11 +72,22 @@ enum WaveTable {
 
 extension SQLiteStore {
     package func endWave(_ campaign: CampaignKey, at now: Timestamp) throws {
-        try write("ending a wave") { try WaveTable.end(campaign, at: now, $0) }
+        try write("ending a wave") { connection in
+            _ = try connection.run(
+                "UPDATE campaign_wave SET ended_at = ?2 WHERE \(WaveTable.isCurrent) AND ended_at IS NULL",
+                .integer(campaign.row), .time(now))
+        }
     }
 
     package func beginNextWave(_ campaign: CampaignKey, at now: Timestamp) throws {
-        try write("beginning a wave") { try WaveTable.beginNext(campaign, at: now, $0) }
+        try write("beginning a wave") { connection in
+            _ = try connection.run(
+                """
+                UPDATE campaign_wave SET begun_at = ?2 WHERE campaign_id = ?1
+                    AND number = (SELECT max(number) + 1 FROM campaign_wave
+                                  WHERE campaign_id = ?1 AND begun_at IS NOT NULL AND ended_at IS NOT NULL)
+                """, .integer(campaign.row), .time(now))
+        }
     }
 
     package func holdWave(_ campaign: CampaignKey, reason: String, at now: Timestamp) throws -> Bool {
@@ -104,8 +95,11 @@ extension SQLiteStore {
             let moved = try connection.run(
                 "UPDATE campaign SET state = 'suspended', reason = ?2 WHERE id = ?1 AND state = 'running'",
                 .integer(campaign.row), .text(reason))
-            if moved > 0 { try WaveTable.hold(campaign, at: now, connection) }
-            return moved > 0
+            guard moved > 0 else { return false }
+            try connection.run(
+                "UPDATE campaign_wave SET held_at = ?2 WHERE \(WaveTable.isCurrent)", .integer(campaign.row), .time(now)
+            )
+            return true
         }
     }
 

@@ -6,11 +6,6 @@ package struct CertificateValidity: Hashable, Sendable {
     package var notBefore: Int64
     package var notAfter: Int64
 
-    package init(notBefore: Int64, notAfter: Int64) {
-        self.notBefore = notBefore
-        self.notAfter = notAfter
-    }
-
     /// From an hour before `now`, for clocks that disagree, to `days` after it.
     package static func days(_ days: Int64, from now: Int64) -> CertificateValidity {
         CertificateValidity(notBefore: now - 3600, notAfter: now + days * 86_400)

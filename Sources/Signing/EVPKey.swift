@@ -38,7 +38,10 @@ final class EVPKey: @unchecked Sendable {
         return try unsafe EVPKey(owning: key)
     }
 
-    static func privateKey(pem: [UInt8]) throws -> EVPKey {
+    static func privateKey(pem: [UInt8]) throws -> EVPKey { try unsafe EVPKey(owning: readPrivateKey(pem)) }
+
+    /// Of any kind. The caller frees it.
+    static func readPrivateKey(_ pem: [UInt8]) throws(SigningError) -> OpaquePointer {
         guard let memory = Memory(pem) else { throw LibraryFailure.taken("no memory for a private key") }
         var encrypted: Int32 = 0
         guard let key = unsafe relay_PEM_read_bio_PrivateKey(memory.bio, &encrypted) else {
@@ -46,11 +49,11 @@ final class EVPKey: @unchecked Sendable {
                 ERR_clear_error()
                 throw SigningError(
                     .encrypted, "the private key is protected by a password",
-                    hint: "store it without one: openssl pkcs8 -topk8 -nocrypt")
+                    hint: "store it without one: openssl pkey -in KEY -out NEW")
             }
             throw Self.unreadable(pem, "private key", header: "-----BEGIN PRIVATE KEY-----")
         }
-        return try unsafe EVPKey(owning: key)
+        return unsafe key
     }
 
     static func publicKey(pem: [UInt8]) throws -> EVPKey {

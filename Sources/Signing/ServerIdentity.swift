@@ -49,19 +49,7 @@ package struct ServerIdentity: Hashable, Sendable {
     }
 
     private static func check(_ pem: [UInt8], fits certificates: Certificates) throws(SigningError) {
-        guard let memory = Memory(pem) else { throw LibraryFailure.taken("no memory for a private key") }
-        var encrypted: Int32 = 0
-        guard let key = unsafe relay_PEM_read_bio_PrivateKey(memory.bio, &encrypted) else {
-            ERR_clear_error()
-            if encrypted == 1 {
-                throw SigningError(
-                    .encrypted, "the private key is protected by a password",
-                    hint: "store it without one: openssl pkey -in KEY -out NEW")
-            }
-            throw SigningError(
-                .notPEM, "no private key found: this is not the PEM of one",
-                hint: "it has to begin with -----BEGIN PRIVATE KEY-----, or with its kind before \"PRIVATE\"")
-        }
+        let key = try unsafe EVPKey.readPrivateKey(pem)
         defer { unsafe EVP_PKEY_free(key) }
         guard unsafe certificates.leafFits(key) else {
             throw SigningError(

@@ -11,8 +11,6 @@ package struct SigningError: Error, Hashable, Sendable, CustomStringConvertible 
         case wrongKey
         /// A name cannot stand in a certificate.
         case badName
-        /// A file could not be read or written.
-        case file
         /// OpenSSL refused for a reason of its own.
         case library
     }

@@ -18,9 +18,9 @@ package final class Mailbox<Event: Sendable>: Sendable {
     package let descriptor: Int32
     private let state = Mutex(State())
 
-    package init() throws(ThreadingError) {
+    package init() throws(SystemError) {
         descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-        guard descriptor >= 0 else { throw ThreadingError("eventfd", errno: errno) }
+        guard descriptor >= 0 else { throw SystemError("eventfd", errno: errno) }
     }
 
     deinit {

@@ -11,7 +11,7 @@ package struct NativeThread: Sendable {
     /// Starts `body`. Every thread started must be `join`ed or `detach`ed, once.
     /// - Parameter name: shown by top and perf; cut to 15 bytes, as Linux does.
     /// - Throws: when the system has no thread left (EAGAIN).
-    package init(name: String, _ body: @escaping @Sendable () -> Void) throws(ThreadingError) {
+    package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let box = unsafe Unmanaged.passRetained(Body(name: name, run: body))
         var all = sigset_t()
         var before = sigset_t()
@@ -32,7 +32,7 @@ package struct NativeThread: Sendable {
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
         guard result == 0 else {
             unsafe box.release()
-            throw ThreadingError(
+            throw SystemError(
                 "thread \"\(name)\"", errno: result, hint: "the limit on tasks (TasksMax) may be too low")
         }
         identifier = made

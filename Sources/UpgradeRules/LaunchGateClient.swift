@@ -8,14 +8,6 @@ public enum LaunchGateClient: Hashable, Sendable, CaseIterable {
     /// Android. Compares integers with the app's version code; "7.0.3" throws, and the whole file is ignored.
     case gandalf
 
-    /// The client that reads a platform's section.
-    public init(_ platform: Platform) {
-        switch platform {
-        case .ios: self = .launchGate
-        case .android: self = .gandalf
-        }
-    }
-
     /// Whether the client takes an installed version for older than a published one.
     ///
     /// - Parameters:

@@ -9,7 +9,10 @@
 /// ```
 /// Versions are texts here, not `Version`: LaunchGate compares them as strings, so their spelling matters. There is no
 /// download URL: the app has it compiled in. What a client makes of a section is `LaunchGateClient`'s business.
-public struct LaunchGateDocument: Hashable, Sendable {
+///
+/// Decoded as LaunchGate does: where one field is missing or of another kind, all of it is refused, and the app goes on as if
+/// there were none.
+public struct LaunchGateDocument: Hashable, Sendable, Decodable {
     /// For LaunchGate, which drops the whole file where this is missing.
     public var ios: Section?
     /// For Gandalf, which fails where this is missing.
@@ -38,7 +41,7 @@ public struct LaunchGateDocument: Hashable, Sendable {
     }
 
     /// What one platform's client is told; each part may be missing.
-    public struct Section: Hashable, Sendable {
+    public struct Section: Hashable, Sendable, Decodable {
         /// Below this nobody goes on.
         public var required: RequiredUpdate?
         /// Below this the user is reminded.
@@ -52,10 +55,16 @@ public struct LaunchGateDocument: Hashable, Sendable {
             self.optional = optional
             self.alert = alert
         }
+
+        private enum CodingKeys: String, CodingKey {
+            case required = "requiredUpdate"
+            case optional = "optionalUpdate"
+            case alert
+        }
     }
 
     /// `requiredUpdate`: whoever is below cannot go on.
-    public struct RequiredUpdate: Hashable, Sendable {
+    public struct RequiredUpdate: Hashable, Sendable, Decodable {
         /// On Android an integer, compared with the version code.
         public var minimumVersion: String
         /// What the user reads; must not be empty, or the client drops the object.
@@ -69,7 +78,7 @@ public struct LaunchGateDocument: Hashable, Sendable {
     }
 
     /// `optionalUpdate`: shown once per version to whoever is below.
-    public struct OptionalUpdate: Hashable, Sendable {
+    public struct OptionalUpdate: Hashable, Sendable, Decodable {
         /// On Android an integer, compared with the version code.
         public var optionalVersion: String
         /// What the user reads; must not be empty, or the client drops the object.
@@ -83,7 +92,7 @@ public struct LaunchGateDocument: Hashable, Sendable {
     }
 
     /// `alert`: shown once per message, or, if `blocking`, at every launch, with no way past it.
-    public struct Alert: Hashable, Sendable {
+    public struct Alert: Hashable, Sendable, Decodable {
         /// What the user reads; must not be empty, or the client drops the object.
         public var message: String
         /// Whether the app is locked until the alert is taken away.
@@ -101,61 +110,37 @@ public struct LaunchGateDocument: Hashable, Sendable {
 
 extension LaunchGateDocument {
     /// The document as it goes over the wire, UTF-8. Equal documents have equal bytes.
-    public func rendered() -> [UInt8] {
-        var members: [JSONObject.Member] = []
-        if let ios { members.append(("ios", ios.json)) }
-        if let android { members.append(("android", android.json)) }
-        return JSONObject.render(members)
-    }
+    public func rendered() -> [UInt8] { JSONObject.render([("ios", ios?.json), ("android", android?.json)]) }
 }
 
 extension LaunchGateDocument.Section {
     fileprivate var json: [UInt8] {
-        var members: [JSONObject.Member] = []
-        if let required {
-            members.append(
-                (
-                    "requiredUpdate",
-                    JSONObject.render([
-                        ("minimumVersion", JSONObject.text(required.minimumVersion)),
-                        ("message", JSONObject.text(required.message)),
-                    ])
-                ))
+        let required = required.map {
+            [("minimumVersion", JSONObject.text($0.minimumVersion)), ("message", JSONObject.text($0.message))]
         }
-        if let optional {
-            members.append(
-                (
-                    "optionalUpdate",
-                    JSONObject.render([
-                        ("optionalVersion", JSONObject.text(optional.optionalVersion)),
-                        ("message", JSONObject.text(optional.message)),
-                    ])
-                ))
+        let optional = optional.map {
+            [("optionalVersion", JSONObject.text($0.optionalVersion)), ("message", JSONObject.text($0.message))]
         }
-        if let alert {
-            members.append(
-                (
-                    "alert",
-                    JSONObject.render([
-                        ("message", JSONObject.text(alert.message)),
-                        ("blocking", Array((alert.blocking ? "true" : "false").utf8)),
-                    ])
-                ))
+        let alert = alert.map {
+            [("message", JSONObject.text($0.message)), ("blocking", Array(String($0.blocking).utf8))]
         }
-        return JSONObject.render(members)
+        return JSONObject.render([
+            ("requiredUpdate", required.map(JSONObject.render)), ("optionalUpdate", optional.map(JSONObject.render)),
+            ("alert", alert.map(JSONObject.render)),
+        ])
     }
 }
 
 /// The little JSON that the document needs.
 private enum JSONObject {
-    typealias Member = (name: StaticString, value: [UInt8])
-
-    static func render(_ members: [Member]) -> [UInt8] {
+    /// Leaves out what is nil.
+    static func render(_ members: [(name: String, value: [UInt8]?)]) -> [UInt8] {
         var bytes = [UInt8(ascii: "{")]
-        for (index, member) in members.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes.append(contentsOf: "\"\(member.name)\":".utf8)
-            bytes.append(contentsOf: member.value)
+        for (name, value) in members {
+            guard let value else { continue }
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(contentsOf: "\"\(name)\":".utf8)
+            bytes.append(contentsOf: value)
         }
         bytes.append(UInt8(ascii: "}"))
         return bytes

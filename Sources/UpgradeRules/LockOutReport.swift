@@ -7,9 +7,6 @@ public struct LockOutReport: Hashable, Sendable {
     /// Do not meet the requirement and would pass.
     public var letPass: [SeenVersion] = []
 
-    /// Whether the client judges every seen version by its number.
-    public var isEmpty: Bool { lockedOut.isEmpty && letPass.isEmpty }
-
     /// Compares what LaunchGate makes of `published` with what `required` means.
     ///
     /// - Parameter published: the text in `minimumVersion`, which may be spelled otherwise than `required`.
@@ -19,10 +16,5 @@ public struct LockOutReport: Hashable, Sendable {
             if isBelow, seen.version >= required { lockedOut.append(seen) }
             if !isBelow, seen.version < required { letPass.append(seen) }
         }
-    }
-
-    /// What `LaunchGateClient.launchGate` makes of a whole document's section.
-    public init(required: Version, section: LaunchGateDocument.Section?, seen: SeenVersions) {
-        self.init(required: required, published: section?.required?.minimumVersion ?? "", seen: seen)
     }
 }

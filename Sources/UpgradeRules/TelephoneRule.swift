@@ -7,7 +7,7 @@
 /// not an "é" written as two. Swift's own `==` on `String` is a different rule (canonical equivalence) and must not be
 /// used for telephones.
 ///
-/// All forms here compare UTF-8 bytes instead of UTF-16 units. For valid Unicode that is the same question: both
+/// This compares UTF-8 bytes instead of UTF-16 units. For valid Unicode that is the same question: both
 /// encodings turn each sequence of Unicode scalars into exactly one sequence of units and back, so two texts have equal
 /// UTF-16 units if and only if they have equal scalars, if and only if they have equal UTF-8 bytes (RFC 3629, section 3).
 /// A Swift `String` is always valid Unicode; bytes that are not valid UTF-8 equal only the same bytes.
@@ -18,29 +18,6 @@ public enum TelephoneRule {
     /// text, as it does in the client.
     public static func matches(_ left: String?, _ right: String?) -> Bool {
         guard let left, let right else { return false }
-        return matches(utf8: left.utf8, right.utf8)
-    }
-
-    /// The same for two texts in UTF-8.
-    @inlinable
-    public static func matches(utf8 left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
-        left.elementsEqual(right)
-    }
-
-    /// The same for a text inside an arena, as a batch of devices holds it: allocates nothing.
-    ///
-    /// - Parameters:
-    ///   - arena: UTF-8 texts, one after another.
-    ///   - range: where the text is; nil when the device has no telephone. Must lie inside the arena.
-    ///   - other: the text to compare with, UTF-8.
-    @inlinable
-    public static func matches(_ arena: [UInt8], _ range: Range<Int>?, _ other: [UInt8]) -> Bool {
-        guard let range, range.count == other.count else { return false }
-        var place = range.lowerBound
-        for byte in other {
-            guard arena[place] == byte else { return false }
-            place += 1
-        }
-        return true
+        return left.utf8.elementsEqual(right.utf8)
     }
 }

@@ -8,12 +8,6 @@ package struct AppStoreEntry: Hashable, Sendable {
     package var listing: StoreListing
     package var bundleID: String?
     package var trackID: Int64?
-
-    package init(listing: StoreListing, bundleID: String?, trackID: Int64?) {
-        self.listing = listing
-        self.bundleID = bundleID
-        self.trackID = trackID
-    }
 }
 
 /// The body of `https://itunes.apple.com/lookup` (PROTOCOLS 4).
@@ -23,24 +17,30 @@ package enum AppStoreAnswer {
 
     /// - Returns: nil for an empty `results`: the app is not in that storefront.
     package static func read(_ body: [UInt8]) throws(SourceFault) -> AppStoreEntry? {
-        guard case .object(let answer) = try json(body) else { throw SourceFault("the answer is not a JSON object") }
-        guard case .array(let results)? = answer.value("results") else {
+        let answer = try json(body)
+        guard case .object = answer else { throw SourceFault("the answer is not a JSON object") }
+        guard case .array(let results)? = answer.find(["results"]) else {
             throw SourceFault("the answer has no list \"results\"")
         }
         guard let first = results.first else { return nil }
-        guard case .object(let fields) = first else { throw SourceFault("results[0] is \(first.sight), not an object") }
-        guard let text = fields.text("version") else { throw SourceFault("results[0] has no \"version\"") }
-        let version: Version
+        guard case .object = first else { throw SourceFault("results[0] is \(first.sight), not an object") }
+        // A string, or a number's own text: the store writes `fileSizeBytes` as one and `artistId` as the other.
+        func text(_ name: String) -> String? {
+            switch first.find([name]) {
+            case .string(let text)?, .number(let text)?: text
+            default: nil
+            }
+        }
+        guard let version = text("version") else { throw SourceFault("results[0] has no \"version\"") }
         do throws(VersionError) {
-            version = try Version(text)
+            return AppStoreEntry(
+                listing: StoreListing(
+                    version: try Version(version), trackViewURL: text("trackViewUrl"),
+                    releasedAt: text("currentVersionReleaseDate").flatMap(Timestamp.init(internetTime:))),
+                bundleID: text("bundleId"), trackID: text("trackId").flatMap { Int64($0) })
         } catch {
             throw SourceFault("results[0].version: \(error)")
         }
-        return AppStoreEntry(
-            listing: StoreListing(
-                version: version, releaseNotes: fields.text("releaseNotes"), trackViewURL: fields.text("trackViewUrl"),
-                releasedAt: fields.text("currentVersionReleaseDate").flatMap(Timestamp.init(internetTime:))),
-            bundleID: fields.text("bundleId"), trackID: fields.text("trackId").flatMap { Int64($0) })
     }
 
     /// Any source's JSON, with a word for what is often sent in its place.
@@ -52,20 +52,6 @@ package enum AppStoreAnswer {
             return try JSONReader.read(body)
         } catch {
             throw SourceFault("the answer is not JSON, \(error)")
-        }
-    }
-}
-
-extension [JSONMember] {
-    func value(_ name: String) -> JSONValue? {
-        first { $0.name == name }?.value
-    }
-
-    /// A string, or a number's own text: the store writes `fileSizeBytes` as one and `artistId` as the other.
-    func text(_ name: String) -> String? {
-        switch value(name) {
-        case .string(let text)?, .number(let text)?: text
-        default: nil
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import Threading
 
 /// Reports when something happens in the directories of watched files, by inotify.
 ///
@@ -53,7 +54,7 @@ enum SmallFile {
     static func read(_ path: String, limit: Int) throws(SourceFault) -> [UInt8] {
         // O_NONBLOCK: a FIFO in the file's place must not block the thread (open(2)).
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { throw SourceFault("the file \(path): \(reason(errno))") }
+        guard file >= 0 else { throw SourceFault("the file \(path): \(SystemError.text(errno))") }
         defer { close(file) }
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -64,15 +65,11 @@ enum SmallFile {
         while true {
             let count = unsafe Glibc.read(file, &buffer, buffer.count)
             if count == 0 { return bytes }
-            guard count > 0 else { throw SourceFault("the file \(path): \(reason(errno))") }
+            guard count > 0 else { throw SourceFault("the file \(path): \(SystemError.text(errno))") }
             bytes += buffer[0..<count]
             guard bytes.count <= limit else {
                 throw SourceFault("the file \(path) has more than the \(limit) bytes that are read")
             }
         }
-    }
-
-    private static func reason(_ number: Int32) -> String {
-        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
     }
 }

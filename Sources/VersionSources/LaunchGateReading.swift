@@ -12,22 +12,18 @@ package struct LaunchGateReading: Hashable, Sendable {
     /// `optionalUpdate.optionalVersion`.
     package var latest: Version?
 
-    package init(required: Version? = nil, message: String? = nil, latest: Version? = nil) {
-        self.required = required
-        self.message = message
-        self.latest = latest
-    }
-
     /// The most bytes of a file.
     package static let maximumSize = 256 << 10
+}
 
+extension LaunchGateReading {
     package init(_ bytes: [UInt8]) throws(SourceFault) {
-        guard case .object(let document) = try AppStoreAnswer.json(bytes) else {
-            throw SourceFault("the file is not a JSON object")
-        }
-        guard case .object(let ios)? = document.value("ios") else {
+        let document = try AppStoreAnswer.json(bytes)
+        guard case .object = document else { throw SourceFault("the file is not a JSON object") }
+        guard let ios = document.find(["ios"]), case .object = ios else {
             throw SourceFault("the file has no object \"ios\", which LaunchGate must have")
         }
+        self.init()
         if let (version, message) = try Self.update(ios, "requiredUpdate", "minimumVersion") {
             required = version
             self.message = message
@@ -35,7 +31,7 @@ package struct LaunchGateReading: Hashable, Sendable {
         if let (version, _) = try Self.update(ios, "optionalUpdate", "optionalVersion") { latest = version }
         if let alert = try Self.object(ios, "alert") {
             _ = try Self.string(alert, "alert", "message")
-            guard case .bool? = alert.value("blocking") else {
+            guard case .bool? = alert.find(["blocking"]) else {
                 throw SourceFault(
                     "ios.alert.blocking: true or false is needed; LaunchGate drops the whole file without it")
             }
@@ -46,7 +42,7 @@ package struct LaunchGateReading: Hashable, Sendable {
 
     /// nil where the object is absent, or has an empty field: LaunchGate drops that object and nothing else.
     private static func update(
-        _ ios: [JSONMember], _ name: String, _ field: String
+        _ ios: JSONValue, _ name: String, _ field: String
     ) throws(SourceFault) -> (Version, String)? {
         guard let object = try object(ios, name) else { return nil }
         let text = try string(object, name, field)
@@ -59,18 +55,14 @@ package struct LaunchGateReading: Hashable, Sendable {
         }
     }
 
-    private static func object(_ ios: [JSONMember], _ name: String) throws(SourceFault) -> [JSONMember]? {
-        switch ios.value(name) {
-        case nil, .null?: return nil
-        case .object(let members)?: return members
-        case let other?: throw SourceFault("ios.\(name): an object is needed; it was \(other.sight)")
-        }
+    private static func object(_ ios: JSONValue, _ name: String) throws(SourceFault) -> JSONValue? {
+        guard let object = ios.find([name]) else { return nil }
+        if case .object = object { return object }
+        throw SourceFault("ios.\(name): an object is needed; it was \(object.sight)")
     }
 
-    private static func string(
-        _ object: [JSONMember], _ name: String, _ field: String
-    ) throws(SourceFault) -> String {
-        guard let value = object.value(field) else {
+    private static func string(_ object: JSONValue, _ name: String, _ field: String) throws(SourceFault) -> String {
+        guard let value = object.find([field]) else {
             throw SourceFault("ios.\(name).\(field) is missing; LaunchGate drops the whole file without it")
         }
         guard case .string(let text) = value else {

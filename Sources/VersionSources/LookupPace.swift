@@ -4,11 +4,8 @@ package import RelayEngine
 /// Spaces the questions to one server, across all apps: "approximately 20 calls per minute" (PROTOCOLS 4). Pure.
 package struct LookupPace: Hashable, Sendable {
     package let spacing: Duration
-    private var free: Timestamp?
-
-    package init(spacing: Duration) {
-        self.spacing = spacing
-    }
+    private(set) var free: Timestamp?
+    package private(set) var isBlocked = false
 
     /// Takes the right to ask now; where it is too early, says when to come again.
     package mutating func take(at now: Timestamp) -> Timestamp? {
@@ -26,6 +23,4 @@ package struct LookupPace: Hashable, Sendable {
         free = time
         isBlocked = true
     }
-
-    private(set) package var isBlocked = false
 }

@@ -53,7 +53,7 @@ package final class SourceRunner: VersionLookup {
     private let thread = Mutex<NativeThread?>(nil)
     private let stopping = CancellationFlag()
 
-    /// - Throws: `ThreadingError` where the system has no descriptor left.
+    /// - Throws: `SystemError` where the system has no descriptor left.
     package init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) throws {
         self.store = store
         self.log = log

@@ -16,18 +16,8 @@ package protocol VersionLookup: Sendable {
 /// What a store shows of an app: evidence that a build is available, never by itself a required version.
 package struct StoreListing: Hashable, Sendable {
     package var version: Version
-    package var releaseNotes: String?
     /// The app's page in the store.
     package var trackViewURL: String?
     /// When this version was released; nil where the store does not say.
     package var releasedAt: Timestamp?
-
-    package init(
-        version: Version, releaseNotes: String? = nil, trackViewURL: String? = nil, releasedAt: Timestamp? = nil
-    ) {
-        self.version = version
-        self.releaseNotes = releaseNotes
-        self.trackViewURL = trackViewURL
-        self.releasedAt = releasedAt
-    }
 }

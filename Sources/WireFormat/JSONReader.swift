@@ -6,11 +6,6 @@ package struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertib
     package var offset: Int
     package var reason: String
 
-    package init(offset: Int, reason: String) {
-        self.offset = offset
-        self.reason = reason
-    }
-
     package var description: String { "at byte \(offset + 1): \(reason)" }
 }
 

@@ -22,6 +22,18 @@ package struct JSONMember: Hashable, Sendable {
 }
 
 extension JSONValue {
+    /// The value at a path of names, each of an object; nil where there is none or it is null.
+    package func find(_ path: [String]) -> JSONValue? {
+        var value = self
+        for name in path {
+            guard case .object(let members) = value, let member = members.first(where: { $0.name == name }) else {
+                return nil
+            }
+            value = member.value
+        }
+        return value == .null ? nil : value
+    }
+
     /// What it held, for the person who sent it: "the number 13800138000". At most about 60 characters.
     package var sight: String {
         switch self {

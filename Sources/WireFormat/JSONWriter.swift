@@ -67,24 +67,16 @@ package struct JSONWriter {
         bytes.append(contentsOf: String(value).utf8)
     }
 
-    /// With at most one decimal; 0 for what JSON cannot say.
-    package mutating func decimal(_ value: Double) {
+    /// With at most `places` decimals; 0 for what JSON cannot say.
+    package mutating func decimal(_ value: Double, places: Int = 1) {
         separate()
-        let tenths = value.isFinite && abs(value) < 1e15 ? Int64((value * 10).rounded()) : 0
-        if tenths < 0 { bytes.append(UInt8(ascii: "-")) }
-        bytes.append(contentsOf: String(tenths.magnitude / 10).utf8)
-        if tenths % 10 != 0 { bytes.append(contentsOf: ".\(tenths.magnitude % 10)".utf8) }
-    }
-
-    /// With at most two decimals; 0 for what JSON cannot say.
-    package mutating func precise(_ value: Double) {
-        let hundredths = value.isFinite && abs(value) < 1e15 ? Int64((value * 100).rounded()) : 0
-        guard hundredths % 10 != 0 else { return decimal(value) }
-        separate()
-        let digits = hundredths.magnitude % 100
-        bytes.append(
-            contentsOf: "\(hundredths < 0 ? "-" : "")\(hundredths.magnitude / 100).\(digits < 10 ? "0" : "")\(digits)"
-                .utf8)
+        let unit: Int64 = (0..<places).reduce(1) { unit, _ in unit * 10 }
+        let scaled = value.isFinite && abs(value) < 1e15 ? Int64((value * Double(unit)).rounded()) : 0
+        // Behind a 1, so that zeros at the front stay.
+        var digits = String(scaled.magnitude % UInt64(unit) + UInt64(unit)).dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        let whole = "\(scaled < 0 ? "-" : "")\(scaled.magnitude / UInt64(unit))"
+        bytes.append(contentsOf: (digits.isEmpty ? whole : "\(whole).\(digits)").utf8)
     }
 
     /// JSON that is written already.

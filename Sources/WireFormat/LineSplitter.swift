@@ -6,7 +6,8 @@ package struct LineSplitter: Sendable {
     /// Bytes.
     package let limit: Int
     private var begun: [UInt8] = []
-    private var isTooLong = false
+    /// Whether the line that has begun has more than `limit` bytes already.
+    package private(set) var isTooLong = false
     /// Lines that were given out, which is the number of the last one.
     package private(set) var count = 0
 

@@ -7,8 +7,9 @@ import Signing
 import Synchronization
 import Testing
 import UpgradeRules
-import VersionSources
 import WireFormat
+
+@testable import VersionSources
 
 @Suite("Webhooks of release tools, live", .ownThread)
 struct ReleaseWebhookLiveTests {

@@ -166,7 +166,7 @@ struct ResourceLiveTests {
         }
         let id = try bench.campaign(required: "2.0")
         let record = try #require(try bench.store.campaign(id: id))
-        try bench.store.planShards(record.key, shardSize: 10, at: Bench.now)
+        try bench.store.planShards(record.key, shardSize: 10, waves: nil, at: Bench.now)
         var rows = DeviceRows()
         try bench.store.readDevices(
             Bench.app, environment: .production, after: 0, through: .max, limit: 10, into: &rows)

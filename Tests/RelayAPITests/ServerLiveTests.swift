@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Foundation
 import OwnThread
 import RelayEngine
@@ -7,6 +6,7 @@ import RelayStore
 import Synchronization
 import Testing
 
+@testable import CurlTransport
 @testable import HTTPServer
 @testable import RelayAPI
 

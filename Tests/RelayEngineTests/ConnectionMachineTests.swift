@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import Testing
+
+@testable import RelayEngine
 
 /// Each test reads as the life of one connection; times are milliseconds since it was opened.
 struct ConnectionMachineTests {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import Testing
+
+@testable import RelayEngine
 
 @Suite struct OutageHoldTests {
     private typealias Answers = OutageHold.Answers

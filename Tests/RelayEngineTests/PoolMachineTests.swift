@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import Testing
+
+@testable import RelayEngine
 
 struct PoolMachineTests {
     private typealias Connections = PoolMachine.Connections

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import Testing
+
+@testable import RelayEngine
 
 /// One push service, without a store, a network or a wait: what may leave after each event.
 @Suite struct ServiceMachineTests {

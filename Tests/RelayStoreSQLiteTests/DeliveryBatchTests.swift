@@ -181,7 +181,7 @@ struct DeliveryBatchTests {
         try fixture.bump(required: "2")
         let campaign = try #require(
             try fixture.store.reconcile(fixture.app, draft: fixture.draft, at: fixture.now), "a campaign")
-        try fixture.store.planShards(campaign.key, shardSize: 99, at: fixture.now)
+        try fixture.store.planShards(campaign.key, shardSize: 99, waves: nil, at: fixture.now)
         func commit(_ store: SQLiteStore, after: Int64, limit: Int, attempts: UInt16) throws {
             var devices = DeviceRows()
             try store.readDevices(
@@ -217,7 +217,9 @@ struct DeliveryBatchTests {
         #expect(list.map(\.telephone) == (0..<50).map { "138\($0)" })
         #expect(list.allSatisfy { $0.attempts == 1 && $0.updatedAt == fixture.now })
         for number in [3, 40] {
-            try store.sawVersion(try Version("2"), app: fixture.app, token: "token-number-\(number)", at: fixture.now)
+            let sighting = Sighting(
+                app: fixture.app, token: "token-number-\(number)", version: try Version("2"))
+            try store.sawVersions([sighting], at: fixture.now)
         }
         #expect(try store.campaign(campaign.key)?.upgraded == 2)
         #expect(try store.check { _ in true } == [])

@@ -53,7 +53,7 @@ struct EnvironmentMigrationTests {
                 }
                 var due = DeviceRows()
                 try store.readDueRetries(
-                    campaign.key, environment: environment, at: fixture.now, limit: 99, into: &due)
+                    campaign.key, environment: environment, at: fixture.now, limit: 99, waves: nil, into: &due)
                 #expect(due.rows.allSatisfy { $0.environment == environment })
                 for row in due.rows { turns[row.id, default: 0] += 1 }
                 let retries = LedgerCommit(

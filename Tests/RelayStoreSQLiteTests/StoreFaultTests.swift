@@ -35,7 +35,7 @@ struct StoreFaultTests {
             try store.register((1...40).map { try Self.device($0, of: app) }, at: Self.now)
             _ = try Self.bump(store, app, to: "1.0", draft: Self.draft)
         }
-        try store.planShards(CampaignKey(row: 1), shardSize: 20, at: Self.now)
+        try store.planShards(CampaignKey(row: 1), shardSize: 20, waves: nil, at: Self.now)
         _ = try store.leaseShards(
             CampaignKey(row: 1), environment: .production, owner: "relay", until: Self.now + .seconds(600),
             now: Self.now, limit: 16)
@@ -88,7 +88,7 @@ struct StoreFaultTests {
                 _ = try bump($0, app, to: "2.0", draft: draft, receipt: receipt)
             }
         ),
-        ("planShards", { try $0.planShards(CampaignKey(row: 2), shardSize: 7, at: now) }),
+        ("planShards", { try $0.planShards(CampaignKey(row: 2), shardSize: 7, waves: nil, at: now) }),
         (
             "leaseShards",
             {

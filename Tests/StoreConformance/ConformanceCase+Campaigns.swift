@@ -88,7 +88,7 @@ extension ConformanceCase {
             try same([campaign.counts.pending, campaign.counts.audience], [4, 4])
             _ = try subject.store.moveCampaign(
                 campaign.key, from: [.waiting], to: .cancelled, reason: nil, at: subject.now)
-            try subject.store.planShards(campaign.key, shardSize: 2, at: subject.now)
+            try subject.store.planShards(campaign.key, shardSize: 2, waves: nil, at: subject.now)
             try same(try subject.lease(campaign.key), [], "nothing is planned afterwards")
             let counts = try subject.counts(campaign.key)
             try same([counts.pending, counts.cancelled, counts.audience], [0, 4, 4])
@@ -149,7 +149,7 @@ extension ConformanceCase {
         },
         ConformanceCase("a campaign without an audience completes at once") { subject in
             let campaign = try subject.announce()
-            try subject.store.planShards(campaign.key, shardSize: 10, at: subject.now)
+            try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
             try check(try subject.store.completeIfDone(campaign.key, at: subject.now), "nobody to tell")
             try same(try subject.counts(campaign.key).audience, 0)
         },
@@ -165,8 +165,8 @@ extension ConformanceCase {
             let campaign = try subject.announce()
             try same(campaign.counts.pending, 74, "before planning, the registry's count")
             try check(!campaign.isPlanned, "not planned yet")
-            try subject.store.planShards(campaign.key, shardSize: 10, at: subject.now)
-            try subject.store.planShards(campaign.key, shardSize: 3, at: subject.now)
+            try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
+            try subject.store.planShards(campaign.key, shardSize: 3, waves: nil, at: subject.now)
             try check(try subject.record(campaign.key).isPlanned, "planned")
             try same(try subject.counts(campaign.key).audience, 74)
             let shards = try subject.lease(campaign.key)
@@ -197,7 +197,7 @@ extension ConformanceCase {
         ConformanceCase("a lease keeps others away until it runs out or is given back") { subject in
             try subject.registerDevices(30)
             let key = try subject.announce().key
-            try subject.store.planShards(key, shardSize: 10, at: subject.now)
+            try subject.store.planShards(key, shardSize: 10, waves: nil, at: subject.now)
             try same(try subject.lease(key, owner: "a", limit: 2).map(\.number), [0, 1])
             try same(try subject.lease(key, owner: "b").map(\.number), [2])
             try same(try subject.lease(key, owner: "a").map(\.number), [0, 1], "its own are prolonged")
@@ -213,7 +213,7 @@ extension ConformanceCase {
         ConformanceCase("no shard is leased to two owners at once") { subject in
             try subject.registerDevices(40)
             let key = try subject.announce().key
-            try subject.store.planShards(key, shardSize: 1, at: subject.now)
+            try subject.store.planShards(key, shardSize: 1, waves: nil, at: subject.now)
             let leased = try await withThrowingTaskGroup(of: [Int].self) { group in
                 for owner in 0..<10 {
                     group.addTask { try subject.lease(key, owner: "\(owner)", limit: 4).map(\.number) }

@@ -8,7 +8,7 @@ extension ConformanceCase {
         ConformanceCase("a campaign's deliveries are paged by device, pending ones among them") { subject in
             try subject.registerDevices(10)
             let campaign = try subject.announce()
-            try subject.store.planShards(campaign.key, shardSize: 5, at: subject.now)
+            try subject.store.planShards(campaign.key, shardSize: 5, waves: nil, at: subject.now)
             let shards = try subject.lease(campaign.key)
             for shard in shards {
                 let batch = try subject.batch(shard, limit: 3) { device in
@@ -67,7 +67,7 @@ extension ConformanceCase {
             // Device 0 goes to another user; device 2 has not had its turn when the next campaign comes.
             try subject.store.register([subject.registration(0, telephone: "new")], at: subject.now)
             let second = try subject.announce("2")
-            try subject.store.planShards(second.key, shardSize: 9, at: subject.now)
+            try subject.store.planShards(second.key, shardSize: 9, waves: nil, at: subject.now)
             func of(_ telephone: String) throws -> [String] {
                 try subject.store.deliveries(telephone: telephone, token: nil, after: nil, limit: 9).map {
                     "\($0.campaign == first.id ? 1 : 2) \($0.state.name) \($0.telephone ?? "-")"

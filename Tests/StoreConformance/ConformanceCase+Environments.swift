@@ -10,7 +10,7 @@ extension ConformanceCase {
             try subject.registerDevices(60) { $0 % 3 == 0 ? .sandbox : .production }
             let campaign = try subject.announce()
             try same(try subject.store.environments(of: campaign.key), [], "nothing is planned")
-            try subject.store.planShards(campaign.key, shardSize: 10, at: subject.now)
+            try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
             try same(try subject.store.environments(of: campaign.key), [.production, .sandbox])
             try same(try subject.counts(campaign.key).pending, 60)
             var numbers: [Int] = []
@@ -33,13 +33,13 @@ extension ConformanceCase {
                 let app = AppKey(app: "app\(number)", platform: .ios)
                 try subject.registerDevices(25, app: app) { _ in environment }
                 let campaign = try subject.announce(app: app)
-                try subject.store.planShards(campaign.key, shardSize: 10, at: subject.now)
+                try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
                 try same(try subject.store.environments(of: campaign.key), [environment])
                 try same(try subject.lease(campaign.key, environment: environment).count, 3)
                 try same(try subject.lease(campaign.key, environment: environment.other), [])
             }
             let nobody = try subject.announce("3.0")
-            try subject.store.planShards(nobody.key, shardSize: 10, at: subject.now)
+            try subject.store.planShards(nobody.key, shardSize: 10, waves: nil, at: subject.now)
             try same(try subject.store.environments(of: nobody.key), [])
         },
         ConformanceCase("each device has its turn once, whatever becomes of its environment meanwhile") { subject in
@@ -47,7 +47,7 @@ extension ConformanceCase {
                 let app = AppKey(app: "app\(byCorrection)", platform: .ios)
                 try subject.registerDevices(48, app: app) { $0 % 4 == 1 ? .sandbox : .production }
                 let campaign = try subject.announce(app: app)
-                try subject.store.planShards(campaign.key, shardSize: 9, at: subject.now)
+                try subject.store.planShards(campaign.key, shardSize: 9, waves: nil, at: subject.now)
                 // After each batch some move, in both directions, behind and before the cursors.
                 var step = 0
                 let turns = try subject.sendAll(campaign) {
@@ -68,7 +68,7 @@ extension ConformanceCase {
         ConformanceCase("a device that moves before its turn comes with its new environment") { subject in
             try subject.registerDevices(4) { $0 == 3 ? .sandbox : .production }
             let campaign = try subject.announce()
-            try subject.store.planShards(campaign.key, shardSize: 10, at: subject.now)
+            try subject.store.planShards(campaign.key, shardSize: 10, waves: nil, at: subject.now)
             try subject.move([1, 3], of: campaign, byCorrection: false)
             let production = try present(try subject.lease(campaign.key).first, "a shard")
             try same(try subject.read(production).rows.map(\.environment), [.production, .sandbox, .production])
@@ -82,11 +82,11 @@ extension ConformanceCase {
         ConformanceCase("the next campaign takes devices as they are then") { subject in
             try subject.registerDevices(30) { $0 < 10 ? .sandbox : .production }
             let first = try subject.announce()
-            try subject.store.planShards(first.key, shardSize: 100, at: subject.now)
+            try subject.store.planShards(first.key, shardSize: 100, waves: nil, at: subject.now)
             try subject.move(Array(5..<20), of: first, byCorrection: false)
             let second = try subject.announce("3.0")
             try subject.move([29], of: first, byCorrection: false)
-            try subject.store.planShards(second.key, shardSize: 100, at: subject.now)
+            try subject.store.planShards(second.key, shardSize: 100, waves: nil, at: subject.now)
             let sandbox = try present(try subject.lease(second.key, environment: .sandbox).first, "a shard")
             try same(
                 try subject.read(sandbox).rows.map(\.id),
@@ -116,7 +116,8 @@ extension ConformanceCase {
             func due(_ environment: PushEnvironment, after seconds: Int64) throws -> [Int64] {
                 var rows = DeviceRows()
                 try subject.store.readDueRetries(
-                    campaign.key, environment: environment, at: subject.now + .seconds(seconds), limit: 99, into: &rows)
+                    campaign.key, environment: environment, at: subject.now + .seconds(seconds), limit: 99, waves: nil,
+                    into: &rows)
                 return rows.rows.map(\.id)
             }
             func next(_ environment: PushEnvironment) throws -> Timestamp? {
@@ -146,7 +147,7 @@ extension ConformanceCase {
             for (required, done) in [("2.0", PushEnvironment.production), ("3.0", .sandbox)] {
                 try subject.registerDevices(1500) { $0 % 3 == 0 ? .sandbox : .production }
                 let campaign = try subject.announce(required)
-                try subject.store.planShards(campaign.key, shardSize: 400, at: subject.now)
+                try subject.store.planShards(campaign.key, shardSize: 400, waves: nil, at: subject.now)
                 for shard in try subject.lease(campaign.key, environment: done) {
                     try subject.store.commit([try subject.batch(shard, last: true)], at: subject.now)
                 }
@@ -188,7 +189,7 @@ extension ConformanceCase {
             let unplanned = try subject.announce()
             let campaign = try subject.announce("3.0")
             try same(try subject.pages(unplanned).map(\.state), [DeliveryState](repeating: .cancelled, count: 90))
-            try subject.store.planShards(campaign.key, shardSize: 20, at: subject.now)
+            try subject.store.planShards(campaign.key, shardSize: 20, waves: nil, at: subject.now)
             for environment in PushEnvironment.allCases {
                 let shard = try present(try subject.lease(campaign.key, environment: environment).last, "a shard")
                 try subject.store.commit([try subject.batch(shard, limit: 7)], at: subject.now)
@@ -317,7 +318,8 @@ extension Subject {
                     continue
                 }
                 var devices = DeviceRows()
-                try store.readDueRetries(campaign.key, environment: environment, at: now, limit: 4, into: &devices)
+                try store.readDueRetries(
+                    campaign.key, environment: environment, at: now, limit: 4, waves: nil, into: &devices)
                 try store.commit([retry(campaign.key, rows(devices, by: environment), devices)], at: now)
             }
         }

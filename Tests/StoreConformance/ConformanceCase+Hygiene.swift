@@ -76,7 +76,7 @@ extension ConformanceCase {
                 campaign.key, from: [.suspended], to: .running, reason: nil, at: subject.now)
             var rows = DeviceRows()
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now, limit: 9, into: &rows)
+                campaign.key, environment: .production, at: subject.now, limit: 9, waves: nil, into: &rows)
             try same(rows.rows.map { rows.string($0.token) }, [subject.token(0)], "the other has a schedule to keep")
         },
     ]

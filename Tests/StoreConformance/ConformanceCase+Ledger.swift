@@ -90,10 +90,11 @@ extension ConformanceCase {
             try same(try subject.counts(campaign.key).retrying, 3)
             var rows = DeviceRows()
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now, limit: 9, into: &rows)
+                campaign.key, environment: .production, at: subject.now, limit: 9, waves: nil, into: &rows)
             try check(rows.isEmpty, "nothing is due")
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now + .seconds(2), limit: 9, into: &rows)
+                campaign.key, environment: .production, at: subject.now + .seconds(2), limit: 9, waves: nil, into: &rows
+            )
             try same(rows.rows.map(\.id), commit.rows.prefix(2).map(\.device))
             try same(rows.rows.map(\.attempts), [1, 1])
             try same(rows.string(rows.rows[0].telephone), "1380")
@@ -125,11 +126,13 @@ extension ConformanceCase {
             try subject.store.commit([commit], at: subject.now)
             var rows = DeviceRows()
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now + .seconds(60), limit: 2, into: &rows)
+                campaign.key, environment: .production, at: subject.now + .seconds(60), limit: 2, waves: nil,
+                into: &rows)
             try same(rows.rows.map(\.id), commit.rows.suffix(2).map(\.device))
             _ = try subject.store.removeDevice(subject.app, token: subject.token(3))
             try subject.store.readDueRetries(
-                campaign.key, environment: .production, at: subject.now + .seconds(60), limit: 9, into: &rows)
+                campaign.key, environment: .production, at: subject.now + .seconds(60), limit: 9, waves: nil,
+                into: &rows)
             try same(rows.count, 4, "the removed one is read too")
             try check(rows.rows[3].telephone.isAbsent, "without its user")
         },
@@ -204,8 +207,8 @@ extension ConformanceCase {
             let other = AppKey(app: "other", platform: .ios)
             try subject.registerDevices(20)
             let (one, two) = (try subject.announce(), try subject.announce(app: other))
-            try subject.store.planShards(two.key, shardSize: 10, at: subject.now)
-            try subject.store.planShards(one.key, shardSize: 5, at: subject.now)
+            try subject.store.planShards(two.key, shardSize: 10, waves: nil, at: subject.now)
+            try subject.store.planShards(one.key, shardSize: 5, waves: nil, at: subject.now)
             let batches = try subject.lease(one.key).map { try subject.batch($0) }
             try same(batches.count, 4)
             try subject.store.commit(batches, at: subject.now)

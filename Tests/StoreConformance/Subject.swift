@@ -103,7 +103,7 @@ struct Subject: Sendable {
 
     /// Plans the campaign as one shard and gives that.
     func onlyShard(_ campaign: CampaignRecord) throws -> Shard {
-        try store.planShards(campaign.key, shardSize: 1_000_000, at: now)
+        try store.planShards(campaign.key, shardSize: 1_000_000, waves: nil, at: now)
         return try present(try lease(campaign.key).first, "the shard")
     }
 
@@ -111,5 +111,13 @@ struct Subject: Sendable {
     func retry(_ campaign: CampaignKey, _ rows: [LedgerRow], _ devices: DeviceRows = DeviceRows()) -> LedgerCommit {
         LedgerCommit(
             campaign: campaign, shard: nil, cursor: 0, shardDone: false, rows: rows, devices: devices, retirements: [])
+    }
+}
+
+extension SightingStore {
+    /// One sighting; false when the token is unknown.
+    @discardableResult
+    func sawVersion(_ version: Version, app: AppKey, token: String, at now: Timestamp) throws -> Bool {
+        try sawVersions([Sighting(app: app, token: token, version: version)], at: now) > 0
     }
 }

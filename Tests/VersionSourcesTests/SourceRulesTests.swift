@@ -2,8 +2,9 @@
 import RelayEngine
 import Testing
 import UpgradeRules
-import VersionSources
 import WireFormat
+
+@testable import VersionSources
 
 @Suite("Sources, as tables")
 struct SourceRulesTests {
@@ -23,7 +24,6 @@ struct SourceRulesTests {
         #expect(entry.trackID == 1_173_193_999)
         #expect(
             entry.listing.trackViewURL == "https://itunes.apple.com/us/app/%E6%97%A5%E8%AF%AD/id1173193999?mt=8&uo=4")
-        #expect(entry.listing.releaseNotes == "1. Erste Zeile\n2. Zweite \"Zeile\"\n3. 🚀")
         #expect(entry.listing.releasedAt == Timestamp(seconds: 1_479_675_827))
         // Numbers where strings were, and the other way round.
         let odd = #"{"results":[{"version":2,"trackId":"7","bundleId":null,"currentVersionReleaseDate":5}]}"#

@@ -94,13 +94,18 @@ package struct WebhookVerifier: Sendable {
     ) -> WebhookVerdict {
         guard !secrets.isEmpty else { return .refused(.noSecrets) }
         if headers[WebhookHeaders.signature] == nil {
-            if let signature = headers[WebhookHeaders.appleSignature] { return verifyApple(signature, body: body) }
+            if let digest = headers[WebhookHeaders.appleSignature] {
+                // No id outside the body.
+                return verifyDigest("x-apple-signature", "hmacsha256=", digest, id: nil, body: body)
+            }
             if takesToken, let token = headers[WebhookHeaders.gitLabToken] {
                 return verifyToken(token, headers, body: body)
             }
-        }
-        if headers[WebhookHeaders.signature] == nil, let signature = headers[WebhookHeaders.hubSignature] {
-            return verifyHub(signature, delivery: headers[WebhookHeaders.hubDelivery], body: body)
+            if let digest = headers[WebhookHeaders.hubSignature] {
+                // A replay is found by its delivery id, which "a manual redelivery keeps".
+                let delivery = headers[WebhookHeaders.hubDelivery].map { ("X-GitHub-Delivery", $0) }
+                return verifyDigest("X-Hub-Signature-256", "sha256=", digest, id: delivery, body: body)
+            }
         }
         let names = [WebhookHeaders.id, WebhookHeaders.timestamp, WebhookHeaders.signature]
         guard names.contains(where: { headers[$0] != nil }) else { return .refused(.noSignature) }
@@ -150,38 +155,49 @@ package struct WebhookVerifier: Sendable {
         }
         var content = Array("\(id).\(timestamp).".utf8)
         content.append(contentsOf: body)
-        var matches = false
-        for secret in secrets {
+        let matches = anySecret { secret in
             let code = HMACSHA256.code(content, key: secret.standardKey)
-            // Every entry is compared, whatever the first came to: the time tells nothing.
-            for entry in entries where constantTimeEqual(entry, code) { matches = true }
+            return entries.count { constantTimeEqual($0, code) } > 0
         }
         return matches ? .verified(receiptID: id) : .refused(.noMatch(WebhookHeaders.signature))
     }
 
-    // MARK: GitHub
+    // MARK: Release tools
 
-    /// `X-Hub-Signature-256: sha256=<hex HMAC-SHA256(secret, raw body)>` (PROTOCOLS 3.1). It has no timestamp: a replay is
-    /// found by its delivery id, which "a manual redelivery keeps".
-    private func verifyHub(_ signature: String, delivery: String?, body: [UInt8]) -> WebhookVerdict {
-        guard signature.hasPrefix("sha256="), let claimed = Hex.decode(String(signature.dropFirst(7))),
+    /// `X-Hub-Signature-256: sha256=<hex HMAC-SHA256(secret, raw body)>` (GitHub, PROTOCOLS 3.1) and
+    /// `x-apple-signature: hmacsha256=<the same>` (App Store Connect, PROTOCOLS 3.3). They have no timestamp.
+    private func verifyDigest(
+        _ name: String, _ prefix: String, _ digest: String, id: (name: String, value: String)?, body: [UInt8]
+    ) -> WebhookVerdict {
+        guard digest.lowercased().hasPrefix(prefix), let claimed = Hex.decode(String(digest.dropFirst(prefix.count))),
             claimed.count == 32
         else {
-            return .refused(
-                .malformedHeader("X-Hub-Signature-256", need: "\"sha256=\" followed by 64 hex digits is needed"))
+            return .refused(.malformedHeader(name, need: "\"\(prefix)\" followed by 64 hex digits is needed"))
         }
-        var matches = false
-        for secret in secrets where constantTimeEqual(claimed, HMACSHA256.code(body, key: secret.textKey)) {
-            matches = true
+        guard anySecret({ constantTimeEqual(claimed, HMACSHA256.code(body, key: $0.textKey)) }) else {
+            return .refused(.noMatch(name))
         }
-        guard matches else { return .refused(.noMatch("X-Hub-Signature-256")) }
-        if let delivery {
-            guard !delivery.isEmpty, delivery.utf8.count <= Self.maximumID else {
-                return .refused(
-                    .malformedHeader("X-GitHub-Delivery", need: "1 to \(Self.maximumID) characters are needed"))
-            }
-            return .verified(receiptID: delivery)
+        return verified(id, body: body)
+    }
+
+    /// `X-Gitlab-Token: <secret in clear>` (PROTOCOLS 3.4). Digests are compared, so that not even the length is told.
+    private func verifyToken(_ token: String, _ headers: WebhookHeaders, body: [UInt8]) -> WebhookVerdict {
+        let claimed = SHA256.digest(Array(token.utf8))
+        guard anySecret({ constantTimeEqual(claimed, SHA256.digest($0.textKey)) }) else { return .refused(.wrongToken) }
+        // The same on a retry; the event's id where GitLab is older than 17.4.
+        let names = [WebhookHeaders.idempotencyKey, WebhookHeaders.gitLabEventID]
+        return verified(names.lazy.compactMap { name in headers[name].map { (name, $0) } }.first, body: body)
+    }
+
+    /// Every secret is tried, whatever the first came to: the time tells nothing.
+    private func anySecret(_ matches: (WebhookSecret) -> Bool) -> Bool { secrets.count(where: matches) > 0 }
+
+    /// - Parameter id: the header with the event's id; nil: the body's digest stands for one.
+    private func verified(_ id: (name: String, value: String)?, body: [UInt8]) -> WebhookVerdict {
+        guard let id else { return .verified(receiptID: Hex.encode(SHA256.digest(body))) }
+        guard !id.value.isEmpty, id.value.utf8.count <= Self.maximumID else {
+            return .refused(.malformedHeader(id.name, need: "1 to \(Self.maximumID) characters are needed"))
         }
-        return .verified(receiptID: Hex.encode(SHA256.digest(body)))
+        return .verified(receiptID: id.value)
     }
 }

@@ -39,33 +39,22 @@ struct EventBody {
     }
 
     /// The value at a path of names; nil where there is none or it is null.
-    func find(_ path: String...) -> JSONValue? { find(path) }
+    func find(_ path: String...) -> JSONValue? { value.find(path) }
 
     /// - Throws: `BodyError` with the field's path where there is no string.
     func text(_ path: String...) throws(BodyError) -> String {
-        if case .string(let text)? = find(path) { return text }
-        throw Self.fault(path, "a string", find(path))
+        if case .string(let text)? = value.find(path) { return text }
+        throw fault(path, "a string")
     }
 
     func bool(_ path: String...) throws(BodyError) -> Bool {
-        if case .bool(let value)? = find(path) { return value }
-        throw Self.fault(path, "true or false", find(path))
+        if case .bool(let value)? = value.find(path) { return value }
+        throw fault(path, "true or false")
     }
 
-    private func find(_ path: [String]) -> JSONValue? {
-        var value = value
-        for name in path {
-            guard case .object(let members) = value, let member = members.first(where: { $0.name == name }) else {
-                return nil
-            }
-            value = member.value
-        }
-        return value == .null ? nil : value
-    }
-
-    private static func fault(_ path: [String], _ need: String, _ held: JSONValue?) -> BodyError {
-        let name = path.joined(separator: ".")
-        guard let held else { return .fields([FieldFault(field: name, reason: "is missing; \(need) is needed")]) }
-        return .fields([FieldFault(field: name, reason: "\(need) is needed; it was \(held.sight)")])
+    private func fault(_ path: [String], _ need: String) -> BodyError {
+        let reason =
+            value.find(path).map { "\(need) is needed; it was \($0.sight)" } ?? "is missing; \(need) is needed"
+        return .fields([FieldFault(field: path.joined(separator: "."), reason: reason)])
     }
 }

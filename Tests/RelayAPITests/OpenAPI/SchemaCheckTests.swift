@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import CurlTransport
 import Testing
 import VersionSources
 import WireFormat
 
+@testable import CurlTransport
 @testable import RelayAPI
 
 /// The checker must be able to say no.
