@@ -13,7 +13,7 @@ SHARE     = $(DESTDIR)$(PREFIX)/share
 SOAK_PUSHES ?= 1000000
 
 # What Debian 12 has and the build needs; the last two are what tests and demo call.
-PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev libmicrohttpd-dev libgnutls28-dev libsystemd-dev pkg-config ca-certificates curl openssl sqlite3
+PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev zlib1g-dev libsystemd-dev pkg-config ca-certificates curl openssl sqlite3
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
 RELEASE  := -c release --static-swift-stdlib
@@ -28,7 +28,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-service test-allocations test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics lint bench measure-maintenance bench-api test-idle clean install \
+.PHONY: help demo build test test-service test-allocations test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics test-api lint bench measure-maintenance bench-api test-idle clean install \
         deb packages
 
 help: ## list the targets
@@ -131,6 +131,15 @@ check-metrics: packages ## Prometheus' own promtool over the alerts, their tests
 	promtool test rules etc/prometheus/upgrade-relay.rules.test.yml
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --filter 'MetricsTests'
+
+# From PyPI, into a folder of its own; everything else stays on loopback.
+API_CASES ?= 10000
+test-api: PACKAGES += python3-venv
+test-api: packages ## schemathesis over the API of a real daemon: API_CASES=10000 requests made from openapi.json; takes minutes
+	$(SWIFT) build --product upgrade-relay
+	[ -x .build/schemathesis/bin/schemathesis ] || { python3 -m venv .build/schemathesis \
+	    && .build/schemathesis/bin/pip install --quiet schemathesis==4.32.5; }
+	Tests/API/run .build/debug/upgrade-relay .build/schemathesis $(API_CASES)
 
 test-service: ## the package in a Debian that systemd boots: start, reload, restart under load, watchdog, upgrade, purge
 	SWIFT=$(SWIFT) Tests/Service/run

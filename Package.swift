@@ -109,7 +109,7 @@ let package = Package(
         room(
             "HTTPServer",
             [
-                "CMicroHTTPD", "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "COpenSSL", "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine",
             ], touchesC: true),
         room(
             "Notifications",
@@ -153,13 +153,12 @@ let package = Package(
                 "CNGHTTP2", "COpenSSL", "CLinux", "Signing", "WireFormat", "RelayEngine",
             ], touchesC: true),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
-        .target(name: "COpenAPI", exclude: ["openapi.json"]),
+        .target(name: "COpenAPI", exclude: ["openapi.json"], linkerSettings: [.linkedLibrary("z")]),
         system("CLinux"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
         system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
-        system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CSystemd", pkgConfig: "libsystemd", apt: "libsystemd-dev"),
 
         // The proofs.
@@ -226,9 +225,10 @@ let package = Package(
             "RelayAPITests",
             [
                 "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "RelayStoreSQLite",
-                "Telemetry", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps", "TestPeers",
+                "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "CurlTransport", "SeedApps",
+                "TestPeers",
             ]),
-        tests("HTTPServerTests", ["HTTPServer", "RelayEngine"]),
+        tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
         tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "WireFormat"]),
         .target(
             name: "CommandTranscript", dependencies: ["Terminal"], path: "Tests/CommandTranscript",

@@ -20,7 +20,7 @@ package enum Field: String, Sendable {
     case token, telephone, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
     case stored, refusedCount, refused, line
     // Alerts, API tokens, notifications, the log.
-    case blocking, endsAt, createdBy, name, scopes, revokedAt, type, url, at, milliseconds, status, level
+    case blocking, endsAt, createdBy, name, scopes, apps, revokedAt, type, url, at, milliseconds, status, level
     // The store.
     case path, size, schemaVersion, newestSchemaVersion, chain, appliedAt, firstInstalled, current, release, openedAt
     case faults, check, campaigns, deliveries, formerTelephones, webhooks, alerts, notifications, freed, longestPause

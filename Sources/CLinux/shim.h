@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux offers and the Glibc module leaves out: epoll, eventfd, timerfd, mallopt, affinity, accept4.
+// What Linux offers and the Glibc module leaves out: epoll, eventfd, timerfd, mallopt, affinity, accept4, a
+// Unix socket's peer.
 #pragma once
 #include <malloc.h>
 #include <sys/epoll.h>
@@ -8,6 +9,7 @@
 #include <sys/timerfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 // accept4(2) and sched_setaffinity(2) are declared for GNU programs only.
@@ -18,6 +20,28 @@ extern long syscall(long number, ...);
 /// accept4(2) with SOCK_CLOEXEC, so that no program inherits the connection; -1 with errno.
 static inline int relay_accept(int listener, void *_Nullable address, unsigned *_Nullable length) {
     return (int)syscall(SYS_accept4, listener, address, length, 02000000);
+}
+
+/// The same, non-blocking from its first moment on.
+static inline int relay_accept_nonblocking(int listener, void *_Nullable address, unsigned *_Nullable length) {
+    return (int)syscall(SYS_accept4, listener, address, length, 02000000 | 04000);
+}
+
+/// struct ucred is not in the Glibc module. 0 when the system told (unix(7), SO_PEERCRED).
+static inline int relay_peer_credentials(int socket, unsigned int *_Nonnull uid, unsigned int *_Nonnull gid,
+                                         int *_Nonnull pid) {
+    struct { int pid; unsigned int uid; unsigned int gid; } told = {0, (unsigned int)-1, (unsigned int)-1};
+    socklen_t length = sizeof told;
+    int status = getsockopt(socket, SOL_SOCKET, 17 /* SO_PEERCRED */, &told, &length);
+    *uid = told.uid; *gid = told.gid; *pid = told.pid;
+    return status;
+}
+
+/// The peer's supplementary groups at the time of connect (Linux 4.13, SO_PEERGROUPS); how many, or -1.
+static inline int relay_peer_groups(int socket, unsigned int *_Nonnull groups, unsigned int room) {
+    socklen_t length = room * sizeof *groups;
+    if (getsockopt(socket, SOL_SOCKET, 59 /* SO_PEERGROUPS */, groups, &length) != 0) return -1;
+    return (int)(length / sizeof *groups);
 }
 
 /// 0, or -1 with errno. Thread 0 is the caller; one bit for each of the first 64 processors.

@@ -58,6 +58,32 @@ static inline int relay_SSL_CTX_set_min_proto_version_TLS1_2(SSL_CTX *_Nonnull c
 static inline void relay_SSL_CTX_set_server_modes(SSL_CTX *_Nonnull context) {
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 }
+// SSL_select_next_proto(3) for one protocol, which stands behind its length. A client that offers nothing is let in; where
+// nothing fits, "no_application_protocol" (RFC 7301, section 3.2).
+static inline int relay_select_alpn(SSL *_Nonnull ssl, const unsigned char *_Nullable *_Nonnull chosen,
+                                    unsigned char *_Nonnull length, const unsigned char *_Nonnull offered,
+                                    unsigned int count, void *_Nonnull protocol) {
+    const unsigned char *const own = protocol;
+    (void)ssl;
+    return SSL_select_next_proto((unsigned char **)chosen, length, own, own[0] + 1u, offered, count)
+                   == OPENSSL_NPN_NEGOTIATED
+               ? SSL_TLSEXT_ERR_OK
+               : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+static inline void relay_SSL_CTX_speak_http1(SSL_CTX *_Nonnull context) {
+    SSL_CTX_set_alpn_select_cb(context, relay_select_alpn, (void *)"\x08http/1.1");
+}
+// What a server of many connections wants beside: an idle one gives its buffers back, nobody renegotiates, and a client that
+// hangs up without close_notify has ended (SSL_CTX_set_options(3)); tickets make resumption need no memory here.
+static inline void relay_SSL_CTX_set_many_connections(SSL_CTX *_Nonnull context) {
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+// SSL_CTX_set1_groups_list is a macro over SSL_CTX_ctrl. 1 for success.
+static inline int relay_SSL_CTX_set1_groups_list(SSL_CTX *_Nonnull context, const char *_Nonnull groups) {
+    return (int)SSL_CTX_set1_groups_list(context, groups);
+}
 // SSL_CTX_set_read_ahead is a macro over SSL_CTX_ctrl: one recv then fetches several TLS records.
 static inline void relay_SSL_CTX_set_read_ahead(SSL_CTX *_Nonnull context) { SSL_CTX_set_read_ahead(context, 1); }
 // A private key from memory; SSL_CTX_use_PrivateKey_file wants a path. Returns 1 if it fits the certificate in use.

@@ -49,7 +49,7 @@ package struct ConfigurationCheck: Sendable {
                 report.faults.append(error)
             }
         }
-        for (index, source) in configuration.webhooks.secrets.enumerated() {
+        for (index, source) in configuration.webhooks.secrets.map(\.source).enumerated() {
             let field = "webhooks.secrets[\(index)]"
             guard let secret = read(source, field, &report) else { continue }
             if let problem = Self.webhookSecretProblem(secret) {

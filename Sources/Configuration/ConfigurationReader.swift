@@ -256,7 +256,11 @@ final class ConfigurationReader {
     }
 
     /// `{ file: "…" }`, `{ credential: "…" }` or `{ environment: "…" }`, exactly one of them.
-    func secret(_ value: JSONValue, at path: String) -> SecretSource? {
+    ///
+    /// - Parameter more: reads what stands beside it.
+    func secret(
+        _ value: JSONValue, at path: String, more: (ConfigurationReader) -> Void = { _ in }
+    ) -> SecretSource? {
         note(at: path, .secret)
         let right = "{ file: \"…\" }, { credential: \"…\" } or { environment: \"…\" }"
         // Not what it held: it may well be the secret.
@@ -272,6 +276,7 @@ final class ConfigurationReader {
         let environment = reader.string("environment") { name in
             name.isEmpty || name.contains("=") ? "is not a variable's name" : nil
         }
+        more(reader)
         reader.finish()
         let given = ["file", "credential", "environment"].filter { reader.raw($0) != nil }
         guard given.count == 1 else {

@@ -49,8 +49,9 @@ extension RelayConfiguration {
         limits.server.requestTime = milliseconds(
             reader.duration("requestTime", default: "30s", in: .seconds(1)...(.seconds(3600))))
         limits.body = reader.integer("body", default: limits.body, in: 1024...(64 << 20), "a number of bytes")
-        limits.head = reader.integer("head", default: limits.head, in: 1024...16_384, "a number of bytes")
-        limits.target = reader.integer("target", default: limits.target, in: 512...16_384, "a number of bytes")
+        limits.server.head = reader.integer("head", default: limits.server.head, in: 1024...16_384, "a number of bytes")
+        limits.server.target = reader.integer(
+            "target", default: limits.server.target, in: 512...16_384, "a number of bytes")
         limits.server.threads = reader.integer(
             "threads", default: limits.server.threads, in: 1...64, "a number of threads")
         reader.finish()

@@ -33,7 +33,7 @@ extension RelayConfiguration {
         if let reader = root.object("store") { configuration.store = readStore(reader) }
         if let reader = root.object("listen") { configuration.listen = readListen(reader) }
         if let reader = root.object("webhooks") {
-            configuration.webhooks.secrets = reader.list("secrets").compactMap { reader.secret($0.value, at: $0.path) }
+            configuration.webhooks.secrets = readWebhookSecrets(reader)
             reader.finish()
         }
         configuration.notify = readNotify(root)
@@ -48,6 +48,7 @@ extension RelayConfiguration {
             for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app) }
         }
         root.finish()
+        faults.list += configuration.webhookSecretFaults()
         return configuration
     }
 

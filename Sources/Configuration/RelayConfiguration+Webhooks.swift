@@ -1,7 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayStore
 import VersionSources
+import WireFormat
 
 extension RelayConfiguration {
+    static func readWebhookSecrets(_ reader: ConfigurationReader) -> [WebhooksConfiguration.Secret] {
+        reader.list("secrets").compactMap { value, path in
+            var apps: Set<String>?
+            let source = reader.secret(value, at: path) { reader in
+                guard reader.raw("apps") != nil else { return }
+                let names = reader.list("apps")
+                apps = Set(names.compactMap(\.value.string))
+                for (value, path) in names where value.string == nil {
+                    reader.fault(at: path, "\(value.held) is not an app's name")
+                }
+                if names.isEmpty { reader.fault("apps", "is empty; leave it out for all apps") }
+            }
+            return source.map { WebhooksConfiguration.Secret(source: $0, apps: apps) }
+        }
+    }
+
+    /// A name that is mistyped would bind a secret to nothing.
+    func webhookSecretFaults() -> [ConfigurationFault] {
+        let known = Set(apps.map(\.key.app))
+        return webhooks.secrets.enumerated().flatMap { index, secret in
+            (secret.apps ?? []).subtracting(known).sorted().map {
+                ConfigurationFault("webhooks.secrets[\(index)].apps", "names \"\($0)\", which is not among the apps")
+            }
+        }
+    }
+
     /// Reads an app's own `webhooks`: what becomes of announced releases.
     static func readReleaseRules(_ reader: ConfigurationReader) -> ReleaseRules {
         var rules = ReleaseRules()

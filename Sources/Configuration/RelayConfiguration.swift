@@ -105,8 +105,14 @@ package struct SystemGroup: Sendable, Hashable {
 }
 
 package struct WebhooksConfiguration: Sendable, Equatable {
+    package struct Secret: Sendable, Equatable {
+        package var source: SecretSource
+        /// The apps whose webhooks it verifies. Default nil: all.
+        package var apps: Set<String>?
+    }
+
     /// Any of them may verify a signature; with none, every webhook is refused. Default none.
-    package var secrets: [SecretSource] = []
+    package var secrets: [Secret] = []
 }
 
 /// Who is told when a campaign's state changes.

@@ -1,202 +1,193 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
-import Glibc
+
 import Synchronization
 
-/// The open connections of one listening socket: lets new ones in, cuts off those that are overdue, and makes room.
+/// The open connections of one serving thread: who is let in, who is overdue, and who gives way. No I/O: time is passed in, in
+/// milliseconds of the monotonic clock.
 ///
 /// Where there is no room for a new connection, those that have been idle for the longest give way: a flood of idle
-/// connections keeps nobody out, and costs a well-behaved client a handshake.
-///
-/// A descriptor is in here only while its owner keeps it open: `closed` comes before the close, and the lock is held while
-/// a descriptor is used. So none is ever mistaken for another that the system gave the same number.
-final class ConnectionTable: Sendable {
-    struct Limits: Sendable {
-        var total: Int
-        /// Of one subscriber (`PeerAddress.subscriber`).
-        var perAddress: Int
+/// connections keeps nobody out, and costs a well-behaved client a handshake. Where none is idle, those give way that have
+/// kept the relay waiting for the longest, and for longer than a client in good health needs.
+struct ConnectionTable {
+    /// How long a client may take, in milliseconds.
+    struct Times: Sendable {
+        /// Until the next request line is complete.
+        var idle: Int64
+        /// From the request line to the end of the body; then again for the answer, and for each piece of a stream.
+        var request: Int64
+        /// The same while there is no room for others.
+        var pressed: Int64 = 2000
+        /// For what a client still sends after the last answer of its connection (RFC 9112, section 9.6).
+        var closing: Int64 = 5000
     }
 
-    private struct Entry {
-        var connection: ClientConnection
-        /// Counts up: who came first, of those that came in one millisecond.
-        var number: Int
+    enum Phase: Sendable {
+        /// Between two requests: the client loses nothing but a handshake when it is closed.
+        case idle
+        /// The client is sending a request.
+        case receiving
+        /// The relay itself is at work: its client is not to blame.
+        case working
+        /// The client is taking an answer.
+        case sending
+        /// All is said.
+        case closing
     }
 
-    private struct State {
-        var open: [Int32: Entry] = [:]
-        var nextNumber = 0
-        /// Told to end, and not closed yet: they count no more.
-        var leaving: Set<Int32> = []
-        var byAddress: [PeerAddress: Int] = [:]
-        /// On their way from the acceptor to a thread that serves.
-        var arriving = 0
-        var acceptorWaits = false
-        var isClosing = false
-        /// Connections that were refused or cut off since the last look.
-        var refused = 0
-        var overdue = 0
-        var evicted = 0
-
-        var isEmpty: Bool { open.isEmpty && arriving == 0 }
-    }
-
-    /// What has happened since the last sweep.
+    /// What has happened since it was asked for last.
     struct Figures: Hashable, Sendable {
         var refused = 0
         var overdue = 0
         var evicted = 0
     }
 
-    private let limits: Limits
-    private let state = Mutex(State())
-    /// Closing, and nothing is left.
-    private let drained: OneShotEvent
-    private let arrival = DispatchSemaphore(value: 0)
-
-    /// So many go to the serving threads before the first of them must have come: in a flood, those that are told to make
-    /// room can be closed meanwhile.
-    private static let mostArriving = 16
-
-    init(_ limits: Limits) throws(ServerStartError) {
-        self.limits = limits
-        drained = try OneShotEvent()
+    private struct Seat {
+        var subscriber: PeerAddress
+        var phase = Phase.idle
+        /// When the phase began, or was renewed.
+        var since: Int64
+        /// Counts up: who came first, of those that came in one millisecond.
+        var number: Int
     }
 
-    /// Connections that are open and not told to end.
-    var count: Int { state.withLock { $0.open.count - $0.leaving.count } }
+    private let counts: ConnectionCounts
+    private let times: Times
+    private var seats: [Seat?] = []
+    private var free: [Int] = []
+    private var nextNumber = 0
+    private(set) var count = 0
+    var figures = Figures()
+
+    init(_ counts: ConnectionCounts, _ times: Times) {
+        self.counts = counts
+        self.times = times
+    }
+
+    mutating func takeFigures() -> Figures {
+        defer { figures = Figures() }
+        return figures
+    }
 
     // MARK: In
 
-    /// A connection is about to be handed over. Waits while too many are on their way. On the acceptor's thread.
-    func expect() {
-        let mustWait = state.withLock { state in
-            state.acceptorWaits = state.arriving >= Self.mostArriving
-            return state.acceptorWaits
-        }
-        if mustWait { arrival.wait() }
-        state.withLock { $0.arriving += 1 }
-    }
-
-    /// Once for each that was expected: it has come (`opened`), or it has turned out that it does not.
-    func arrived() {
-        state.withLock { state in
-            state.arriving -= 1
-            if state.acceptorWaits {
-                state.acceptorWaits = false
-                arrival.signal()
-            }
-            if state.isClosing, state.isEmpty { drained.set() }
-        }
-    }
-
-    /// A new connection is here: lets it in, makes room where there is none, or cuts it off at once.
+    /// A new connection: lets it in, or not.
     ///
-    /// - Returns: whether it may stay.
-    @discardableResult
-    func opened(_ connection: ClientConnection) -> Bool {
-        state.withLock { state in
-            let isAdmitted = Self.admits(connection.peer, &state, limits)
-            state.open[connection.socket] = Entry(connection: connection, number: state.nextNumber)
-            state.nextNumber += 1
-            state.byAddress[connection.peer.subscriber, default: 0] += 1
-            if !isAdmitted {
-                if !state.isClosing { state.refused += 1 }
-                Self.cut(connection, &state)
-            }
-            return isAdmitted
+    /// - Returns: its seat, nil where there is no room; and the seats of those that give way, which are free already.
+    mutating func enter(_ peer: PeerAddress, now: Int64) -> (place: Int?, leaving: [Int]) {
+        let subscriber = peer.subscriber
+        var leaving: [Int] = []
+        if let fault = counts.enter(subscriber) {
+            leaving = makeRoom(now) { fault == .total || $0.subscriber == subscriber }
+            if leaving.isEmpty || counts.enter(subscriber) != nil { return (nil, leaving) }
         }
+        let seat = Seat(subscriber: subscriber, since: now, number: nextNumber)
+        nextNumber += 1
+        count += 1
+        if let place = free.popLast() {
+            seats[place] = seat
+            return (place, leaving)
+        }
+        seats.append(seat)
+        return (seats.count - 1, leaving)
     }
 
-    func closed(_ connection: ClientConnection) {
-        state.withLock { state in
-            guard state.open.removeValue(forKey: connection.socket) != nil else { return }
-            if state.leaving.remove(connection.socket) == nil { Self.uncount(connection, &state) }
-            if state.isClosing, state.isEmpty { drained.set() }
-        }
+    /// - Parameter isRenewed: its time counts anew though the phase may be the same: a request has ended, or enough of a
+    ///   stream has moved.
+    mutating func set(_ place: Int, _ phase: Phase, isRenewed: Bool, now: Int64) {
+        guard isRenewed || seats[place]?.phase != phase else { return }
+        seats[place]?.phase = phase
+        seats[place]?.since = now
+    }
+
+    mutating func leave(_ place: Int) {
+        guard let seat = seats[place] else { return }
+        seats[place] = nil
+        free.append(place)
+        count -= 1
+        counts.leave(seat.subscriber)
     }
 
     // MARK: Out
 
-    /// Cuts off whoever is overdue.
-    func sweep(now: Int64) -> Figures {
-        state.withLock { state in
-            for connection in state.open.values.lazy.map(\.connection) {
-                // Asked first: a moment after the cut its own thread has ended the request.
-                let current = connection.state
-                guard current.overdue <= now else { continue }
-                if Self.cut(connection, &state), !current.isIdle { state.overdue += 1 }
+    private func time(_ phase: Phase) -> Int64 {
+        switch phase {
+        case .idle: times.idle
+        case .receiving, .sending: times.request
+        case .working: Int64.max >> 1
+        case .closing: min(times.closing, times.request)
+        }
+    }
+
+    /// The seats whose time is over.
+    mutating func overdue(now: Int64) -> [Int] {
+        var places: [Int] = []
+        for (place, seat) in seats.enumerated() {
+            guard let seat, seat.since + time(seat.phase) <= now else { continue }
+            places.append(place)
+            if seat.phase != .idle, seat.phase != .closing { figures.overdue += 1 }
+        }
+        return places
+    }
+
+    /// Ends a sixteenth of those that qualify, so that the search is not made for each new one.
+    private mutating func makeRoom(_ now: Int64, _ qualifies: (Seat) -> Bool) -> [Int] {
+        var idle: [(place: Int, seat: Seat)] = []
+        var slow: [(place: Int, seat: Seat)] = []
+        for (place, seat) in seats.enumerated() {
+            guard let seat, qualifies(seat) else { continue }
+            switch seat.phase {
+            case .idle, .closing: idle.append((place, seat))
+            case .receiving, .sending: if now - seat.since >= times.pressed { slow.append((place, seat)) }
+            case .working: break
             }
-            defer { (state.refused, state.overdue, state.evicted) = (0, 0, 0) }
-            return Figures(refused: state.refused, overdue: state.overdue, evicted: state.evicted)
         }
+        var leaving = idle.isEmpty ? slow : idle
+        leaving.sort { ($0.seat.since, $0.seat.number) < ($1.seat.since, $1.seat.number) }
+        let places = leaving.prefix(max(1, leaving.count / 16)).map(\.place)
+        for place in places { leave(place) }
+        figures.evicted += places.count
+        return places
+    }
+}
+
+/// How many connections the threads of one door have open, together.
+final class ConnectionCounts: Sendable {
+    enum Fault: Hashable, Sendable {
+        case perAddress
+        case total
     }
 
-    /// Lets the requests that are on their way be answered, for a socket whose clients are served again at once by who
-    /// comes next: cutting one off would be as bad as refusing it. Taking new ones must have ended.
-    ///
-    /// - Parameter grace: milliseconds for what was accepted a moment ago to arrive, and again to be answered.
-    func letFinish(grace: Int64) {
-        drained.wait(milliseconds: grace)
+    private struct State {
+        var total = 0
+        var byAddress: [PeerAddress: Int] = [:]
+    }
+
+    private let total: Int
+    private let perAddress: Int
+    private let state = Mutex(State())
+
+    /// - Parameter perAddress: of one subscriber (`PeerAddress.subscriber`).
+    init(total: Int, perAddress: Int) {
+        (self.total, self.perAddress) = (total, perAddress)
+    }
+
+    /// Counts one more, or says why there is no room for it.
+    func enter(_ subscriber: PeerAddress) -> Fault? {
         state.withLock { state in
-            // Nothing new is read, but for what has arrived already; what is being answered goes out.
-            for socket in state.open.keys { shutdown(socket, Int32(SHUT_RD)) }
+            let own = state.byAddress[subscriber, default: 0]
+            if own >= perAddress { return .perAddress }
+            if state.total >= total { return .total }
+            state.byAddress[subscriber] = own + 1
+            state.total += 1
+            return nil
         }
-        let end = ContinuousClock.now + .milliseconds(grace)
-        while ContinuousClock.now < end, state.withLock({ !$0.isEmpty }) { drained.wait(milliseconds: 5) }
     }
 
-    /// Ends every connection and waits until the last one is gone, or for `patience` milliseconds.
-    ///
-    /// - Returns: whether the last one is gone.
-    func closeAll(patience: Int64) -> Bool {
+    func leave(_ subscriber: PeerAddress) {
         state.withLock { state in
-            state.isClosing = true
-            for entry in state.open.values { Self.cut(entry.connection, &state) }
-            if state.isEmpty { drained.set() }
+            let left = state.byAddress[subscriber, default: 1] - 1
+            state.byAddress[subscriber] = left > 0 ? left : nil
+            state.total -= 1
         }
-        return drained.wait(milliseconds: patience)
-    }
-
-    // MARK: Under the lock
-
-    private static func admits(_ peer: PeerAddress, _ state: inout State, _ limits: Limits) -> Bool {
-        let subscriber = peer.subscriber
-        return !state.isClosing
-            && (state.byAddress[subscriber, default: 0] < limits.perAddress
-                || evict(&state) { $0.peer.subscriber == subscriber })
-            && (state.open.count - state.leaving.count < limits.total || evict(&state) { _ in true })
-    }
-
-    /// Ends a sixteenth of the idle connections that qualify, so that the search is not made for each new one.
-    private static func evict(_ state: inout State, among qualifies: (ClientConnection) -> Bool) -> Bool {
-        var idle: [(entry: Entry, state: ClientConnection.State)] = []
-        for entry in state.open.values {
-            let connection = entry.connection
-            // Once: a request that begins meanwhile changes both what it does and its deadline.
-            let current = connection.state
-            guard current.isIdle, !state.leaving.contains(connection.socket), qualifies(connection) else { continue }
-            idle.append((entry, current))
-        }
-        idle.sort { ($0.state.overdue, $0.entry.number) < ($1.state.overdue, $1.entry.number) }
-        for (entry, current) in idle.prefix(max(1, idle.count / 16)) where entry.connection.state == current {
-            if cut(entry.connection, &state) { state.evicted += 1 }
-        }
-        return !idle.isEmpty
-    }
-
-    /// The thread that reads or writes there wakes with an end of stream, and closes it.
-    @discardableResult
-    private static func cut(_ connection: ClientConnection, _ state: inout State) -> Bool {
-        guard state.leaving.insert(connection.socket).inserted else { return false }
-        uncount(connection, &state)
-        shutdown(connection.socket, Int32(SHUT_RDWR))
-        return true
-    }
-
-    private static func uncount(_ connection: ClientConnection, _ state: inout State) {
-        let subscriber = connection.peer.subscriber
-        let left = state.byAddress[subscriber, default: 1] - 1
-        state.byAddress[subscriber] = left > 0 ? left : nil
     }
 }

@@ -27,35 +27,58 @@ package struct EntityTag: Hashable, Sendable {
 
 /// Content that is rendered once and answered many times.
 package struct PreparedContent: Sendable {
-    package let bytes: [UInt8]
-    package let tag: EntityTag
-    /// The whole content with its headers, for shared caches and for the client's own.
-    private let shared: PreparedResponse?
-    private let own: PreparedResponse?
+    private struct Form {
+        var bytes: [UInt8]
+        var tag: EntityTag
 
-    package init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-        tag = EntityTag(of: bytes)
-        shared = PreparedResponse(200, Self.headers(tag, isShared: true), bytes)
-        own = PreparedResponse(200, Self.headers(tag, isShared: false), bytes)
+        init(_ bytes: [UInt8]) {
+            self.bytes = bytes
+            tag = EntityTag(of: bytes)
+        }
     }
 
-    private static func headers(_ tag: EntityTag, isShared: Bool) -> [(name: String, value: String)] {
-        [("Content-Type", "application/json")] + validators(tag, isShared: isShared)
-    }
+    private let plain: Form
+    /// The same in gzip (RFC 1952), where that is worth it. Another form of it has another tag (RFC 9110, section 8.8.3.3).
+    private let compressed: Form?
 
-    private static func validators(_ tag: EntityTag, isShared: Bool) -> [(name: String, value: String)] {
-        [("ETag", tag.text), ("Cache-Control", isShared ? "no-cache" : "private, no-cache")]
+    package var bytes: [UInt8] { plain.bytes }
+    package var tag: EntityTag { plain.tag }
+
+    /// - Parameter compressed: the same bytes in gzip.
+    package init(_ bytes: [UInt8], compressed: [UInt8]? = nil) {
+        plain = Form(bytes)
+        self.compressed = compressed.map(Form.init)
     }
 
     /// 200, or 304 where the client has it already.
     ///
     /// - Parameter isShared: whether a proxy may keep it. Whoever keeps it asks before using it again ("no-cache").
     package func response(to head: RequestHead, isShared: Bool) -> Response {
-        if tag.isNamed(in: head.headers["if-none-match"]) {
-            return Response(status: 304, headers: Self.validators(tag, isShared: isShared), body: .bytes([]))
+        var form = plain
+        var headers: [(name: String, value: String)] = []
+        if let compressed {
+            headers.append(("Vary", "Accept-Encoding"))
+            if Self.takesGzip(head.headers["accept-encoding"]) { form = compressed }
         }
-        if let ready = isShared ? shared : own { return Response(status: 200, headers: [], body: .ready(ready)) }
-        return Response(status: 200, headers: Self.headers(tag, isShared: isShared), body: .bytes(bytes))
+        headers.append(("ETag", form.tag.text))
+        headers.append(("Cache-Control", isShared ? "no-cache" : "private, no-cache"))
+        if form.tag.isNamed(in: head.headers["if-none-match"]) {
+            return Response(status: 304, headers: headers, body: .bytes([]))
+        }
+        headers.append(("Content-Type", "application/json"))
+        if form.tag != plain.tag { headers.append(("Content-Encoding", "gzip")) }
+        return Response(status: 200, headers: headers, body: .bytes(form.bytes))
+    }
+
+    /// Whether `Accept-Encoding` names gzip, and not with the weight 0, "not acceptable" (RFC 9110, section 12.4.2).
+    static func takesGzip(_ header: String?) -> Bool {
+        let members = header?.lowercased().split(separator: ",") ?? []
+        return members.contains { member in
+            let parts = member.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+            guard parts.first == "gzip" || parts.first == "x-gzip" else { return false }
+            return !parts.dropFirst().contains {
+                $0.hasPrefix("q=0") && $0.dropFirst(3).allSatisfy { ".0".contains($0) }
+            }
+        }
     }
 }

@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import Telemetry
 
-/// One request from its first byte to its answer. Pure of sockets: given what arrives, returns what to do.
-///
-/// `@unchecked Sendable`: it is used by its connection's thread, and between a `.work` and the end of that work by the
-/// thread that does it and by nobody else, because the connection is suspended meanwhile. The queue's lock orders the way
-/// there, the inbox's (`ServingThread.resume`) the way back.
-final class Exchange: @unchecked Sendable {
+/// One request from its head to its answer. Pure of sockets: given what arrives, returns what to do.
+struct Exchange {
     enum Step {
         /// Read on.
-        case more
-        /// To be done on a thread that may wait; then `advance` again.
-        case work(WorkKind, @Sendable () -> Void)
-        /// Work is still being done: what came was not looked at.
-        case busy
+        case read
+        /// Tell the client, which waits for that, to send the body; and read on.
+        case invite
+        /// To be done on a thread that may wait, and read nothing meanwhile; then `finished`.
+        case work(WorkKind, @Sendable () -> WorkResult)
+        /// Where the request is not complete, the rest of it is of no use.
         case answer(Response)
-        /// There is no way left to be heard.
-        case cut
     }
 
-    /// So much of an unwanted body is read and dropped: a client that is still sending when the connection closes sees a
-    /// reset instead of the answer (RFC 9112, section 9.6). Bytes.
-    static let patience = 1024 * 1024
+    /// So much of an unwanted body is read and dropped before it is answered, so that the connection goes on. Bytes.
+    static let patience: Int64 = 1024 * 1024
     /// So much of a body is waited for before anything is decided: then one trip to a thread that may wait does both. What has
     /// no more than this would be read before it is answered in any case. Bytes.
     static let small = 4096
@@ -30,220 +23,169 @@ final class Exchange: @unchecked Sendable {
     static let piece = 128 * 1024
 
     private enum State {
-        case new
         /// The decision waits for the rest of a small body, or for its having turned out not to be small.
         case gathering([UInt8], admit: @Sendable () -> Admission)
-        case working
-        case admitted(Admission)
+        /// With what was gathered of a body that was not small.
+        case deciding([UInt8])
         case collecting([UInt8], limit: Int, finish: @Sendable ([UInt8]) -> Response)
         case streaming(any BodyConsumer, waiting: [UInt8])
-        case dropping(Response, seen: Int)
-        case answered(Response)
-        case over
+        case dropping(Response, seen: Int64)
+        case working
     }
 
-    let connection: ClientConnection
-    let target: String
-    private var state = State.new
-    /// Of the head, for what is decided after it.
-    private var declared: Int64?
-    private var waits = false
-    private var request: (any HandledRequest)?
-    private var isNoted = false
-    /// What was gathered of a body that was not small.
-    private var gathered: [UInt8] = []
+    let request: any HandledRequest
+    let head: RequestHead
+    /// Whether all of the request was read.
+    private(set) var isComplete = false
+    private var state = State.working
     /// What its work waits for.
     private var kind = WorkKind.reads
 
-    init(connection: ClientConnection, target: String) {
-        self.connection = connection
-        self.target = target
-    }
-
-    var isNew: Bool {
-        if case .new = state { true } else { false }
-    }
-
-    /// The head is complete.
-    ///
-    /// - Parameter queues: asked whether there is room for more work.
-    func begin(_ head: RequestHead, _ handler: any RequestHandler, _ queues: WorkQueues) -> Step {
-        declared = head.contentLength
-        waits = head.headers["expect"]?.lowercased() == "100-continue"
-        let request = handler.handle(head)
+    init(_ head: RequestHead, _ request: any HandledRequest) {
+        self.head = head
         self.request = request
-        return marked(RequestMark.with(request.id) { open(request, queues) })
     }
 
-    private func open(_ request: any HandledRequest, _ queues: WorkQueues) -> Step {
-        switch request.open() {
+    private var declared: Int64 {
+        if case .length(let count) = head.body { count } else { 0 }
+    }
+
+    /// - Parameter isFull: whether there is no room for more work of a kind.
+    mutating func begin(isFull: (WorkKind) -> Bool) -> Step {
+        switch RequestMark.with(request.id, request.open) {
         case .answer(let response):
-            return settle(.answer(response))
-        case .work(let kind, _) where queues[kind].isFull:
-            return settle(.answer(request.refuse(.busy)))
+            return decline(response)
+        case .work(let kind, _) where isFull(kind):
+            return decline(request.refuse(.busy))
         case .work(let kind, let admit):
             self.kind = kind
             // Who asks whether to send the body is told by the decision; so is who announces a large one.
-            guard !waits, declared ?? 0 <= Int64(Self.small) else { return work { .admitted(admit()) } }
-            state = .gathering([], admit: admit)
-            return .more
-        }
-    }
-
-    /// The work of this request, under its mark; an answer is noted on the thread that made it, which may wait.
-    private func marked(_ step: Step) -> Step {
-        guard let request else { return step }
-        switch step {
-        case .work(let kind, let job):
-            return .work(kind) { [self] in
-                RequestMark.with(request.id) {
-                    job()
-                    if case .answered(let response) = state { state = .answered(noted(response)) }
-                }
+            guard !head.expectsContinue, declared <= Int64(Self.small) else {
+                return work(.deciding([])) { .admission(admit()) }
             }
-        case .answer(let response):
-            return .answer(RequestMark.with(request.id) { noted(response) })
-        case .more, .busy, .cut:
-            return step
+            state = .gathering([], admit: admit)
+            return .read
         }
     }
 
-    /// Once for each request.
-    private func noted(_ response: Response) -> Response {
-        guard let request, !isNoted else { return response }
-        isNoted = true
-        return request.conclude(response)
+    /// A piece of the body.
+    mutating func received(_ bytes: ArraySlice<UInt8>) -> Step {
+        switch state {
+        case .gathering(var body, let admit):
+            state = .working  // So that the body has one owner and grows in place.
+            body.append(contentsOf: bytes)
+            guard body.count <= Self.small else { return work(.deciding(body)) { .admission(admit()) } }
+            state = .gathering(body, admit: admit)
+        case .collecting(var body, let limit, let finish):
+            state = .working
+            if body.count + bytes.count > limit { return decline(request.refuse(.bodyTooLarge(limit: limit))) }
+            body.append(contentsOf: bytes)
+            state = .collecting(body, limit: limit, finish: finish)
+        case .streaming(let consumer, var waiting):
+            state = .working
+            waiting.append(contentsOf: bytes)
+            if waiting.count >= Self.piece { return hand(waiting, to: consumer) }
+            state = .streaming(consumer, waiting: waiting)
+        case .dropping(let response, let seen):
+            state = .dropping(response, seen: seen + Int64(bytes.count))
+            if seen + Int64(bytes.count) > Self.patience { return .answer(response) }
+        case .deciding, .working:
+            break
+        }
+        return .read
     }
 
-    /// Called with each piece of the body, after each work, and once more without bytes when the request is complete.
-    func advance(_ bytes: [UInt8]) -> Step {
-        marked(RequestMark.with(request?.id) { step(bytes) })
+    /// The body is complete, or there is none.
+    mutating func ended() -> Step {
+        isComplete = true
+        switch state {
+        case .gathering(let body, let admit):
+            return work { [request] in .response(Self.answer(request, body, admit())) }
+        case .collecting(let body, _, let finish):
+            return work { .response(finish(body)) }
+        case .streaming(let consumer, let waiting):
+            return hand(waiting, to: consumer)
+        case .dropping(let response, _):
+            return .answer(response)
+        case .deciding, .working:
+            return .read
+        }
+    }
+
+    /// The work is done.
+    mutating func finished(_ result: WorkResult) -> Step {
+        switch result {
+        case .admission(let admission):
+            guard case .deciding(let gathered) = state else { return .read }
+            return settle(admission, gathered)
+        case .consumed(let consumer):
+            state = .streaming(consumer, waiting: [])
+            return .read
+        case .response(let response):
+            return .answer(response)
+        case .piece:
+            return .read
+        }
     }
 
     // MARK: Steps
 
-    private func step(_ bytes: [UInt8]) -> Step {
-        if case .working = state { return .busy }
-        if case .admitted(let admission) = state {
-            let step = settle(admission)
-            if !gathered.isEmpty, case .more = step {
-                // Never more than is read and dropped, or less than a piece: it leads to nothing but reading on.
-                _ = receive(gathered)
-                gathered = []
-            }
-            guard !bytes.isEmpty, case .more = step else { return step }
-        }
-        if case .answered(let response) = state {
-            state = .over
-            return .answer(response)
-        }
-        return bytes.isEmpty ? end() : receive(bytes)
+    private mutating func work(_ state: State = .working, _ job: @escaping @Sendable () -> WorkResult) -> Step {
+        self.state = state
+        return .work(kind) { [id = request.id] in RequestMark.with(id, job) }
     }
 
-    private func work(_ job: @escaping @Sendable () -> State) -> Step {
-        state = .working
-        return .work(kind) { [self] in state = job() }
-    }
-
-    private func settle(_ admission: Admission) -> Step {
-        var admission = admission
-        if case .collect(let limit, _) = admission, let declared, declared > Int64(limit) {
-            admission = .answer(tooLarge(limit))
-        }
+    private mutating func settle(_ admission: Admission, _ gathered: [UInt8]) -> Step {
         switch admission {
+        case .answer(let response):
+            return decline(response)
+        case .collect(let limit, _) where declared > Int64(limit):
+            return decline(request.refuse(.bodyTooLarge(limit: limit)))
         case .collect(let limit, let finish):
             state = .collecting([], limit: limit, finish: finish)
         case .stream(let consumer):
             state = .streaming(consumer, waiting: [])
-        case .answer(let response):
-            // Not before the request is complete, body or none: an answer that the library is given earlier ends the
-            // connection (connection.c, MHD_queue_response), which is right only where the body is not to come.
-            if waits || declared ?? 0 > Int64(Self.patience) {
-                state = .over
-                return .answer(response)
-            }
-            state = .dropping(response, seen: 0)
         }
-        return .more
+        if !gathered.isEmpty { return received(gathered[...]) }
+        return head.expectsContinue ? .invite : .read
     }
 
-    private func tooLarge(_ limit: Int) -> Response {
-        guard let request else { return Response(status: 413, headers: [], body: .bytes([])) }
-        return request.refuse(.bodyTooLarge(limit: limit))
+    /// Once its body, if there is one, is out of the way; or at once where it is not to come or too long to be waited for.
+    private mutating func decline(_ response: Response) -> Step {
+        state = .dropping(response, seen: 0)
+        return head.expectsContinue || declared > Self.patience ? .answer(response) : .read
     }
 
-    private func receive(_ bytes: [UInt8]) -> Step {
-        switch state {
-        case .gathering(var body, let admit):
-            state = .over  // So that the body has one owner and grows in place.
-            body.append(contentsOf: bytes)
-            guard body.count > Self.small else {
-                state = .gathering(body, admit: admit)
-                return .more
-            }
-            gathered = body
-            return work { .admitted(admit()) }
-        case .collecting(var body, let limit, let finish):
-            state = .over
-            if body.count + bytes.count > limit {
-                state = .dropping(tooLarge(limit), seen: 0)
-            } else {
-                body.append(contentsOf: bytes)
-                state = .collecting(body, limit: limit, finish: finish)
-            }
-        case .streaming(let consumer, var waiting):
-            state = .over
-            waiting.append(contentsOf: bytes)
-            guard waiting.count >= Self.piece else {
-                state = .streaming(consumer, waiting: waiting)
-                return .more
-            }
-            return hand(waiting, to: consumer, isLast: false)
-        case .dropping(let response, let seen):
-            if seen + bytes.count > Self.patience { return .cut }
-            state = .dropping(response, seen: seen + bytes.count)
-        case .new, .working, .admitted, .answered, .over:
-            return .cut
-        }
-        return .more
-    }
-
-    private func end() -> Step {
-        switch state {
-        case .gathering(let body, let admit):
-            return work { [self] in .answered(answer(to: body, admit())) }
-        case .collecting(let body, _, let finish):
-            return work { .answered(finish(body)) }
-        case .streaming(let consumer, let waiting):
-            return hand(waiting, to: consumer, isLast: true)
-        case .dropping(let response, _):
-            state = .over
-            return .answer(response)
-        case .new, .working, .admitted, .answered, .over:
-            return .cut
-        }
-    }
-
-    private func answer(to body: [UInt8], _ admission: Admission) -> Response {
+    private static func answer(_ request: any HandledRequest, _ body: [UInt8], _ admission: Admission) -> Response {
         switch admission {
         case .answer(let response):
             return response
         case .collect(let limit, let finish):
-            return body.count > limit ? tooLarge(limit) : finish(body)
+            return body.count > limit ? request.refuse(.bodyTooLarge(limit: limit)) : finish(body)
         case .stream(let consumer):
             if !body.isEmpty { consumer.consume(body) }
             return consumer.finish()
         }
     }
 
-    private func hand(_ bytes: [UInt8], to consumer: any BodyConsumer, isLast: Bool) -> Step {
-        state = .working
-        // The consumer is handed over with the exchange, by the same orders.
+    private mutating func hand(_ bytes: [UInt8], to consumer: any BodyConsumer) -> Step {
+        // One thread has it at a time: the request is not touched until the work is done.
         nonisolated(unsafe) let consumer = consumer
-        return .work(kind) { [self] in
+        return work { [isComplete] in
             let consumer = unsafe consumer
             if !bytes.isEmpty { consumer.consume(bytes) }
-            state = isLast ? .answered(consumer.finish()) : .streaming(consumer, waiting: [])
+            return isComplete ? .response(consumer.finish()) : .consumed(consumer)
         }
     }
+}
+
+/// What work comes back with.
+///
+/// `@unchecked Sendable`: the thread that made it hands it to the connection's, and keeps nothing of it.
+enum WorkResult: @unchecked Sendable {
+    case admission(Admission)
+    case consumed(any BodyConsumer)
+    case response(Response)
+    /// Of an answer's body; nil: it failed.
+    case piece(BodyPiece?)
 }

@@ -1,105 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import Glibc
-import RelayEngine
-import Telemetry
+import Threading
 
-/// One listening socket: a thread that accepts, and a few that serve, with libmicrohttpd 0.9.75 and an epoll set each.
-///
-/// What may wait is done by the `WorkQueues` while its connection is suspended; what is answered from memory is answered on
-/// the spot. A reaper ends connections that miss their deadlines.
-@safe
-final class HTTPListener {
-    /// What the callbacks know. Every thread may use it.
-    final class Context: Sendable {
-        let handler: any RequestHandler
-        let headerNames: [String]
-        let log: Log
-        let door: Door
-        let connections: ConnectionTable
-        let work: WorkQueues
-        /// The control socket's file; nil for the network, and where the socket has none.
-        let controlFile: String?
-        let certificates: TLSCertificates?
-        let times: ConnectionTimes
-
-        init(
-            _ handler: any RequestHandler, _ settings: ServerSettings, door: Door, work: WorkQueues,
-            controlFile: String?, certificates: TLSCertificates?
-        ) throws(ServerStartError) {
-            self.handler = handler
-            headerNames = ["content-length", "expect"] + handler.headerNames
-            log = settings.log
-            self.door = door
-            self.work = work
-            self.controlFile = controlFile
-            self.certificates = certificates
-            let limits = settings.limits
-            times = ConnectionTimes(idle: limits.idleTime, request: limits.requestTime)
-            connections = try ConnectionTable(
-                ConnectionTable.Limits(total: limits.connections, perAddress: limits.connectionsPerAddress))
-        }
-    }
-
-    private let context: Context
-    private let reaper: ConnectionReaper
+/// One listening socket, and the threads that accept and serve there.
+final class HTTPListener: Sendable {
     private let socket: Int32
     private let isHanded: Bool
-    private let acceptor: Acceptor
-    private let threads: ServingThreads
-    private var isRunning = true
+    private let context: ServerLoop.Context
+    private let threads: [NativeThread]
 
-    /// Milliseconds that requests on a handed socket get at the end, twice.
+    /// Milliseconds for what was accepted a moment ago to arrive. Whose clients are served again at once by who comes next:
+    /// cutting one off would be as bad as refusing it.
     private static let grace: Int64 = 250
 
     /// Takes the socket over and closes it in `stop`.
     ///
     /// - Parameters:
-    ///   - certificates: what TLS is spoken with; nil: plain HTTP.
+    ///   - certificate: what TLS is spoken with; nil: plain HTTP.
     ///   - isHanded: somebody else keeps a duplicate, and whoever connects waits there for the next server.
     init(
         socket: Int32, door: Door, _ handler: any RequestHandler, _ settings: ServerSettings, _ work: WorkQueues,
-        certificates: TLSCertificates? = nil, isHanded: Bool = false
-    ) throws(ServerStartError) {
+        certificate: CurrentTLS? = nil, isHanded: Bool = false
+    ) throws {
         self.socket = socket
         self.isHanded = isHanded
-        context = try Context(
-            handler, settings, door: door, work: work,
-            controlFile: door == .control ? ListenSocket.path(of: socket) : nil, certificates: certificates)
-        reaper = try ConnectionReaper(context.connections, log: settings.log, door: door)
-        acceptor = try Acceptor(socket, door: door, log: settings.log)
-        let limits = settings.limits
-        // The library's own limit leaves room for those that were told to end and have not closed yet.
-        threads = try ServingThreads(
-            door == .control ? 1 : max(1, limits.threads),
-            limit: UInt32(clamping: limits.connections + limits.connections / 8 + 64), context: context)
-        reaper.start()
-        unsafe acceptor.start { [threads, connections = context.connections] descriptor, address, length in
-            connections.expect()
-            unsafe threads.take(descriptor, address, length)
+        // A connection that is gone before it is taken must not block a thread (accept(2), NOTES).
+        _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
+        // Connections inherit it (tcp(7)); an answer never waits for the client's word on the one before.
+        var yes: Int32 = 1
+        _ = unsafe setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let count = door == .control ? 1 : max(1, settings.limits.threads)
+        var threads: [NativeThread] = []
+        do {
+            context = ServerLoop.Context(
+                handler, settings, door: door, work: work,
+                controlFile: door == .control ? ListenSocket.path(of: socket) : nil, certificate: certificate,
+                mailboxes: try (0..<count).map { _ in try Mailbox() })
+            for index in 0..<count { threads.append(try Self.thread(index, context, socket)) }
+        } catch {
+            // Those that were started end when they are told to, and nobody waits for them.
+            close(socket)
+            throw error
+        }
+        self.threads = threads
+    }
+
+    private static func thread(_ index: Int, _ context: ServerLoop.Context, _ socket: Int32) throws -> NativeThread {
+        let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard epoll >= 0 else {
+            throw ServerStartError(.failed, "epoll_create1 failed: \(SystemError.text(errno))")
+        }
+        return try NativeThread(name: context.door == .control ? "api control" : "api \(index)") {
+            ServerLoop(context, index, listening: socket, epoll: epoll).run()
         }
     }
 
-    deinit {
-        stop()
-    }
-
-    /// Closes every connection and returns when its threads have ended. What streams must have been told to end, or it
-    /// would be waited for.
-    ///
-    /// 0.9.75 must not find a suspended connection when it is told to stop: it aborts (`close_all_connections`). So the
-    /// accepting ends first, then the connections are closed here, and then the threads end. Where the store keeps one
-    /// connection waiting for longer, the threads are left as they are: the process is about to end.
+    /// Once. Finishes what is begun, closes every connection, and returns when the threads have ended. What streams must have
+    /// been told to end, or it would be waited for.
     func stop() {
-        guard isRunning else { return }
-        isRunning = false
-        acceptor.stop()
-        if isHanded { context.connections.letFinish(grace: Self.grace) }
-        if context.connections.closeAll(patience: 10_000) {
-            threads.stop()
-        } else {
-            context.log(.warning, "connections are left open: the store does not answer")
-        }
-        reaper.stop()
+        for mailbox in context.mailboxes { mailbox.post(.stop(grace: isHanded ? Self.grace : 0)) }
+        for thread in threads { thread.join() }
         close(socket)
     }
 }

@@ -17,7 +17,7 @@ package final class HTTPService: Sendable {
         var control: HTTPListener?
         var controlSocket: ListenSocket.Control?
         var work: WorkQueues?
-        var certificates: TLSCertificates?
+        var certificate: CurrentTLS?
     }
 
     package init(_ settings: ServerSettings) {
@@ -33,7 +33,7 @@ package final class HTTPService: Sendable {
     /// - Returns: whether it is another one.
     /// - Throws: `ServerStartError.badCertificate`; then the old one stays.
     package func exchange(identity: ServerIdentity) throws -> Bool {
-        try state.withLock { $0.certificates }?.exchange(for: identity) ?? false
+        try state.withLock { $0.certificate }?.exchange(for: identity) ?? false
     }
 
     /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.
@@ -46,9 +46,7 @@ package final class HTTPService: Sendable {
             try state.withLock { state in
                 let work = WorkQueues()
                 state.work = work
-                state.certificates = try settings.identity.map { identity throws(ServerStartError) in
-                    try TLSCertificates(identity)
-                }
+                state.certificate = try settings.identity.map { try CurrentTLS($0) }
                 // The control socket first: it finds out whether another daemon is running, which says more than
                 // "address in use".
                 if let socket = settings.handed.control {
@@ -64,7 +62,7 @@ package final class HTTPService: Sendable {
                 if let socket = network {
                     state.port = ListenSocket.port(of: socket)
                     state.network = try HTTPListener(
-                        socket: socket, door: .network, handler, settings, work, certificates: state.certificates,
+                        socket: socket, door: .network, handler, settings, work, certificate: state.certificate,
                         isHanded: settings.handed.network != nil)
                 }
             }

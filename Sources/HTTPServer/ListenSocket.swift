@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Makes the sockets that the API listens on; libmicrohttpd's own way of making them gives no reason when it fails.
+/// Makes the sockets that the API listens on, and says why where it cannot.
 enum ListenSocket {
-    private static let backlog: Int32 = 511
+    /// As many as the system allows: "silently capped" to net.core.somaxconn (listen(2)).
+    private static let backlog = Int32.max
     private static let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
 
     // MARK: TCP
@@ -180,5 +181,13 @@ enum ListenSocket {
         ServerStartError(
             .failed, "cannot make the control socket \(path): \(SystemError.text(code))",
             hint: code == ENOENT ? "Make its directory first" : nil)
+    }
+}
+
+enum SystemError {
+    /// The system's own words for an errno. glibc's strerror keeps its buffer per thread since 2.32.
+    static func text(_ code: Int32) -> String {
+        guard let text = unsafe strerror(code) else { return "error \(code)" }
+        return unsafe String(cString: text)
     }
 }

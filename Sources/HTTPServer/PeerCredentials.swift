@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CMicroHTTPD
+import CLinux
 import Glibc
 
 /// Who is at the other end of a control socket (unix(7), SO_PEERCRED): as they were when they connected.

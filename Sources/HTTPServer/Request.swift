@@ -12,7 +12,15 @@ package enum Door: Hashable, Sendable {
 
 /// A request before its body.
 package struct RequestHead: Sendable {
-    package var door: Door
+    /// How long a body is (RFC 9112, section 6.3).
+    package enum Body: Hashable, Sendable {
+        case none
+        /// Bytes.
+        case length(Int64)
+        case chunked
+    }
+
+    package var door = Door.network
     package var method: String
     /// Path and query as they came over the wire, still encoded.
     package var target: String
@@ -21,10 +29,19 @@ package struct RequestHead: Sendable {
     package var peer = PeerAddress.none
     /// Why nobody on its connection is let in; nil: ask on.
     package var refusal: PeerRefusal?
-    /// Bytes of the whole head.
-    package var size = 0
-    /// nil when it is chunked or has none.
-    package var contentLength: Int64? { headers["content-length"].flatMap { Int64($0) } }
+    var body = Body.none
+    /// HTTP/1.0: it knows no chunks.
+    var isOld = false
+    /// The client wants the connection to go on after the answer.
+    var keepsAlive = true
+    /// The client waits for a word before it sends the body (RFC 9110, section 10.1.1).
+    var expectsContinue = false
+
+    package init(method: String, target: String, headers: HeaderFields = HeaderFields()) {
+        self.method = method
+        self.target = target
+        self.headers = headers
+    }
 }
 
 /// The headers of a request that its handler reads, by name in lower case. They are few: looking through them costs less than
@@ -32,13 +49,22 @@ package struct RequestHead: Sendable {
 package struct HeaderFields: Sendable {
     private var fields: [(name: String, value: String)] = []
 
+    package init() {}
+
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
     package var byName: [String: String] {
         Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
-    mutating func append(_ name: String, _ value: String) { fields.append((name, value)) }
+    /// What comes several times is one list (RFC 9110, section 5.3).
+    mutating func append(_ name: String, _ value: String) {
+        if let known = fields.firstIndex(where: { $0.name == name }) {
+            fields[known].value += ", " + value
+        } else {
+            fields.append((name, value))
+        }
+    }
 }
 
 /// What becomes of a request's body.
@@ -61,11 +87,7 @@ package protocol BodyConsumer: AnyObject {
 package struct Response {
     package enum Body {
         case bytes([UInt8])
-        /// The same for many.
-        case shared(SharedBytes)
         case stream(any ByteSource)
-        /// Made before, with its status and headers.
-        case ready(PreparedResponse)
     }
 
     package var status: Int
@@ -83,39 +105,17 @@ package struct Response {
     package static var noContent: Response { Response(status: 204, headers: [], body: .bytes([])) }
 }
 
-/// A body that is made as it is sent, on a thread that may wait; one piece at a time.
+/// A body that is made as it is sent, on a thread that reads the store; one piece at a time.
 package protocol ByteSource: AnyObject {
-    /// Whether a piece may take so long that it needs a thread of its own.
-    var mayWaitLong: Bool { get }
-
-    /// The next piece, never empty; nil at the end. May wait, but returns soon after the server is stopping.
+    /// The next piece. Waits for nothing but the store.
     ///
     /// - Throws: when the rest cannot be made: the connection is cut, so that the client does not take a part for the whole.
-    func next() throws -> [UInt8]?
+    func next() throws -> BodyPiece
 }
 
-extension ByteSource {
-    package var mayWaitLong: Bool { false }
-}
-
-/// Reports why a source failed: who reads it only sees the connection cut.
-package final class WatchedSource: ByteSource {
-    private let source: any ByteSource
-    private let failed: (any Error) -> Void
-
-    package init(_ source: any ByteSource, failed: @escaping (any Error) -> Void) {
-        self.source = source
-        self.failed = failed
-    }
-
-    package var mayWaitLong: Bool { source.mayWaitLong }
-
-    package func next() throws -> [UInt8]? {
-        do {
-            return try source.next()
-        } catch {
-            failed(error)
-            throw error
-        }
-    }
+package enum BodyPiece: Hashable, Sendable {
+    case bytes([UInt8])
+    /// There is nothing yet: to be asked again after so many milliseconds, or when the server stops.
+    case later(Int64)
+    case end
 }

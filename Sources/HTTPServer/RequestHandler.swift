@@ -8,6 +8,9 @@ package protocol RequestHandler: AnyObject, Sendable {
     /// A request's head is complete. On the thread that serves the connection: must not wait.
     func handle(_ head: RequestHead) -> any HandledRequest
 
+    /// What a client is told of what is no request, or came too late to be one.
+    func refuse(_ refusal: RequestRefusal) -> Response
+
     /// Somebody connected to the control socket who has no business there. Whatever they ask for, `RequestHead.refusal` says
     /// so too.
     func refused(_ refusal: PeerRefusal)
@@ -22,9 +25,12 @@ package protocol HandledRequest: AnyObject, Sendable {
     func open() -> Opening
 
     /// What the client is told of what the server refuses by itself.
-    func refuse(_ reason: ServerRefusal) -> Response
+    func refuse(_ refusal: RequestRefusal) -> Response
 
-    /// The answer as it goes out. Called once, on the thread that made the answer.
+    /// The rest of a streamed answer could not be made: its client only sees the connection cut. On a thread that may wait.
+    func failed(_ error: any Error)
+
+    /// The answer as it goes out. Called once, on the thread that serves the connection: must not wait.
     func conclude(_ response: Response) -> Response
 }
 
@@ -33,12 +39,4 @@ package enum Opening {
     case answer(Response)
     /// To be decided on a thread that may wait, and on such a one a collected body is finished too.
     case work(WorkKind, @Sendable () -> Admission)
-}
-
-/// What the server refuses without asking the handler.
-package enum ServerRefusal: Hashable, Sendable {
-    /// There is no room for more work.
-    case busy
-    /// The body has more than these bytes.
-    case bodyTooLarge(limit: Int)
 }

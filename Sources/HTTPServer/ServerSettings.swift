@@ -55,5 +55,10 @@ package struct ServerLimits: Sendable, Hashable {
     /// answer to be taken. Of streams: for each piece of 128 KiB or more of an import, and each of an answer.
     package var requestTime: Int64 = 30_000
 
+    /// Bytes of a request's target; more is 414.
+    package var target = 8 * 1024
+    /// Bytes of a request's head; more is 431.
+    package var head = 16 * 1024
+
     package init() {}
 }

@@ -32,9 +32,7 @@ final class WorkQueues: Sendable {
 /// A few threads for what waits. The threads that read and write sockets never do.
 final class WorkQueue: Sendable {
     private struct State {
-        /// Read from its front by index, and cut now and then.
         var jobs: [@Sendable () -> Void] = []
-        var next = 0
         var isStopping = false
     }
 
@@ -54,7 +52,7 @@ final class WorkQueue: Sendable {
         }
     }
 
-    var isFull: Bool { state.withLock { $0.jobs.count - $0.next >= Self.limit } }
+    var isFull: Bool { state.withLock { $0.jobs.count >= Self.limit } }
 
     func submit(_ job: @escaping @Sendable () -> Void) {
         state.withLock { $0.jobs.append(job) }
@@ -72,15 +70,8 @@ final class WorkQueue: Sendable {
     private func work() {
         while true {
             arrived.wait()
-            let (job, isOver) = state.withLock { state -> ((@Sendable () -> Void)?, Bool) in
-                guard state.next < state.jobs.count else { return (nil, state.isStopping) }
-                let job = state.jobs[state.next]
-                state.next += 1
-                if state.next == state.jobs.count || state.next == Self.limit {
-                    state.jobs.removeFirst(state.next)
-                    state.next = 0
-                }
-                return (job, false)
+            let (job, isOver) = state.withLock { state in
+                (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.jobs.isEmpty && state.isStopping)
             }
             job?()
             if isOver { return }

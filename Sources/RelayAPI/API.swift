@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import Signing
 import Telemetry
+import Threading
 import UpgradeRules
 import WireFormat
 
@@ -13,12 +14,12 @@ final class API: RequestHandler {
     let control: any RelayControl
     let settings: APISettings
     /// The server is stopping.
-    let stop: OneShotEvent
+    let stop: CancellationFlag
     let streams: StreamSlots
     /// Backup, check and pruning.
     let maintenance = StreamSlots(limit: 1)
     let readinessCheck = ReadinessCheck()
-    let metricsPage = MomentaryAnswer<SharedBytes>()
+    let metricsPage = MomentaryAnswer<[UInt8]>()
     /// What the open paths answer from.
     let versionCache: VersionCache
     let sightings: SightingQueue
@@ -28,10 +29,10 @@ final class API: RequestHandler {
     let access: AccessLog
     let figures = RequestFigures()
     let repeats = RepeatedFaults()
-    let headerNames = ["authorization", "if-none-match", "x-request-id"] + WebhookHeaders.all
+    let headerNames = ["authorization", "if-none-match", "accept-encoding", "x-request-id"] + WebhookHeaders.all
 
     init(
-        store: any RelayStore, control: any RelayControl, settings: APISettings, stop: OneShotEvent,
+        store: any RelayStore, control: any RelayControl, settings: APISettings, stop: CancellationFlag,
         versionCache: VersionCache,
         sightings: SightingQueue, access: AccessLog
     ) {
@@ -48,6 +49,10 @@ final class API: RequestHandler {
 
     func handle(_ head: RequestHead) -> any HandledRequest { RequestContext(head, self) }
 
+    func refuse(_ refusal: RequestRefusal) -> Response {
+        RequestContext(RequestHead(method: "", target: ""), self).refusal(refusal)
+    }
+
     func refused(_ refusal: PeerRefusal) { refusals.peer(refusal) }
 
     /// Decides by the head alone; whoever may not ask is turned away before the body is read. Never waits.
@@ -57,7 +62,6 @@ final class API: RequestHandler {
         let (route, path, query): (Route, PathValues, [RequestTarget.QueryItem])
         do {
             if let refusal = head.refusal { throw refusal.problem }
-            try refuseTooLong(head)
             (route, path, query) = try Self.find(head)
         } catch {
             return (nil, .answer(ProblemDetails.of(error).response))
@@ -83,37 +87,18 @@ final class API: RequestHandler {
         }
     }
 
-    private func refuseTooLong(_ head: RequestHead) throws {
-        let limits = settings.limits
-        if head.target.utf8.count > limits.target {
-            throw ProblemDetails(
-                414, "the request's target has \(head.target.utf8.count) bytes; at most \(limits.target) are taken")
-        }
-        if head.size > limits.head {
-            throw ProblemDetails(431, "the request's head has \(head.size) bytes; at most \(limits.head) are taken")
-        }
-    }
-
     private func admit(
         _ head: RequestHead, _ route: Route, _ path: PathValues, _ query: [RequestTarget.QueryItem]
     ) throws -> Admission {
         let caller = try Rights.caller(
-            for: route.right, door: head.door, authorization: head.headers["authorization"], look: store.token(hash:))
+            for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door,
+            authorization: head.headers["authorization"], look: store.token(hash:))
         var call = Call(route: route, head: head, path: path, query: Query(query), caller: caller)
         // Who takes some of them finishes it.
         if route.parameters.isEmpty { try call.query.finish() }
         switch route.answer {
         case .head(let answer):
-            var response = try answer(self, &call)
-            if case .stream(let source) = response.body {
-                // The body is made when the head is out: the mark is gone by then.
-                let id = RequestMark.current
-                response.body = .stream(
-                    WatchedSource(source) { [self] error in
-                        RequestMark.with(id) { _ = problem(error, at: route.pattern) }
-                    })
-            }
-            return .answer(response)
+            return .answer(try answer(self, &call))
         case .body(let finish):
             let limit = route.right == .signature ? settings.limits.webhookBody : settings.limits.body
             return .collect(limit: limit) { [self, call] body in

@@ -3,6 +3,7 @@ import HTTPServer
 package import RelayStore
 package import Signing
 import Synchronization
+import Threading
 
 /// The HTTP API on TCP and on the control socket.
 ///
@@ -17,7 +18,7 @@ package final class APIServer: Sendable {
     private let access: AccessLog
     private let http: HTTPService
     /// Told when the server stops; nil before `start`.
-    private let stopping = Mutex<OneShotEvent?>(nil)
+    private let stopping = Mutex<CancellationFlag?>(nil)
 
     /// - Parameter versionCache: what the open paths answer from; without one, the server makes its own and refreshes it when
     ///   a version changes through the API, and now and then.
@@ -60,7 +61,7 @@ package final class APIServer: Sendable {
         do {
             try stopping.withLock { stopping in
                 guard stopping == nil else { return }
-                let stop = try OneShotEvent()
+                let stop = CancellationFlag()
                 stopping = stop
                 versionCache.refresh()
                 sightings.start()

@@ -49,10 +49,6 @@ package struct APILimits: Sendable, Hashable {
     package var line = 16 * 1024
     /// Refused lines of one import that are answered with their reasons; all are counted.
     package var refusedLines = 10_000
-    /// Bytes of a request's target; more is 414.
-    package var target = 8 * 1024
-    /// Bytes of a request's head; more is 431.
-    package var head = 16 * 1024
     /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.
     package var eventStreams = 64
     /// Devices whose versions, reported at login, wait to be stored; more are dropped until there is room.

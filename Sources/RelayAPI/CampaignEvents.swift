@@ -20,28 +20,20 @@ final class CampaignEvents: ByteSource {
         self.slot = slot
     }
 
-    /// Until something changes.
-    var mayWaitLong: Bool { true }
-
-    func next() throws -> [UInt8]? {
-        while !isDone, !api.stop.isSet {
-            guard let record = try api.store.campaign(campaign) else { return nil }
-            var writer = JSONWriter()
-            let status = api.control.status(record)
-            writer.campaign(status)
-            switch pacing.step(
-                state: status.record.state, inFlight: status.counts.inFlight, body: writer.bytes,
-                at: MonotonicClock.milliseconds())
-            {
-            case .send(let isLast):
-                isDone = isLast
-                return Array("event: campaign\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8)
-            case .keepAlive:
-                return Array(":\n\n".utf8)
-            case .wait:
-                api.stop.wait(milliseconds: EventPacing.look)
-            }
+    func next() throws -> BodyPiece {
+        guard !isDone, !api.stop.isSet, let record = try api.store.campaign(campaign) else { return .end }
+        var writer = JSONWriter()
+        let status = api.control.status(record)
+        writer.campaign(status)
+        switch pacing.step(
+            state: status.record.state, inFlight: status.counts.inFlight, body: writer.bytes,
+            at: MonotonicClock.milliseconds())
+        {
+        case .send(let isLast):
+            isDone = isLast
+            return .bytes(Array("event: campaign\ndata: ".utf8) + writer.bytes + Array("\n\n".utf8))
+        case .keepAlive: return .bytes(Array(":\n\n".utf8))
+        case .wait: return .later(EventPacing.look)
         }
-        return nil
     }
 }

@@ -4,23 +4,25 @@ import RelayStore
 import WireFormat
 
 extension API {
-    func campaigns(_ query: inout Query) throws -> Response {
+    func campaigns(_ query: inout Query, _ caller: Caller) throws -> Response {
         let limit = query.limit(default: 50)
         let cursor = query.cursor(.campaigns)
         try query.finish()
-        let records = try store.campaigns(before: cursor.map(CampaignKey.init(row:)), limit: limit + 1)
-        return .page(records, limit: limit, cursor: { Cursor.text(.campaigns, $0.key.row) }) {
-            $0.campaign(control.status($1))
-        }
+        let page = try Page(
+            limit: limit, after: cursor, position: \.key.row, cursor: { Cursor.text(.campaigns, $0) },
+            isVisible: { caller.maySee($0.app) }
+        ) { try store.campaigns(before: $0.map(CampaignKey.init(row:)), limit: $1) }
+        let statuses = page.items.map(control.status)
+        return .json { $0.page(statuses, next: page.next) { $0.campaign($1) } }
     }
 
-    func campaign(_ id: String) throws -> Response {
-        let status = control.status(try record(id))
+    func campaign(_ id: String, _ caller: Caller) throws -> Response {
+        let status = control.status(try record(id, caller))
         return .json { $0.campaign(status) }
     }
 
-    func campaignEvents(_ id: String) throws -> Response {
-        let record = try record(id)
+    func campaignEvents(_ id: String, _ caller: Caller) throws -> Response {
+        let record = try record(id, caller)
         guard let slot = streams.take() else {
             throw ProblemDetails(
                 503, "\(settings.limits.eventStreams) event streams are open, which is the most that are served",
@@ -35,9 +37,9 @@ extension API {
             body: .stream(events))
     }
 
-    /// - Throws: a 404.
-    func record(_ id: String) throws -> CampaignRecord {
-        guard let record = try store.campaign(id: id) else {
+    /// - Throws: a 404, also of what the caller may not see.
+    func record(_ id: String, _ caller: Caller) throws -> CampaignRecord {
+        guard let record = try store.campaign(id: id), caller.maySee(record.app) else {
             throw ProblemDetails(404, "there is no campaign \"\(JSONValue.shortened(id))\"")
         }
         return record

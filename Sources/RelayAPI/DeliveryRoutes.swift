@@ -5,7 +5,7 @@ import RelayStore
 import WireFormat
 
 extension API {
-    func campaignDeliveries(_ id: String, _ query: inout Query) throws -> Response {
+    func campaignDeliveries(_ id: String, _ query: inout Query, _ caller: Caller) throws -> Response {
         let limit = query.limit(default: 100)
         let cursor = query.cursor(.deliveries)
         var state: DeliveryState?
@@ -19,13 +19,15 @@ extension API {
         let telephone = query.text("telephone")
         if telephone == "" { query.refuse("telephone", "must not be empty") }
         try query.finish()
-        let campaign = try record(id).key
-        let items = try store.deliveries(
-            of: campaign, state: state, telephone: telephone, after: cursor ?? 0, limit: limit + 1)
-        return .page(items, limit: limit, cursor: { Cursor.text(.deliveries, $0.device) }) { $0.delivery($1) }
+        let campaign = try record(id, caller).key
+        let page = try Page(
+            limit: limit, after: cursor, position: \.device, cursor: { Cursor.text(.deliveries, $0) },
+            isVisible: { _ in true }
+        ) { try store.deliveries(of: campaign, state: state, telephone: telephone, after: $0 ?? 0, limit: $1) }
+        return .json { $0.page(page.items, next: page.next) { $0.delivery($1) } }
     }
 
-    func deliveries(_ query: inout Query) throws -> Response {
+    func deliveries(_ query: inout Query, _ caller: Caller) throws -> Response {
         let limit = query.limit(default: 100)
         let cursor = query.deliveryCursor()
         let telephone = query.text("telephone")
@@ -36,9 +38,11 @@ extension API {
             query.refuse("telephone", "exactly one of telephone and token is needed")
         }
         try query.finish()
-        let items = try store.deliveries(
-            telephone: telephone, token: token.map(Self.stored), after: cursor, limit: limit + 1)
-        return .page(items, limit: limit, cursor: { Cursor.text($0.position) }) { $0.delivery($1) }
+        let page = try Page(
+            limit: limit, after: cursor, position: \.position, cursor: { Cursor.text($0) },
+            isVisible: { caller.maySee($0.app) }
+        ) { try store.deliveries(telephone: telephone, token: token.map(Self.stored), after: $0, limit: $1) }
+        return .json { $0.page(page.items, next: page.next) { $0.delivery($1) } }
     }
 
     /// iOS tokens are stored in lower case; an Android token is never all hex digits.

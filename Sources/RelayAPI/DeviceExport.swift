@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayStore
+import Threading
 import WireFormat
 
 /// The registry of one app as NDJSON, a thousand devices at a time.
@@ -9,21 +10,21 @@ final class DeviceExport: ByteSource {
 
     private let store: any RelayStore
     private let app: AppKey
-    private let stop: OneShotEvent
+    private let stop: CancellationFlag
     private var last: Int64 = 0
     private var isDone = false
 
-    init(store: any RelayStore, app: AppKey, stop: OneShotEvent) {
+    init(store: any RelayStore, app: AppKey, stop: CancellationFlag) {
         self.store = store
         self.app = app
         self.stop = stop
     }
 
-    func next() throws -> [UInt8]? {
-        if isDone { return nil }
+    func next() throws -> BodyPiece {
+        if isDone { return .end }
         if stop.isSet { throw ProblemDetails(503, "the relay is stopping") }
         let records = try store.devices(of: app, after: last, limit: Self.batch)
-        guard let newest = records.last else { return nil }
+        guard let newest = records.last else { return .end }
         last = newest.id
         isDone = records.count < Self.batch
         var writer = JSONWriter(reserving: records.count * 160)
@@ -31,6 +32,6 @@ final class DeviceExport: ByteSource {
             writer.object { $0.registrationMembers(record.registration) }
             writer.newLine()
         }
-        return writer.bytes
+        return .bytes(writer.bytes)
     }
 }

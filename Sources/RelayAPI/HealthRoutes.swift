@@ -35,9 +35,9 @@ extension API {
             var text = MetricsText()
             control.writeMetrics(to: &text)
             figures.write(to: &text)
-            return SharedBytes(Array(text.text.utf8))
+            return Array(text.text.utf8)
         }
-        return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: .shared(page))
+        return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: .bytes(page))
     }
 
     /// Whether the store takes writes. Waits for its lock.

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 import APIModel
 import Dispatch
-// SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
 import RelayStore
 import Synchronization
+import Threading
 import WireFormat
 
 /// Work that may take longer than a connection may be silent, on a thread of its own: its answer is a stream of NDJSON that
@@ -14,24 +15,26 @@ import WireFormat
 final class LongWork<Result: Sendable>: Sendable {
     enum Step {
         case line([UInt8])
+        case nothingYet
         case over(Result)
     }
 
     /// Where the work puts its lines.
     final class Outlet: Sendable {
         private let state = Mutex(State())
-        private let changed = DispatchSemaphore(value: 0)
         private let room = DispatchSemaphore(value: 0)
-        private let stop: OneShotEvent
+        private let stop: CancellationFlag
 
         private struct State {
             var lines: [[UInt8]] = []
             var end: Swift.Result<Result, any Error>?
             var isAbandoned = false
             var isReported = false
+            /// When the reader was last told something, in milliseconds of the monotonic clock.
+            var told = MonotonicClock.milliseconds()
         }
 
-        fileprivate init(stop: OneShotEvent, ahead: Int = 4) {
+        fileprivate init(stop: CancellationFlag, ahead: Int = 4) {
             self.stop = stop
             // A semaphore must not end below the value that it began with (dispatch_semaphore_create(3)).
             for _ in 0..<ahead { room.signal() }
@@ -50,13 +53,11 @@ final class LongWork<Result: Sendable>: Sendable {
             }
             guard isWanted else { return false }
             state.withLock { $0.lines.append(writer.bytes) }
-            changed.signal()
             return true
         }
 
         fileprivate func end(_ result: Swift.Result<Result, any Error>) {
             state.withLock { $0.end = result }
-            changed.signal()
         }
 
         fileprivate func abandon() {
@@ -64,37 +65,35 @@ final class LongWork<Result: Sendable>: Sendable {
         }
 
         fileprivate func next() throws -> Step {
-            if changed.wait(timeout: .now() + LongWork.patience) == .timedOut { return .line([0x0A]) }
-            let line: [UInt8]? = state.withLock { $0.lines.isEmpty ? nil : $0.lines.removeFirst() }
-            if let line {
-                room.signal()
-                return .line(line)
-            }
-            switch state.withLock({ $0.end }) {
-            case nil: return .line([0x0A])
-            case .success(let result): return .over(result)
-            case .failure(let error):
-                // Reported in words first; then the connection is cut, so that nobody takes a part for the whole.
-                let isReported = state.withLock { state in
-                    defer { state.isReported = true }
-                    return state.isReported
+            let now = MonotonicClock.milliseconds()
+            let step: Step = try state.withLock { state in
+                if !state.lines.isEmpty { return .line(state.lines.removeFirst()) }
+                switch state.end {
+                case .success(let result): return .over(result)
+                case .failure(let error):
+                    // Reported in words first; then the connection is cut, so that nobody takes a part for the whole.
+                    if state.isReported { throw error }
+                    state.isReported = true
+                    var writer = JSONWriter()
+                    writer.object { $0.member(.error, ProblemDetails.of(error).detail) }
+                    writer.newLine()
+                    return .line(writer.bytes)
+                case nil: return now - state.told < LongWork.patience ? .nothingYet : .line([0x0A])
                 }
-                if isReported { throw error }
-                changed.signal()
-                var writer = JSONWriter()
-                writer.object { $0.member(.error, ProblemDetails.of(error).detail) }
-                writer.newLine()
-                return .line(writer.bytes)
             }
+            guard case .line(let line) = step else { return step }
+            state.withLock { $0.told = now }
+            if line != [0x0A] { room.signal() }
+            return step
         }
     }
 
-    /// So that who reads knows that there is life.
-    private static var patience: DispatchTimeInterval { .seconds(5) }
+    /// Milliseconds until the reader is told that there is life.
+    private static var patience: Int64 { 5000 }
 
     private let outlet: Outlet
 
-    init(_ name: String, stop: OneShotEvent, _ body: @escaping @Sendable (Outlet) throws -> Result) {
+    init(_ name: String, stop: CancellationFlag, _ body: @escaping @Sendable (Outlet) throws -> Result) {
         let outlet = Outlet(stop: stop)
         self.outlet = outlet
         DispatchQueue(label: name).async {
@@ -116,22 +115,23 @@ final class LongAnswer: ByteSource {
     /// or when the connection ends.
     private var slot: StreamSlots.Slot?
     private var isOver = false
-    let mayWaitLong = true
+    /// Milliseconds until it is looked again for a line.
+    static let look: Int64 = 20
 
     init(_ work: LongWork<Void>, slot: StreamSlots.Slot) {
         self.work = work
         self.slot = slot
     }
 
-    func next() throws -> [UInt8]? {
-        if isOver { return nil }
+    func next() throws -> BodyPiece {
+        if isOver { return .end }
         switch try work.next() {
-        case .line(let line):
-            return line
+        case .line(let line): return .bytes(line)
+        case .nothingYet: return .later(Self.look)
         case .over:
             isOver = true
             slot = nil
-            return nil
+            return .end
         }
     }
 }

@@ -7,7 +7,7 @@ import VersionSources
 import WireFormat
 
 extension API {
-    func notifications(_ query: inout Query, _ door: Door) throws -> Response {
+    func notifications(_ query: inout Query, _ call: Call) throws -> Response {
         let limit = query.limit(default: 50)
         let cursor = query.cursor(.notifications)
         let campaign = query.text("campaign")
@@ -21,12 +21,24 @@ extension API {
             }
         }
         try query.finish()
-        var items = try store.notifications(campaign: campaign, state: state, before: cursor, limit: limit + 1)
-        if door != .control {
+        var visible: [String: Bool] = [:]
+        let page = try Page(
+            limit: limit, after: cursor, position: \.row, cursor: { Cursor.text(.notifications, $0) },
+            isVisible: { notification in
+                if call.caller.apps == nil { return true }
+                if let known = visible[notification.campaign] { return known }
+                let record = try store.campaign(id: notification.campaign)
+                let isVisible = record.map { call.caller.maySee($0.app) } ?? false
+                visible[notification.campaign] = isVisible
+                return isVisible
+            }
+        ) { try store.notifications(campaign: campaign, state: state, before: $0, limit: $1) }
+        var items = page.items
+        if call.head.door != .control {
             // Who has the whole address of a chat service's webhook can post there: more than the scope `status` is for.
             for index in items.indices { items[index].url = ShownAddress.origin(items[index].url) }
         }
-        return .page(items, limit: limit, cursor: { Cursor.text(.notifications, $0.row) }) { $0.notification($1) }
+        return .json { $0.page(items, next: page.next) { $0.notification($1) } }
     }
 }
 

@@ -62,6 +62,8 @@ struct ProblemDetails: Error {
             return problem
         case .noDownloadURL: return ProblemDetails(field: "downloadUrl", noDownloadURL)
         case .nameTaken: return ProblemDetails(409, "a token of that name exists already, or did before it was revoked")
+        case .webhookDiffers:
+            return ProblemDetails(409, "this id came before, with another body; give each event an id of its own")
         case .full: return unavailable("the store's disk is full", error.hint, retryAfter: 30)
         case .readOnly: return unavailable("the store is read-only", error.hint, retryAfter: 30)
         case .busy: return unavailable("another process keeps the store locked", error.hint, retryAfter: 2)
@@ -91,7 +93,7 @@ struct ProblemDetails: Error {
         var writer = JSONWriter()
         writer.object { writer in
             writer.member(.type, type)
-            writer.member(.title, Self.title(status))
+            writer.member(.title, Response.reason(status))
             writer.member(.status, Int64(status))
             writer.member(.detail, detail)
             if let request = RequestMark.current { writer.member("request", request) }
@@ -110,22 +112,5 @@ struct ProblemDetails: Error {
             status: status,
             headers: [("Content-Type", "application/problem+json")] + headers.map { (name: $0.0, value: $0.1) },
             body: .bytes(writer.bytes))
-    }
-
-    static func title(_ status: Int) -> String {
-        switch status {
-        case 400: "Bad Request"
-        case 401: "Unauthorized"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 405: "Method Not Allowed"
-        case 409: "Conflict"
-        case 413: "Content Too Large"
-        case 414: "URI Too Long"
-        case 422: "Unprocessable Content"
-        case 431: "Request Header Fields Too Large"
-        case 503: "Service Unavailable"
-        default: "Internal Server Error"
-        }
     }
 }

@@ -13,7 +13,7 @@ import WireFormat
 extension API {
     func gitHubWebhook(_ app: AppKey, _ head: RequestHead, body: [UInt8]) throws -> Response {
         let receipt = WebhookReceipt(
-            id: try verified(head, body), hook: "github/\(app.app)/\(app.platform.rawValue)")
+            id: try verified(head, body, for: app.app), hook: "github/\(app.app)/\(app.platform.rawValue)", body: body)
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
         try require(app)
         let rules = control.releaseRules(of: app)
@@ -23,7 +23,8 @@ extension API {
 
     func gitLabWebhook(_ app: AppKey, _ head: RequestHead, body: [UInt8]) throws -> Response {
         let receipt = WebhookReceipt(
-            id: try verified(head, body, takesToken: true), hook: "gitlab/\(app.app)/\(app.platform.rawValue)")
+            id: try verified(head, body, for: app.app, takesToken: true),
+            hook: "gitlab/\(app.app)/\(app.platform.rawValue)", body: body)
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
         try require(app)
         let rules = control.releaseRules(of: app)
@@ -34,10 +35,10 @@ extension API {
     /// One webhook belongs to one app, and names neither it nor its version.
     func appStoreConnectWebhook(_ name: String, _ head: RequestHead, body: [UInt8]) throws -> Response {
         let app = AppKey(app: name, platform: .ios)
-        _ = try verified(head, body)
+        _ = try verified(head, body, for: name)
         // "De-duplicate on data.id" (PROTOCOLS 3.3): nothing outside the body is an id.
         let (id, news) = try AppStoreConnectEvent.read(body)
-        let receipt = WebhookReceipt(id: id, hook: "app-store-connect/\(name)")
+        let receipt = WebhookReceipt(id: id, hook: "app-store-connect/\(name)", body: body)
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
         try require(app)
         return try settle(
@@ -47,10 +48,14 @@ extension API {
 
     // MARK: Steps
 
+    /// - Parameter app: whose secrets may verify; nil: any.
     /// - Returns: the event's id.
     /// - Throws: a 401.
-    func verified(_ head: RequestHead, _ body: [UInt8], takesToken: Bool = false) throws -> String {
-        let verifier = WebhookVerifier(secrets: settings.webhookSecrets())
+    func verified(
+        _ head: RequestHead, _ body: [UInt8], for app: String?, takesToken: Bool = false
+    ) throws -> String {
+        let verifier = WebhookVerifier(
+            secrets: settings.webhookSecrets().filter { secret in app.map(secret.verifies) ?? true })
         switch verifier.verify(WebhookHeaders(head.headers.byName), body: body, at: now(), takesToken: takesToken) {
         case .verified(let receiptID): return receiptID
         case .refused(let refusal):

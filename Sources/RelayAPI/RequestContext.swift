@@ -41,13 +41,19 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
         return opening
     }
 
-    func refuse(_ reason: ServerRefusal) -> Response {
-        switch reason {
-        case .busy:
-            ProblemDetails(503, "the relay has too much to do; ask again", headers: [("Retry-After", "1")]).response
-        case .bodyTooLarge(let limit):
-            ProblemDetails(413, "the body has more than the \(limit) bytes that are taken here").response
-        }
+    func refuse(_ refusal: RequestRefusal) -> Response {
+        ProblemDetails(
+            refusal.status, refusal.detail, headers: refusal == .busy ? [("Retry-After", "1")] : []
+        ).response
+    }
+
+    func failed(_ error: any Error) {
+        if let route { _ = api.problem(error, at: route.pattern) }
+    }
+
+    /// The whole answer to what is no request.
+    func refusal(_ refusal: RequestRefusal) -> Response {
+        RequestMark.with(id) { conclude(refuse(refusal)) }
     }
 
     /// Notes the answer and marks it.

@@ -17,6 +17,11 @@ enum Right: Hashable, Sendable {
 struct Caller: Hashable, Sendable {
     var actor: String
     var source: String
+    /// The apps that it may see and change; nil: all.
+    var apps: Set<String>?
+
+    func maySee(_ app: String) -> Bool { apps?.contains(app) ?? true }
+    func maySee(_ app: AppKey) -> Bool { maySee(app.app) }
 
     static let anonymous = Caller(actor: "anonymous", source: "api")
     static let webhook = Caller(actor: "webhook", source: "webhook")
@@ -26,9 +31,12 @@ struct Caller: Hashable, Sendable {
 enum Rights {
     /// Decides whether a request may go on. Pure but for `look`.
     ///
-    /// - Parameter look: finds the token with a SHA-256.
+    /// - Parameters:
+    ///   - app: whose path it is; nil where the path is no app's.
+    ///   - look: finds the token with a SHA-256.
     static func caller(
-        for right: Right, door: Door, authorization: String?, look: ([UInt8]) throws -> AccessToken?
+        for right: Right, app: String? = nil, door: Door, authorization: String?,
+        look: ([UInt8]) throws -> AccessToken?
     ) throws -> Caller {
         if right == .signature { return .webhook }
         if door == .control { return .operatorOnSocket }
@@ -56,7 +64,11 @@ enum Rights {
         case .operatorOnly:
             throw forbidden("API tokens and the store are looked after over the control socket only", nil)
         }
-        return Caller(actor: token.name, source: "api")
+        let caller = Caller(actor: token.name, source: "api", apps: token.apps)
+        if let app, !caller.maySee(app) {
+            throw forbidden("the token \"\(token.name)\" is bound to other apps", nil)
+        }
+        return caller
     }
 
     /// RFC 9110 section 11.1: the scheme is case-insensitive. RFC 6750 section 2.1: one token68 follows.

@@ -10,7 +10,7 @@ extension Route {
         Route("GET", "/healthz", .nothing, .nothing, .head { api, _ in api.health() }),
         Route("GET", "/readyz", .nothing, .work(.reads), .head { api, _ in api.readiness() }),
         Route("GET", "/metrics", .nothing, .work(.reads), .head { api, _ in api.metrics() }),
-        Route("GET", "/openapi.json", .nothing, .nothing, .head { api, _ in api.openAPI() }),
+        Route("GET", "/openapi.json", .nothing, .nothing, .head { api, call in api.openAPI(call.head) }),
         // The login-time check (SEEDS S1).
         Route(
             "GET", "/v1/check", .nothing, .nothingUnless { $0.isAboutUser($1) },
@@ -39,7 +39,7 @@ extension Route {
     ]
 
     private static let versions: [Route] = [
-        Route("GET", "/v1/apps", .scope(.status), .work(.reads), .head { api, _ in try api.apps() }),
+        Route("GET", "/v1/apps", .scope(.status), .work(.reads), .head { api, call in try api.apps(call.caller) }),
         Route(
             "GET", "/v1/apps/{app}/{platform}/version", .scope(.status), .work(.reads), query: ["limit"],
             .head { api, call in try api.version(call.app, &call.query) }),
@@ -83,25 +83,25 @@ extension Route {
         [
             Route(
                 "GET", "/v1/campaigns", .scope(.status), .work(.reads), query: ["limit", "cursor"],
-                .head { api, call in try api.campaigns(&call.query) }),
+                .head { api, call in try api.campaigns(&call.query, call.caller) }),
             Route(
                 "GET", "/v1/campaigns/{id}", .scope(.status), .work(.reads),
-                .head { api, call in try api.campaign(call.path.name) }),
+                .head { api, call in try api.campaign(call.path.name, call.caller) }),
             Route(
                 "GET", "/v1/campaigns/{id}/deliveries", .scope(.status), .work(.reads),
                 query: ["limit", "cursor", "state", "telephone"],
-                .head { api, call in try api.campaignDeliveries(call.path.name, &call.query) }),
+                .head { api, call in try api.campaignDeliveries(call.path.name, &call.query, call.caller) }),
             Route(
                 "GET", "/v1/campaigns/{id}/events", .scope(.status), .work(.reads),
-                .head { api, call in try api.campaignEvents(call.path.name) }),
+                .head { api, call in try api.campaignEvents(call.path.name, call.caller) }),
             Route(
                 "GET", "/v1/deliveries", .scope(.status), .work(.reads),
                 query: ["limit", "cursor", "telephone", "token"],
-                .head { api, call in try api.deliveries(&call.query) }),
+                .head { api, call in try api.deliveries(&call.query, call.caller) }),
             Route(
                 "GET", "/v1/notifications", .scope(.status), .work(.reads),
                 query: ["limit", "cursor", "campaign", "state"],
-                .head { api, call in try api.notifications(&call.query, call.head.door) }),
+                .head { api, call in try api.notifications(&call.query, call) }),
         ] + [
             moving("pause") { try $0.pause(campaign: $1) },
             moving("resume") { try $0.resume(campaign: $1) },
@@ -115,7 +115,7 @@ extension Route {
         Route(
             "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true,
             .head { api, call in
-                let status = try move(api.control, call.path.name)
+                let status = try move(api.control, try api.record(call.path.name, call.caller).id)
                 return .json { $0.campaign(status) }
             })
     }

@@ -87,7 +87,6 @@ extension API {
 /// Lines that report how far the copy is, one that reports its size, and then the copy itself, byte for byte. So a reader sees
 /// the progress, and a copy that was cut short cannot pass for a whole one.
 final class StoreBackup: ByteSource {
-    let mayWaitLong = true
     static let contentType = "application/vnd.upgrade-relay.backup"
     private static let piece = 256 * 1024
 
@@ -101,21 +100,21 @@ final class StoreBackup: ByteSource {
         self.slot = slot
     }
 
-    func next() throws -> [UInt8]? {
+    func next() throws -> BodyPiece {
         if let snapshot {
             let bytes = try snapshot.read(atMost: Self.piece)
             if bytes.isEmpty { slot = nil }
-            return bytes.isEmpty ? nil : bytes
+            return bytes.isEmpty ? .end : .bytes(bytes)
         }
         switch try work.next() {
-        case .line(let line):
-            return line
+        case .line(let line): return .bytes(line)
+        case .nothingYet: return .later(LongAnswer.look)
         case .over(let snapshot):
             self.snapshot = snapshot
             var writer = JSONWriter()
             writer.object { $0.member(.size, snapshot.size) }
             writer.newLine()
-            return writer.bytes
+            return .bytes(writer.bytes)
         }
     }
 }

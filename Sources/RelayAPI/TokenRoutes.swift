@@ -30,9 +30,10 @@ extension API {
             )
         }
         let scopes = Self.scopes(&fields)
+        let apps = apps(&fields)
         try fields.finish()
         let secret = "urt_" + Base64URL.encode(try RandomBytes.make(32))
-        let token = AccessToken(name: name ?? "", scopes: scopes, createdAt: now(), revokedAt: nil)
+        let token = AccessToken(name: name ?? "", scopes: scopes, apps: apps, createdAt: now(), revokedAt: nil)
         try store.addToken(token, hash: SHA256.digest(Array(secret.utf8)))
         return .json(201) { writer in
             writer.object { writer in
@@ -52,6 +53,26 @@ extension API {
     private static func write(_ token: AccessToken, to writer: inout JSONWriter) {
         writer.member(.name, token.name)
         writer.member(.scopes, strings: Scope.allCases.filter(token.scopes.contains).map(\.rawValue))
+        writer.member(.apps, strings: token.apps?.sorted())
+    }
+
+    /// The apps that a token is bound to; each must be configured, for a name that is mistyped would bind it to nothing.
+    private func apps(_ fields: inout BodyFields) -> Set<String>? {
+        guard let value = fields.take("apps") else { return nil }
+        guard case .array(let elements) = value, !elements.isEmpty else {
+            fields.refuse("apps", "an array of one or more apps is needed, or null for all; it was \(value.sight)")
+            return nil
+        }
+        let configured = Set(control.apps().map(\.app))
+        var apps: Set<String> = []
+        for (index, element) in elements.enumerated() {
+            if case .string(let name) = element, configured.contains(name) {
+                apps.insert(name)
+            } else {
+                fields.refuse("apps[\(index)]", "the name of a configured app is needed; it was \(element.sight)")
+            }
+        }
+        return apps
     }
 
     private static func scopes(_ fields: inout BodyFields) -> Set<Scope> {

@@ -8,11 +8,11 @@ import VersionSources
 import WireFormat
 
 extension API {
-    func apps() throws -> Response {
+    func apps(_ caller: Caller) throws -> Response {
         var records: [AppKey: VersionRecord?] = [:]
         for app in control.apps() { records[app] = .some(nil) }
         for record in try store.versions() { records[record.app] = record }
-        let rows = records.sorted {
+        let rows = records.filter { caller.maySee($0.key) }.sorted {
             ($0.key.app, $0.key.platform.rawValue) < ($1.key.app, $1.key.platform.rawValue)
         }
         return .json { writer in

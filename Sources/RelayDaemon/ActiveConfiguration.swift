@@ -36,7 +36,9 @@ struct ActiveConfiguration: Sendable {
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
         apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })
         webhookSecrets = try configuration.webhooks.secrets.map {
-            try Self.secret($0, "webhooks.secrets", environment)
+            var secret = try Self.secret($0.source, "webhooks.secrets", environment)
+            secret.apps = $0.apps
+            return secret
         }
         notify = try configuration.notify.map { receiver in
             NotificationTarget(

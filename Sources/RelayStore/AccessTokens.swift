@@ -13,12 +13,17 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
 package struct AccessToken: Hashable, Sendable {
     package var name: String
     package var scopes: Set<Scope>
+    /// The apps that it is bound to, on every platform; nil: all.
+    package var apps: Set<String>?
     package var createdAt: Timestamp
     package var revokedAt: Timestamp?
 
-    package init(name: String, scopes: Set<Scope>, createdAt: Timestamp, revokedAt: Timestamp?) {
+    package init(
+        name: String, scopes: Set<Scope>, apps: Set<String>? = nil, createdAt: Timestamp, revokedAt: Timestamp?
+    ) {
         self.name = name
         self.scopes = scopes
+        self.apps = apps
         self.createdAt = createdAt
         self.revokedAt = revokedAt
     }

@@ -10,6 +10,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case noDownloadURL
         /// An access token of that name exists.
         case nameTaken
+        /// A webhook came with the id of an older one and another body.
+        case webhookDiffers
         /// The disk is full.
         case full
         /// The database, or the file system that it is on, is read-only.

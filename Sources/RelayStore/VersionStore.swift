@@ -89,10 +89,13 @@ package struct WebhookReceipt: Hashable, Sendable {
     package var id: String
     /// Which hook received it, for example "version": ids of different hooks do not collide.
     package var hook: String
+    /// What was signed: an id stands for one body.
+    package var body: [UInt8]
 
-    package init(id: String, hook: String) {
+    package init(id: String, hook: String, body: [UInt8]) {
         self.id = id
         self.hook = hook
+        self.body = body
     }
 }
 
@@ -132,6 +135,8 @@ package protocol VersionStore: Sendable {
     ) throws -> AppliedBump
 
     /// The answer that was given to this webhook before, if it was.
+    ///
+    /// - Throws: `StoreError.webhookDiffers` where another body came with its id.
     func answer(to receipt: WebhookReceipt) throws -> StoredAnswer?
 
     /// Keeps the answer to a webhook that changes nothing, so that a replay answers alike.

@@ -16,6 +16,14 @@ extension Migration {
                 ALTER TABLE provider_token ADD COLUMN paused_until INTEGER;
                 """),
         Migration(name: "shards and retries by push environment", toVersion: 7, sql: environments),
+        Migration(
+            name: "apps of API tokens, digests of webhooks", toVersion: 8,
+            sql: """
+                -- The apps that the token is bound to, one a line; NULL: all.
+                ALTER TABLE access_token ADD COLUMN apps TEXT;
+                -- Of the body: the same id with another body is refused. NULL: of an older release.
+                ALTER TABLE webhook ADD COLUMN digest INTEGER;
+                """),
     ]
 
     // MARK: 2

@@ -13,9 +13,12 @@ extension SQLiteStore {
                     hint: "Choose another name: a name is used once, so that the history stays clear")
             }
             try connection.run(
-                "INSERT INTO access_token (name, hash, scopes, created_at, revoked_at) VALUES (?, ?, ?, ?, ?)",
+                """
+                INSERT INTO access_token (name, hash, scopes, apps, created_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)
+                """,
                 .text(token.name), .blob(hash), .text(token.scopes.map(\.rawValue).sorted().joined(separator: " ")),
-                .time(token.createdAt), token.revokedAt.map { .time($0) } ?? .null)
+                .text(token.apps?.sorted().joined(separator: "\n")), .time(token.createdAt),
+                token.revokedAt.map { .time($0) } ?? .null)
         }
     }
 
@@ -23,7 +26,8 @@ extension SQLiteStore {
         try readOnce("looking for an API token") { connection in
             try connection.first(
                 """
-                SELECT name, scopes, created_at, revoked_at FROM access_token WHERE hash = ? AND revoked_at IS NULL
+                SELECT name, scopes, apps, created_at, revoked_at FROM access_token
+                WHERE hash = ? AND revoked_at IS NULL
                 """, .blob(hash), row: Self.accessToken)
         }
     }
@@ -31,7 +35,8 @@ extension SQLiteStore {
     package func tokens() throws -> [AccessToken] {
         try readOnce("listing API tokens") { connection in
             try connection.all(
-                "SELECT name, scopes, created_at, revoked_at FROM access_token ORDER BY name", row: Self.accessToken)
+                "SELECT name, scopes, apps, created_at, revoked_at FROM access_token ORDER BY name",
+                row: Self.accessToken)
         }
     }
 
@@ -47,7 +52,8 @@ extension SQLiteStore {
         AccessToken(
             name: row.text(0),
             scopes: Set(row.text(1).split(separator: " ").compactMap { Scope(rawValue: String($0)) }),
-            createdAt: row.time(2), revokedAt: row.optionalTime(3))
+            apps: row.optionalText(2).map { Set($0.split(separator: "\n").map(String.init)) },
+            createdAt: row.time(3), revokedAt: row.optionalTime(4))
     }
 
     package func providerToken(key: String) throws -> StoredProviderToken? {

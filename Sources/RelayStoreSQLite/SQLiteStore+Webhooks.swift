@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import WireFormat
 
 extension SQLiteStore {
     package func answer(to receipt: WebhookReceipt) throws -> StoredAnswer? {
@@ -28,16 +29,25 @@ extension SQLiteStore {
 /// Webhooks that were answered.
 enum WebhookTable {
     static func answer(to receipt: WebhookReceipt, _ connection: SQLiteConnection) throws -> StoredAnswer? {
-        try connection.first(
-            "SELECT status, body FROM webhook WHERE hook = ? AND id = ?", .text(receipt.hook), .text(receipt.id)
-        ) { StoredAnswer(status: Int($0.integer(0)), body: $0.blob(1)) }
+        let known = try connection.first(
+            "SELECT status, body, digest FROM webhook WHERE hook = ? AND id = ?", .text(receipt.hook), .text(receipt.id)
+        ) { (StoredAnswer(status: Int($0.integer(0)), body: $0.blob(1)), $0.optionalInteger(2)) }
+        guard let (answer, digest) = known else { return nil }
+        guard digest.map({ $0 == Self.digest(of: receipt) }) ?? true else {
+            throw StoreError(.webhookDiffers, context: "a webhook came with the id of an older one and another body")
+        }
+        return answer
     }
 
     static func store(
         _ answer: StoredAnswer, for receipt: WebhookReceipt, at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
         try connection.run(
-            "INSERT INTO webhook (hook, id, received_at, status, body) VALUES (?, ?, ?, ?, ?)",
-            .text(receipt.hook), .text(receipt.id), .time(now), .integer(answer.status), .blob(answer.body))
+            "INSERT INTO webhook (hook, id, received_at, status, body, digest) VALUES (?, ?, ?, ?, ?, ?)",
+            .text(receipt.hook), .text(receipt.id), .time(now), .integer(answer.status), .blob(answer.body),
+            .integer(Self.digest(of: receipt)))
     }
+
+    /// Both bodies were signed with one of our secrets: this finds mistakes, not attacks.
+    private static func digest(of receipt: WebhookReceipt) -> Int64 { Int64(bitPattern: FNV1a.hash(receipt.body)) }
 }

@@ -48,7 +48,9 @@ package enum BumpBody {
             throw .fields([
                 FieldFault(
                     field: "required",
-                    reason: "the body changes nothing; give at least one of latest, required, downloadUrl, message")
+                    reason:
+                        "the body changes nothing; give at least one of latest, required, downloadUrl, message, "
+                        + "telephones, builds")
             ])
         }
         return bump
@@ -62,13 +64,16 @@ package enum BumpBody {
             fields.refuse("builds", "an object is needed, such as {\"required\": 200}; it was \(value.sight)")
             return builds
         }
-        for member in members where member.value != .null {
+        for member in members {
             let field = "builds.\(JSONValue.shortened(member.name))"
             guard member.name == "latest" || member.name == "required" else {
                 fields.refuse(field, "is not a field here; the fields are latest, required")
                 continue
             }
-            guard case .number(let text) = member.value, let code = Int64(text), BuildNumbers.range.contains(code)
+            if member.value == .null { continue }
+            // JSON knows one kind of number: some libraries write 200 as 200.0.
+            guard case .number(let text) = member.value,
+                let code = Int64(text) ?? Double(text).flatMap(Int64.init(exactly:)), BuildNumbers.range.contains(code)
             else {
                 fields.refuse(
                     field,

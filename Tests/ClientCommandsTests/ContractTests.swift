@@ -147,7 +147,9 @@ import Testing
         #expect(rows(await daemon.run("tokens list").out).last?.last?.hasSuffix("Z") == true)
         #expect(await daemon.run("tokens revoke backend").code == .failed)
         let json = await daemon.run("tokens create --name other --scope devices --json").out
-        #expect(json.hasPrefix(#"{"name":"other","scopes":["devices"],"token":"urt_"#))
+        #expect(json.hasPrefix(#"{"name":"other","scopes":["devices"],"apps":null,"token":"urt_"#))
+        let bound = await daemon.run("tokens create --name team --scope status --app \(RealDaemon.app) --json").out
+        #expect(bound.contains(#""apps":["\#(RealDaemon.app)"]"#))
     }
 
     @Test func `An alert is set, shown and cleared`() async {

@@ -86,9 +86,10 @@ import WireFormat
         let text = try Self.file("etc/config.json5")
         let plain = try ConfigurationFile.parse(Array(text.utf8), path: "etc/config.json5")
         var shown = try ConfigurationFile.parse(Array(Self.uncommented(text).utf8), path: "etc/config.json5")
-        // These two are examples.
-        #expect(shown.listen.tls != nil && shown.notify.count == 1)
+        // These three are examples.
+        #expect(shown.listen.tls != nil && shown.notify.count == 1 && shown.webhooks.secrets.first?.apps != nil)
         (shown.listen.tls, shown.notify) = (nil, [])
+        shown.webhooks.secrets[0].apps = nil
         #expect(shown.store == plain.store)
         #expect(shown.listen == plain.listen)
         #expect(shown.webhooks == plain.webhooks && shown.fanOut == plain.fanOut && shown.log == plain.log)

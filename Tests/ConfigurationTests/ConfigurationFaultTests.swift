@@ -193,6 +193,14 @@ import VersionSources
             "{ webhooks: { secrets: [{ file: \"/a\", environment: \"B\" }] } }",
             #"webhooks.secrets[0]: names several places for the secret; { file: "…" }, { credential: "…" } or { environment: "…" }"#
         ),
+        (
+            "{ webhooks: { secrets: [{ file: \"/a\", apps: [] }] } }",
+            "webhooks.secrets[0].apps: is empty; leave it out for all apps"
+        ),
+        (
+            "{ webhooks: { secrets: [{ file: \"/a\", apps: [\"com.typo\"] }] } }",
+            #"webhooks.secrets[0].apps: names "com.typo", which is not among the apps"#
+        ),
         ("[]", "a list is not a configuration; an object { … } is"),
         ("{\n a: 1,\n b: }", "not JSON5: line 3, column 5: a value is needed; it was \"}\""),
     ]
@@ -358,7 +366,7 @@ import VersionSources
             }
             """
         let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "test")
-        #expect(configuration.webhooks.secrets == [.credential("webhook-secret")])
+        #expect(configuration.webhooks.secrets == [.init(source: .credential("webhook-secret"))])
         #expect(configuration.apps.first?.push.type == "mddy_needUpgrade")
         #expect(configuration.apps.first?.downloadURL == "https://apps.apple.com/app/id1173193999")
     }

@@ -113,6 +113,33 @@ import Testing
         #expect(try live.get() == "HTTP/1.1 200 OK")
     }
 
+    /// By a ticket that the server gave (RFC 8446, section 2.2; RFC 5077), which it keeps nothing for.
+    @Test(arguments: ["-tls1_2", "-tls1_3"])
+    func aSessionIsResumed(version: String) throws {
+        let stand = try Stand()
+        try stand.bench.start()
+        let session = stand.bench.path("session.pem")
+        func ask(_ options: String...) throws -> String {
+            try CommandResult.of(
+                ["s_client", "-connect", stand.address, "-CAfile", stand.bench.path("api-ca.pem"), "-ign_eof", version]
+                    + options, program: URL(filePath: "/usr/bin/openssl"),
+                input: "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            ).output
+        }
+        let first = try ask("-sess_out", session)
+        #expect(first.contains("New, TLS") && first.contains("HTTP/1.1 200 OK"), "\(first)")
+        let second = try ask("-sess_in", session)
+        #expect(second.contains("Reused, TLS") && second.contains("HTTP/1.1 200 OK"), "\(second)")
+    }
+
+    @Test func theProtocolIsAgreedOn() throws {
+        let stand = try Stand()
+        try stand.bench.start()
+        #expect(try stand.handshake("-alpn", "h2,http/1.1").contains("ALPN protocol: http/1.1"))
+        // RFC 7301, section 3.2.
+        #expect(try stand.handshake("-alpn", "h2").contains("no application protocol"))
+    }
+
     /// More than the daemon reads at once: what TLS has decrypted already is no event of the socket's.
     @Test func requestsThatComeInARowAreAllAnswered() throws {
         let stand = try Stand()

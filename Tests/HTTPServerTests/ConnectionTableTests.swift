@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Glibc
-import OwnThread
-import RelayEngine
 import Testing
 
 @testable import HTTPServer
 
 @Suite("Connections: deadlines, room, and who gives way")
 struct ConnectionTableTests {
-    static let times = ConnectionTimes(idle: 30, request: 10)
+    static let times = ConnectionTable.Times(idle: 30, request: 10, pressed: 5, closing: 8)
 
     static func address(_ text: String) -> PeerAddress {
         if text.contains(":") {
@@ -28,44 +25,11 @@ struct ConnectionTableTests {
         }
     }
 
-    /// The pairs of one test: they live as long as it, for `ConnectionTable` uses a descriptor until `closed`. One that is closed
-    /// before that is another test's socket by then, and what would have been cut off is that one.
-    private final class Pairs {
-        private var all: [Pair] = []
-
-        func add(_ address: String = "192.0.2.1", opened: Int64 = 0) -> Pair {
-            let pair = Pair(address, opened: opened)
-            all.append(pair)
-            return pair
-        }
+    private static func table(total: Int, perAddress: Int) -> ConnectionTable {
+        ConnectionTable(ConnectionCounts(total: total, perAddress: perAddress), times)
     }
 
-    private let pairs = Pairs()
-
-    /// A connection with a real socket, so that being cut off can be seen: its peer reads the end.
-    final class Pair {
-        let connection: ClientConnection
-        private let peer: Int32
-
-        init(_ address: String = "192.0.2.1", opened: Int64 = 0) {
-            var ends: [Int32] = [0, 0]
-            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
-            connection = ClientConnection(
-                socket: ends[0], peer: ConnectionTableTests.address(address), times: ConnectionTableTests.times,
-                now: opened)
-            peer = ends[1]
-        }
-
-        deinit {
-            close(connection.socket)
-            close(peer)
-        }
-
-        var isCut: Bool {
-            var byte: UInt8 = 0
-            return recv(peer, &byte, 1, Int32(MSG_DONTWAIT)) == 0
-        }
-    }
+    private static let first = address("192.0.2.1")
 
     @Test("an address is what a log shows, and a subscriber is what is counted")
     func addresses() {
@@ -80,113 +44,104 @@ struct ConnectionTableTests {
 
     @Test("a request has its time in all, whatever drips in; work and progress count anew; idling has its own")
     func deadlines() throws {
-        let connections = try ConnectionTable(.init(total: 8, perAddress: 8))
-        let pair = pairs.add()
-        connections.opened(pair.connection)
-        _ = connections.sweep(now: 29)
-        #expect(!pair.isCut)
-        pair.connection.requestBegan(now: 20)
-        #expect(connections.sweep(now: 29).overdue == 0)
-        pair.connection.waits()
-        _ = connections.sweep(now: 1_000_000)
-        #expect(!pair.isCut)
-        pair.connection.progressed(now: 100)
-        _ = connections.sweep(now: 109)
-        #expect(!pair.isCut)
-        pair.connection.requestEnded(now: 109)
-        _ = connections.sweep(now: 138)
-        #expect(!pair.isCut)
-        pair.connection.requestBegan(now: 138)
-        #expect(connections.sweep(now: 148).overdue == 1)
-        #expect(pair.isCut)
-        #expect(connections.count == 0)
-        #expect(connections.sweep(now: 149).overdue == 0)
+        var table = Self.table(total: 8, perAddress: 8)
+        let place = try #require(table.enter(Self.first, now: 0).place)
+        #expect(table.overdue(now: 29) == [])
+        table.set(place, .receiving, isRenewed: false, now: 20)
+        // More of the same changes nothing.
+        table.set(place, .receiving, isRenewed: false, now: 28)
+        #expect(table.overdue(now: 29) == [])
+        table.set(place, .working, isRenewed: false, now: 29)
+        #expect(table.overdue(now: 1_000_000) == [])
+        table.set(place, .receiving, isRenewed: true, now: 1_000_100)
+        #expect(table.overdue(now: 1_000_109) == [])
+        table.set(place, .receiving, isRenewed: true, now: 1_000_109)
+        #expect(table.overdue(now: 1_000_118) == [])
+        table.set(place, .sending, isRenewed: false, now: 1_000_118)
+        #expect(table.overdue(now: 1_000_127) == [])
+        table.set(place, .idle, isRenewed: true, now: 1_000_127)
+        #expect(table.overdue(now: 1_000_156) == [])
+        #expect(table.overdue(now: 1_000_157) == [place])
+        #expect(table.figures == .init(), "who was idle is no loss")
+        table.set(place, .receiving, isRenewed: true, now: 1_000_157)
+        #expect(table.overdue(now: 1_000_167) == [place])
+        #expect(table.takeFigures() == .init(refused: 0, overdue: 1, evicted: 0))
+        table.set(place, .closing, isRenewed: false, now: 1_000_167)
+        #expect(table.overdue(now: 1_000_174) == [])
+        #expect(table.overdue(now: 1_000_175) == [place])
+        table.leave(place)
+        #expect(table.count == 0 && table.overdue(now: 2_000_000) == [])
     }
 
     @Test("the longest idle of an address give way to a new one of it, and those who are at work never do")
     func perAddress() throws {
-        let connections = try ConnectionTable(.init(total: 100, perAddress: 2))
-        let (busy, old, other) = (pairs.add(), pairs.add(opened: 5), pairs.add("192.0.2.2", opened: 1))
-        for pair in [busy, old, other] { #expect(connections.opened(pair.connection)) }
-        busy.connection.requestBegan(now: 6)
-        let new = pairs.add(opened: 7)
-        #expect(connections.opened(new.connection))
-        #expect(old.isCut)
-        #expect(!busy.isCut && !other.isCut && !new.isCut)
-        new.connection.requestBegan(now: 8)
-        let (refused, elsewhere) = (pairs.add(opened: 9), pairs.add("192.0.2.2", opened: 9))
-        #expect(!connections.opened(refused.connection))
-        #expect(refused.isCut)
-        #expect(connections.opened(elsewhere.connection))
-        #expect(connections.sweep(now: 9) == .init(refused: 1, overdue: 0, evicted: 1))
-        // Closed after it was cut: it is not counted off twice.
-        for pair in [old, refused, new, elsewhere] { connections.closed(pair.connection) }
-        #expect(connections.count == 2)
-        #expect(connections.opened(pairs.add(opened: 10).connection))
+        var table = Self.table(total: 100, perAddress: 2)
+        let busy = try #require(table.enter(Self.first, now: 0).place)
+        let old = try #require(table.enter(Self.first, now: 5).place)
+        let other = try #require(table.enter(Self.address("192.0.2.2"), now: 1).place)
+        table.set(busy, .working, isRenewed: false, now: 6)
+        let new = table.enter(Self.first, now: 7)
+        #expect(new.place == old && new.leaving == [old], "its seat is free at once")
+        table.set(old, .receiving, isRenewed: true, now: 8)
+        let refused = table.enter(Self.first, now: 9)
+        #expect(refused.place == nil && refused.leaving == [])
+        #expect(table.enter(Self.address("192.0.2.2"), now: 9).place != nil)
+        #expect(table.takeFigures() == .init(refused: 0, overdue: 0, evicted: 1))
+        for place in [old, other] { table.leave(place) }
+        #expect(table.count == 2)
+        #expect(table.enter(Self.first, now: 10).place != nil)
     }
 
     @Test("a full house makes room among the idle, the longest first and a sixteenth at once")
-    func total() throws {
-        let connections = try ConnectionTable(.init(total: 32, perAddress: 32))
-        let house = (0..<32).map { pairs.add("198.51.100.\($0)", opened: Int64($0)) }
-        for pair in house { connections.opened(pair.connection) }
-        let new = pairs.add("192.0.2.1", opened: 32)
-        #expect(connections.opened(new.connection))
-        let cut = house.map(\.isCut)
-        #expect(cut == [true, true] + [Bool](repeating: false, count: 30))
-        #expect(connections.count == 31)
-        #expect(connections.closeAll(patience: 0) == false)
-        #expect(house.allSatisfy { $0.isCut } && new.isCut)
-        let late = pairs.add("192.0.2.2", opened: 33)
-        #expect(!connections.opened(late.connection))
-        for pair in house + [new, late] { connections.closed(pair.connection) }
-        #expect(connections.closeAll(patience: 0))
+    func total() {
+        var table = Self.table(total: 32, perAddress: 32)
+        let house = (0..<32).compactMap { table.enter(Self.address("198.51.100.\($0)"), now: Int64($0)).place }
+        let new = table.enter(Self.first, now: 32)
+        #expect(new.place != nil && new.leaving == Array(house[..<2]))
+        #expect(table.count == 31)
+    }
+
+    @Test("the threads of one door count together, and each has its own to make room of")
+    func together() {
+        let counts = ConnectionCounts(total: 2, perAddress: 2)
+        var (one, other) = (ConnectionTable(counts, Self.times), ConnectionTable(counts, Self.times))
+        #expect(one.enter(Self.first, now: 0).place == 0 && one.enter(Self.first, now: 0).place == 1)
+        let refused = other.enter(Self.address("192.0.2.2"), now: 1)
+        #expect(refused.place == nil && refused.leaving == [])
+        one.leave(0)
+        #expect(other.enter(Self.address("192.0.2.2"), now: 1).place == 0)
+        #expect(one.enter(Self.first, now: 2).leaving == [1])
     }
 
     @Test("of those that came in one millisecond the first gives way, not any, and the newest is the last of all")
-    func oneMillisecond() throws {
-        let connections = try ConnectionTable(.init(total: 32, perAddress: 32))
-        let house = (0..<32).map { _ in pairs.add(opened: 5) }
-        for pair in house { connections.opened(pair.connection) }
-        let late = (0..<16).map { _ in pairs.add(opened: 5) }
-        for pair in late { #expect(connections.opened(pair.connection)) }
-        #expect(house.map(\.isCut) == (0..<32).map { $0 < 16 })
-        #expect(!late.contains { $0.isCut })
-        for pair in house + late { connections.closed(pair.connection) }
+    func oneMillisecond() {
+        var table = Self.table(total: 32, perAddress: 32)
+        let house = (0..<32).compactMap { _ in table.enter(Self.first, now: 5).place }
+        var left: [Int] = []
+        for _ in 0..<16 { left += table.enter(Self.first, now: 5).leaving }
+        #expect(left == Array(house[..<16]))
     }
 
-    @Test("the end waits for who is on its way, and cuts it off when it comes")
-    func arriving() throws {
-        let connections = try ConnectionTable(.init(total: 8, perAddress: 8))
-        let late = pairs.add()
-        connections.expect()
-        connections.expect()
-        #expect(!connections.closeAll(patience: 0))
-        #expect(!connections.opened(late.connection))
-        #expect(late.isCut)
-        connections.closed(late.connection)
-        connections.arrived()
-        #expect(!connections.closeAll(patience: 0))
-        // The other one could not be served.
-        connections.arrived()
-        #expect(connections.closeAll(patience: 0))
-    }
-
-    @Test("too many on their way hold up the next one until one has come", .ownThread)
-    func backPressure() throws {
-        let connections = try ConnectionTable(.init(total: 64, perAddress: 64))
-        for _ in 0..<16 { connections.expect() }
-        let (begun, passed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        DispatchQueue.global().async {
-            begun.signal()
-            connections.expect()
-            passed.signal()
+    @Test("who holds all seats with requests that drip locks nobody out for longer than a good client needs")
+    func pressed() throws {
+        var table = Self.table(total: 32, perAddress: 16)
+        for address in ["192.0.2.1", "192.0.2.2"] {
+            for number in 0..<16 {
+                let place = try #require(table.enter(Self.address(address), now: Int64(number)).place)
+                table.set(place, number % 2 == 0 ? .receiving : .sending, isRenewed: true, now: Int64(number))
+            }
         }
-        begun.wait()
-        #expect(passed.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
-        connections.opened(pairs.add().connection)
-        connections.arrived()
-        #expect(passed.wait(timeout: .now() + .seconds(60)) == .success)
+        let third = Self.address("192.0.2.3")
+        #expect(table.enter(third, now: 4).place == nil, "whose request has just begun keeps its seat")
+        let entered = table.enter(third, now: 12)
+        #expect(entered.place != nil && entered.leaving == [0])
+        // Alone it would have had ten.
+        #expect(table.overdue(now: 9) == [])
+        // What waits for the relay itself has all the time.
+        var working = Self.table(total: 1, perAddress: 1)
+        let place = try #require(working.enter(Self.first, now: 0).place)
+        working.set(place, .working, isRenewed: true, now: 0)
+        #expect(working.enter(third, now: 1_000_000).place == nil)
     }
 
     @Test("ten lines at once, then one in ten seconds that says how many were left out")

@@ -19,6 +19,8 @@ import WireFormat
 final class Bench: Sendable {
     static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     static let app = AppKey(app: "com.example.app", platform: .ios)
+    /// Another team's; configured where `ControlDouble.hasOther` says so.
+    static let other = AppKey(app: "com.example.other", platform: .ios)
     /// The server's clock stands still.
     static let now = Timestamp(seconds: 1_700_000_000)
 
@@ -31,15 +33,16 @@ final class Bench: Sendable {
 
     var socketPath: String { directory.appending(path: "control.sock").path }
 
-    init(limits: APILimits = APILimits(), checkTrust: CheckTrust = .device) throws {
+    /// - Parameter secrets: those that verify webhooks; nil: one, for all apps.
+    init(limits: APILimits = APILimits(), checkTrust: CheckTrust = .device, secrets: [WebhookSecret]? = nil) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "relay-api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         store = try SQLiteStore(path: directory.appending(path: "relay.db").path)
         control = ControlDouble(store: store)
-        let secret = try WebhookSecret(Self.secret)
+        let secrets = try secrets ?? [WebhookSecret(Self.secret)]
         var settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0),
-            controlSocket: directory.appending(path: "control.sock").path, webhookSecrets: { [secret] },
+            controlSocket: directory.appending(path: "control.sock").path, webhookSecrets: { secrets },
             limits: limits, clock: { Self.now }, log: logged.log)
         settings.checkTrust = checkTrust
         server = APIServer(store: store, control: control, settings: settings)
@@ -86,7 +89,8 @@ final class Bench: Sendable {
     }
 
     func webhook(
-        _ body: String, id: String = "msg_1", age: Int64 = 0, path: String = "/v1/webhooks/version"
+        _ body: String, id: String = "msg_1", age: Int64 = 0, path: String = "/v1/webhooks/version",
+        headers: [(String, String)] = []
     ) throws -> Answer {
         let time = Self.now.seconds - age
         let key = Base64.decode(String(Self.secret.dropFirst(6))) ?? []
@@ -96,13 +100,14 @@ final class Bench: Sendable {
             headers: [
                 ("webhook-id", id), ("webhook-timestamp", String(time)),
                 ("webhook-signature", "v1,\(Base64.encode(code))"), ("content-type", "application/json"),
-            ])
+            ] + headers)
     }
 
-    func newToken(_ scopes: Scope...) throws -> String {
+    func newToken(_ scopes: Scope..., apps: [String]? = nil) throws -> String {
         let name = "t-\(scopes.map(\.rawValue).joined(separator: "-"))-\(UUID().uuidString.prefix(8))"
         let list = scopes.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
-        let answer = try ask("POST", "/v1/tokens", "{\"name\":\"\(name)\",\"scopes\":[\(list)]}")
+        let bound = apps.map { "[\($0.map { "\"\($0)\"" }.joined(separator: ","))]" } ?? "null"
+        let answer = try ask("POST", "/v1/tokens", "{\"name\":\"\(name)\",\"scopes\":[\(list)],\"apps\":\(bound)}")
         return answer.text("token") ?? ""
     }
 

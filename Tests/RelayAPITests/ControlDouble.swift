@@ -18,6 +18,8 @@ final class ControlDouble: RelayControl {
     let metricsLooks = Mutex(0)
     let rules = Mutex(ReleaseRules())
     let lookup = Mutex<(any VersionLookup)?>(nil)
+    /// Whether another team's app is configured, too.
+    let hasOther = Mutex(false)
     /// Thrown by the next bump.
     let failure = Mutex<StoreError?>(nil)
 
@@ -31,6 +33,7 @@ final class ControlDouble: RelayControl {
     func apps() -> [AppKey] {
         gate.withLock {}
         return [Bench.app, AppKey(app: "com.example.app", platform: .android)]
+            + (hasOther.withLock(\.self) ? [Bench.other] : [])
     }
 
     /// Told of each app whose profile is asked for: at the check of an app that nobody configured, on the thread that
@@ -39,7 +42,8 @@ final class ControlDouble: RelayControl {
 
     func profile(of app: AppKey) -> AppProfile? {
         profileAsked.withLock { $0 }?(app)
-        return app.app == "com.example.app" ? AppProfile(downloadURL: "https://example.com/app", alert: "Upgrade") : nil
+        return app.app == "com.example.app" || hasOther.withLock(\.self) && app == Bench.other
+            ? AppProfile(downloadURL: "https://example.com/app", alert: "Upgrade") : nil
     }
 
     func releaseRules(of app: AppKey) -> ReleaseRules { rules.withLock { $0 } }

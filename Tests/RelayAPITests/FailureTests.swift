@@ -5,6 +5,7 @@ import RelayStore
 import RelayStoreSQLite
 import Synchronization
 import Testing
+import Threading
 
 @testable import HTTPServer
 @testable import RelayAPI
@@ -52,16 +53,22 @@ struct FailureTests {
         #expect(bench.logged.all == [])
     }
 
-    @Test("an export that breaks off is logged")
+    @Test("an export that breaks off is logged, and cut so that nobody takes a part for the whole")
     func brokenStream() throws {
-        struct Broken: Error {}
-        final class Source: ByteSource {
-            func next() throws -> [UInt8]? { throw Broken() }
-        }
-        var seen: [any Error] = []
-        let source = WatchedSource(Source()) { seen.append($0) }
-        #expect(throws: Broken.self) { try source.next() }
-        #expect(seen.count == 1)
+        let bench = try Bench()
+        #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/devices/abcd", "{}").status == 201)
+        try #require(bench.store as? SQLiteStore).close()
+        let store = bench.store
+        let export = DeviceExport(store: store, app: Bench.app, stop: CancellationFlag())
+        #expect(throws: (any Error).self) { try export.next() }
+        let client = try RawClient(unixSocket: bench.socketPath)
+        try client.send("GET /v1/apps/com.example.app/ios/devices HTTP/1.1\r\nHost: relay\r\n\r\n")
+        let text = try client.receiveAll()
+        #expect(text.hasPrefix("HTTP/1.1 200") && !text.hasSuffix("0\r\n\r\n"), "\(text)")
+        #expect(
+            bench.logged.all.contains {
+                $0.hasPrefix("error a request failed route=GET /v1/apps/{app}/{platform}/devices status=500")
+            }, "\(bench.logged.all)")
     }
 
     @Test("readiness is looked for once in a second, counted from the answer")
@@ -87,16 +94,16 @@ struct FailureTests {
 
     @Test("the page of metrics is rendered once in a second, and is one for all who ask")
     func metricsPage() {
-        let page = MomentaryAnswer<SharedBytes>()
+        let page = MomentaryAnswer<[UInt8]>()
         var time: Int64 = 5000
-        func ask() -> SharedBytes { page.answer(at: { time }) { SharedBytes(Array("now \(time)".utf8)) } }
+        func ask() -> [UInt8] { page.answer(at: { time }) { Array("now \(time)".utf8) } }
         let first = ask()
         time += 999
-        #expect(ask() === first)
+        #expect(ask() == first)
         time += 1
         let second = ask()
-        #expect(second !== first)
-        #expect(ask() === second)
+        #expect(second != first)
+        #expect(ask() == second)
     }
 
     @Test("a full house has the metrics rendered once")

@@ -83,7 +83,7 @@ struct HostileClientTests {
         #expect(head[header: "content-type"] == "application/problem+json")
         let body = [UInt8](repeating: 0x20, count: 70_000)
         #expect(try bench.askNetwork("POST", "/v1/webhooks/version", body).status == 413)
-        // Beyond what the library keeps of a head it refuses by itself.
+        // Before it is whole.
         let raw = try RawClient(port: bench.server.port ?? 0)
         try raw.send("GET / HTTP/1.1\r\nHost: relay\r\nX: \(String(repeating: "x", count: 60_000))")
         #expect(try raw.receiveHead().hasPrefix("HTTP/1.1 431"))

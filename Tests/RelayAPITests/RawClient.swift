@@ -79,6 +79,18 @@ final class RawClient {
         }
     }
 
+    /// Up to the end of the connection.
+    func receiveAll() throws -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count >= 0 else { throw Failure(code: errno) }
+            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(contentsOf: buffer[..<count])
+        }
+    }
+
     /// Up to the end of the first head, or of the connection.
     func receiveHead() throws -> String {
         var bytes: [UInt8] = []

@@ -84,7 +84,7 @@ struct StoreFaultTests {
         (
             "apply",
             {
-                let receipt = WebhookReceipt(id: "one", hook: "version")
+                let receipt = WebhookReceipt(id: "one", hook: "version", body: [])
                 _ = try bump($0, app, to: "2.0", draft: draft, receipt: receipt)
             }
         ),
@@ -115,7 +115,8 @@ struct StoreFaultTests {
             "keep",
             {
                 _ = try $0.keep(
-                    StoredAnswer(status: 200, body: [1]), to: WebhookReceipt(id: "two", hook: "version"), at: now)
+                    StoredAnswer(status: 200, body: [1]), to: WebhookReceipt(id: "two", hook: "version", body: []),
+                    at: now)
             }
         ),
         (

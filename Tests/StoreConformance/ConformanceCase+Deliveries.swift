@@ -154,6 +154,11 @@ extension ConformanceCase {
                 name: "ci", scopes: [.status, .versions], createdAt: subject.now, revokedAt: nil)
             try subject.store.addToken(token, hash: hash)
             try same(try subject.store.token(hash: hash), token)
+            let bound = AccessToken(
+                name: "team", scopes: [.status], apps: ["com.example.a", "com.example.b"], createdAt: subject.now,
+                revokedAt: nil)
+            try subject.store.addToken(bound, hash: [UInt8](repeating: 5, count: 32))
+            try same(try subject.store.token(hash: [UInt8](repeating: 5, count: 32)), bound)
             try same(try subject.store.token(hash: [UInt8](repeating: 8, count: 32)), nil)
             try fails(.nameTaken) { try subject.store.addToken(token, hash: [UInt8](repeating: 9, count: 32)) }
             let later = subject.now + .seconds(1)
@@ -162,7 +167,7 @@ extension ConformanceCase {
             try check(!(try subject.store.revokeToken(name: "other", at: later)), "unknown")
             try same(try subject.store.token(hash: hash), nil)
             try fails(.nameTaken) { try subject.store.addToken(token, hash: [UInt8](repeating: 9, count: 32)) }
-            try same(try subject.store.tokens().map(\.revokedAt), [later])
+            try same(try subject.store.tokens().map(\.revokedAt), [later, nil])
         },
         ConformanceCase("a provider token is kept and replaced") { subject in
             try same(try subject.store.providerToken(key: "k"), nil)

@@ -54,7 +54,7 @@ extension Subject {
 
     fileprivate func holdVersions(_ text: String) throws {
         let app = hostileApp(text)
-        let receipt = WebhookReceipt(id: text, hook: text)
+        let receipt = WebhookReceipt(id: text, hook: text, body: [])
         let answer = StoredAnswer(status: 200, body: Array(text.utf8))
         // SQLite reads JSON only up to a NUL, and then the audience would be another: that is refused.
         let named = [text, "138", text]
@@ -72,7 +72,7 @@ extension Subject {
             throw ConformanceFailure(description: "taken for a replay")
         }
         try same(try store.answer(to: receipt), answer)
-        try same(try store.answer(to: WebhookReceipt(id: text + "x", hook: text)), nil)
+        try same(try store.answer(to: WebhookReceipt(id: text + "x", hook: text, body: [])), nil)
         let record = try present(try store.version(of: app), "the version")
         try same(record, outcome.record)
         let change = try present(try store.history(of: app, limit: 1).first, "the history")

@@ -131,7 +131,7 @@ extension ConformanceCase {
         ConformanceCase("webhook ids and ended alerts go") { subject in
             for number in 0..<500 {
                 _ = try subject.store.keep(
-                    StoredAnswer(status: 200, body: []), to: WebhookReceipt(id: "\(number)", hook: "h"),
+                    StoredAnswer(status: 200, body: []), to: WebhookReceipt(id: "\(number)", hook: "h", body: []),
                     at: subject.now)
             }
             try subject.store.setAlert(

@@ -185,7 +185,7 @@ extension ConformanceCase {
 
     static let webhooks: [ConformanceCase] = [
         ConformanceCase("a replayed webhook gets the first answer and changes nothing") { subject in
-            let receipt = WebhookReceipt(id: "msg_1", hook: "version")
+            let receipt = WebhookReceipt(id: "msg_1", hook: "version", body: [])
             let answer = StoredAnswer(status: 202, body: [0, 1, 255])
             func send(_ required: String, _ receipt: WebhookReceipt) throws -> AppliedBump {
                 try subject.store.apply(
@@ -205,8 +205,9 @@ extension ConformanceCase {
             }
             try same(try subject.store.answer(to: receipt), answer)
             try same(try subject.store.version(of: subject.app)?.required?.text, "2")
+            try fails(.webhookDiffers) { _ = try send("9", WebhookReceipt(id: "msg_1", hook: "version", body: [1])) }
             // Ids of different hooks do not collide, and a forgotten one is new again.
-            guard case .applied = try send("4", WebhookReceipt(id: "msg_1", hook: "github")) else {
+            guard case .applied = try send("4", WebhookReceipt(id: "msg_1", hook: "github", body: [])) else {
                 throw ConformanceFailure(description: "another hook's id was taken for a replay")
             }
             try same(try subject.store.forgetWebhooks(before: subject.now), 0)
@@ -214,7 +215,7 @@ extension ConformanceCase {
             try same(try subject.store.answer(to: receipt), nil)
         },
         ConformanceCase("an answer to a webhook that changes nothing is kept, and the first one counts") { subject in
-            let receipt = WebhookReceipt(id: "msg_1", hook: "github")
+            let receipt = WebhookReceipt(id: "msg_1", hook: "github", body: [])
             let first = StoredAnswer(status: 200, body: [1])
             try same(try subject.store.keep(first, to: receipt, at: subject.now), first)
             try same(
@@ -223,7 +224,7 @@ extension ConformanceCase {
             try same(try subject.store.versions(), [])
         },
         ConformanceCase("the same webhook twelve times at once is applied once") { subject in
-            let receipt = WebhookReceipt(id: "msg_1", hook: "version")
+            let receipt = WebhookReceipt(id: "msg_1", hook: "version", body: [])
             let applied = try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 0..<12 {
                     group.addTask {
@@ -247,13 +248,13 @@ extension ConformanceCase {
             do {
                 _ = try subject.store.apply(
                     VersionBump(app: subject.app, required: try subject.version("2")), actor: "hook", source: "webhook",
-                    at: subject.now, draft: subject.draft(), receipt: WebhookReceipt(id: "1", hook: "version")
+                    at: subject.now, draft: subject.draft(), receipt: WebhookReceipt(id: "1", hook: "version", body: [])
                 ) { _ in throw Unanswerable() }
                 throw ConformanceFailure(description: "nothing was thrown")
             } catch is Unanswerable {}
             try same(try subject.store.version(of: subject.app), nil)
             try same(try subject.store.campaigns(before: nil, limit: 1), [])
-            try same(try subject.store.answer(to: WebhookReceipt(id: "1", hook: "version")), nil)
+            try same(try subject.store.answer(to: WebhookReceipt(id: "1", hook: "version", body: [])), nil)
         },
     ]
 }

@@ -69,8 +69,21 @@ struct BumpBodyTests {
         ),
         (#"{"message": ""}"#, "message", "must not be empty"),
         (
+            #"{"builds": {"latest": 1.5}}"#, "builds.latest",
+            "a version code is needed, a whole number from 1 to 2147483647; it was the number 1.5"
+        ),
+        (
+            #"{"builds": {"latest": 1e400}}"#, "builds.latest",
+            "a version code is needed, a whole number from 1 to 2147483647; it was the number 1e400"
+        ),
+        (
+            #"{"builds": {"latest": 2, "newest": null}}"#, "builds.newest",
+            "is not a field here; the fields are latest, required"
+        ),
+        (
             #"{}"#, "required",
-            "the body changes nothing; give at least one of latest, required, downloadUrl, message"
+            "the body changes nothing; give at least one of latest, required, downloadUrl, message, "
+                + "telephones, builds"
         ),
         (#"[]"#, "body", "an object is needed; it was an array"),
     ]
@@ -80,6 +93,12 @@ struct BumpBodyTests {
         #expect(throws: BodyError.fields([FieldFault(field: field, reason: reason)])) {
             try BumpBody.read(Array(body.utf8), app: Self.app)
         }
+    }
+
+    @Test("a whole number is one however it is written", arguments: ["200", "200.0", "2e2"])
+    func wholeNumbers(text: String) throws {
+        let bump = try BumpBody.read(Array(#"{"builds": {"required": \#(text)}}"#.utf8), app: Self.app)
+        #expect(bump.builds.required == 200)
     }
 
     @Test("all faults are told at once")
@@ -105,6 +124,8 @@ struct BumpBodyTests {
             ("HTTPS://example.com/a?b=c", true), ("https://", false), ("https:/example.com", false),
             ("https://?x", false), ("//example.com", false), ("1ttp://x", false), (":x", false), ("x:", false),
             ("https://exa mple.com", false), ("", false),
+            // A combining mark after the colon or a slash.
+            ("x:\u{338}", true), ("https://\u{338}", true), ("https:/\u{338}/a", false),
         ])
     func downloadURLs(text: String, isGood: Bool) {
         #expect((DownloadURL.fault(in: text) == nil) == isGood)
@@ -114,6 +135,7 @@ struct BumpBodyTests {
     func longURL() {
         let start = "https://example.com/"
         #expect(DownloadURL.fault(in: start + String(repeating: "a", count: 2048 - start.count)) == nil)
+        #expect(DownloadURL.fault(in: start + String(repeating: "ü", count: 2048 - start.count)) == nil)
         #expect(DownloadURL.fault(in: start + String(repeating: "a", count: 2049 - start.count)) != nil)
     }
 }

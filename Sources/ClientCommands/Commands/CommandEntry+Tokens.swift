@@ -16,12 +16,21 @@ extension CommandEntry {
         options: [
             .required("name", "NAME", "what the token is for; it stands in the history of what was done with it"),
             OptionSpec.required("scope", "SCOPE", "a right: \(scopeNames)").repeatable().variadic(),
+            OptionSpec.value("app", "APP", "bind it to this app; by default it is for all").repeatable(),
         ],
-        examples: ["upgrade-relay tokens create --name app-backend --scope devices --scope status"],
+        examples: [
+            "upgrade-relay tokens create --name app-backend --scope devices --scope status",
+            "upgrade-relay tokens create --name team-a --scope versions --app com.example.app",
+        ],
         request: { arguments in
             let name = try arguments.require("name")
             let scopes = try scopes(arguments).map(JSONValue.string)
-            return APIRequest("POST", ["v1", "tokens"], json: ["name": .string(name), "scopes": .array(scopes)])
+            var members = [
+                JSONMember(name: "name", value: .string(name)), JSONMember(name: "scopes", value: .array(scopes)),
+            ]
+            let apps = arguments.values("app").map(JSONValue.string)
+            if !apps.isEmpty { members.append(JSONMember(name: "apps", value: .array(apps))) }
+            return APIRequest("POST", ["v1", "tokens"], json: .object(members))
         },
         note: { _ in "Keep it now: it is not shown again.\n" },
         text: { "\($1.shown(.token))\n" })
@@ -46,10 +55,12 @@ extension CommandEntry {
         examples: ["upgrade-relay tokens list"],
         request: { _ in APIRequest("GET", ["v1", "tokens"]) },
         text: { _, answer in
-            answer.table(["NAME", "SCOPES", "CREATED", "REVOKED"], none: "no tokens") { token in
+            answer.table(["NAME", "SCOPES", "APPS", "CREATED", "REVOKED"], none: "no tokens") { token in
                 let scopes = token.list(.scopes).compactMap(\.string).joined(separator: " ")
+                let apps = token[.apps]?.array?.compactMap(\.string).joined(separator: " ") ?? "all"
                 return [
-                    token.shown(.name), scopes, token.shown(.createdAt, or: "-"), token.shown(.revokedAt, or: "-"),
+                    token.shown(.name), scopes, apps, token.shown(.createdAt, or: "-"),
+                    token.shown(.revokedAt, or: "-"),
                 ]
             }
         })

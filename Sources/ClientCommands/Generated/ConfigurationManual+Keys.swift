@@ -95,6 +95,8 @@ extension ConfigurationManual {
             one can be changed without a gap. Without one, every webhook is refused.
         webhooks.secrets[]
             "whsec_" and base64 of 24 to 64 bytes, or any bytes that both sides have.
+        webhooks.secrets[].apps
+            The apps whose webhooks this secret verifies, such as those of one team. By default all.
         notify
             Receivers of a POST when a campaign's state changes, signed as Standard Webhooks says; sixteen at most.
             2xx accepts it, anything else is tried again, ten times in three days. 410 switches the receiver off,

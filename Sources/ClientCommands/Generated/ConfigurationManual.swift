@@ -48,8 +48,9 @@ enum ConfigurationManual {
     static var keys: [ConfigurationKey] {
         let all = RelayConfiguration.keys((try? JSON5Reader.read(Array(exemplar.utf8)).value) ?? .null)
         let secrets = Set(all.filter { $0.values == .secret }.map(\.path))
+        let places = ["file", "credential", "environment"]
         return all.filter { key in
-            !secrets.contains { secret in key.path.hasPrefix("\(secret).") }
+            !secrets.contains { secret in places.contains { key.path == "\(secret).\($0)" } }
         }
     }
 
@@ -72,7 +73,7 @@ enum ConfigurationManual {
     private static let exemplar = """
         {
           listen: { tls: { certificate: { file: "/c" }, key: { file: "/k" } } },
-          webhooks: { secrets: [{ file: "/s" }] },
+          webhooks: { secrets: [{ file: "/s", apps: ["com.example.app"] }] },
           notify: [{ url: "https://example.com", secret: { file: "/s" }, events: ["campaign.completed"] }],
           apps: {
             "com.example.app": {

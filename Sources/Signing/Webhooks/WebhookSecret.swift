@@ -7,6 +7,8 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
     let standardKey: [UInt8]
     /// The key of GitHub's HMAC: the secret as it stands.
     let textKey: [UInt8]
+    /// The apps whose webhooks it verifies; nil: all.
+    package var apps: Set<String>?
 
     /// Takes a secret as it stands in its file, line ends at its end left out.
     ///
@@ -30,6 +32,8 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
     package init(_ text: String) throws(WebhookSecretError) {
         try self.init(Array(text.utf8))
     }
+
+    package func verifies(_ app: String) -> Bool { apps?.contains(app) ?? true }
 
     package var description: String { "a webhook secret of \(textKey.count) bytes" }
 }

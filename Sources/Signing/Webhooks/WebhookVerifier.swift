@@ -51,7 +51,7 @@ package enum WebhookRefusal: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .noSecrets:
-            "no webhook secret is configured on this server"
+            "no webhook secret is configured on this server, or none for this app"
         case .noSignature:
             "a signature is missing: send webhook-id, webhook-timestamp and webhook-signature (Standard Webhooks), "
                 + "X-Hub-Signature-256 or x-apple-signature; GitLab's own webhook also takes X-Gitlab-Token"

@@ -18,6 +18,7 @@ import Testing
         private let number: Int
         private let count: Int
         let answers = Mutex<[String: Answer]>([:])
+        let versions = Mutex<[String: String]>([:])
         let tries = Atomic<Int>(0)
         let isDone = DispatchSemaphore(value: 0)
         /// Ends it also where nobody answers any more.
@@ -45,6 +46,7 @@ import Testing
                         answer.status < 500
                     {
                         answers.withLock { $0[id] = answer }
+                        versions.withLock { $0[id] = Self.version(number, step) }
                         break
                     }
                     // The daemon is dead, or comes up. Until its control socket is made, or a little longer: it listens a
@@ -83,11 +85,16 @@ import Testing
             all.merge(sender.answers.withLock { $0 }) { first, _ in first }
         }
         #expect(answers.count == 4 * plan.kills * 3, "\(plan)")
-        // Each that was taken answers as the first time; what fell (409) was never taken.
+        let versions = senders.reduce(into: [String: String]()) { all, sender in
+            all.merge(sender.versions.withLock { $0 }) { first, _ in first }
+        }
+        // Each that was taken answers as the first time, and takes no other body; what fell (409) was never taken.
         var replayed = 0
         for (id, answer) in answers where answer.status < 300 {
-            let again = try Self.deliver("99.0", id: id, over: bench.path("control.sock"))
+            let version = try #require(versions[id])
+            let again = try Self.deliver(version, id: id, over: bench.path("control.sock"))
             #expect(again == answer, "\(plan), \(id)")
+            #expect(try Self.deliver("99.0", id: id, over: bench.path("control.sock")).status == 409)
             replayed += 1
         }
         #expect(answers.values.allSatisfy { [200, 202, 409].contains($0.status) }, "\(plan)")

@@ -36,10 +36,10 @@ enum DocumentCheck {
     /// What the answer has that the document does not say, or the other way round.
     static func faults(_ method: String, _ target: String, sent: [UInt8]?, _ response: HTTPResponse) -> [String] {
         let bare = method == "HEAD"
-        guard let target = RequestTarget(target) else { return problem(response, [400]) }
+        guard let target = RequestTarget(target) else { return problem(response, 400) }
         switch Router.route(method: method, segments: target.segments) {
-        case .notFound, .unknownPlatform: return problem(response, [404])
-        case .wrongMethod: return bare ? [] : problem(response, [405])
+        case .notFound, .unknownPlatform: return problem(response, 404)
+        case .wrongMethod: return bare ? [] : problem(response, 405)
         case .route(let route, _):
             guard let entry = entry(bare ? "GET" : method, target.segments) else {
                 return ["\(route.pattern) has no operation in the document: add one to Sources/COpenAPI/openapi.json"]
@@ -47,7 +47,8 @@ enum DocumentCheck {
             guard let answer = answer(of: entry, response.status) else {
                 return ["the status is not documented"]
             }
-            var faults = bare ? [] : content(response, answer["content"])
+            var faults = headers(response, answer["headers"])
+            if !bare { faults += content(response, answer["content"]) }
             if let sent, (200..<300).contains(response.status) { faults += request(sent, entry) }
             return faults
         }
@@ -63,14 +64,40 @@ enum DocumentCheck {
 
     private static func answer(of entry: Entry, _ status: Int) -> JSONValue? {
         let answers = entry.operation["responses"]
-        // "default" stands for failures of the server; whatever a client can cause is listed.
-        guard let answer = answers?[String(status)] ?? (status >= 500 ? answers?["default"] : nil) else { return nil }
-        return answer["$ref"]?.text.flatMap(check.resolve) ?? answer
+        // Whatever a client can cause is listed.
+        return (answers?[String(status)] ?? (status >= 500 ? answers?["5XX"] : nil)).map(resolved)
     }
 
-    private static func problem(_ response: HTTPResponse, _ statuses: [Int]) -> [String] {
-        guard statuses.contains(response.status) else { return ["the status is not one of \(statuses)"] }
-        return content(response, check.resolve("#/components/responses/Problem")?["content"])
+    private static func resolved(_ value: JSONValue) -> JSONValue {
+        value["$ref"]?.text.flatMap(check.resolve) ?? value
+    }
+
+    /// An answer that belongs to no operation.
+    private static func problem(_ response: HTTPResponse, _ status: Int) -> [String] {
+        guard response.status == status else { return ["the status is not \(status)"] }
+        let answer = check.resolve("#/components/responses/Problem\(status)")
+        return headers(response, answer?["headers"]) + content(response, answer?["content"])
+    }
+
+    /// Those of HTTP itself: of the message, not of what it says.
+    private static let ofTransport = ["connection", "content-length", "content-type", "date", "transfer-encoding"]
+
+    private static func headers(_ response: HTTPResponse, _ documented: JSONValue?) -> [String] {
+        let documented = (documented?.members ?? []).map { (name: $0.name, header: resolved($0.value)) }
+        let unknown = response.headers.map(\.name).filter { name in
+            !ofTransport.contains(name.lowercased())
+                && !documented.contains { $0.name.lowercased() == name.lowercased() }
+        }
+        return unknown.map { "the header \($0) is not documented" }
+            + documented.flatMap { name, header -> [String] in
+                guard let text = response[name] else {
+                    let isPromised = header["required"] == .bool(true)
+                    return isPromised ? ["the header \(name) is documented as always there; it is missing"] : []
+                }
+                guard let schema = header["schema"] else { return ["the header \(name) has no schema"] }
+                let value = schema["type"]?.text == "integer" ? JSONValue.number(text) : .string(text)
+                return check.faults(value, schema, at: "the header \(name)")
+            }
     }
 
     private static func content(_ response: HTTPResponse, _ content: JSONValue?) -> [String] {

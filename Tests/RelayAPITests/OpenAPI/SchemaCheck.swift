@@ -70,6 +70,15 @@ struct SchemaCheck {
             let length = held.unicodeScalars.count
             let isWithin = keyword == "minLength" ? length >= limit : length <= limit
             return isWithin ? [] : ["\(place): \(keyword) is \(text); it had \(length)"]
+        case ("pattern", .string(let pattern)):
+            guard case .string(let held) = value else { return [] }
+            guard let pattern = try? Regex(pattern) else { return ["\(place): \(pattern) is no regular expression"] }
+            // By scalars, as ECMA-262 has it: a letter with its accent may be two.
+            let isMatched = held.firstMatch(of: pattern.matchingSemantics(.unicodeScalar)) != nil
+            return isMatched ? [] : ["\(place): does not match its pattern; it was \(value.sight)"]
+        case ("minItems", .number(let text)):
+            guard case .array(let elements) = value, let limit = Int(text) else { return [] }
+            return elements.count >= limit ? [] : ["\(place): minItems is \(text); it had \(elements.count)"]
         case ("format", .string(let format)):
             guard case .string(let text) = value else { return [] }
             return isOfFormat(text, format) ? [] : ["\(place): \(format) is documented; it was \(value.sight)"]
@@ -107,10 +116,12 @@ struct SchemaCheck {
 
     private func isOfFormat(_ text: String, _ format: String) -> Bool {
         switch format {
-        // RFC 3339 section 5.6, in UTC as CONTRACT promises.
+        // RFC 3339 section 5.6.
         case "date-time":
             text.wholeMatch(
-                of: /\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?Z/) != nil
+                of:
+                    /\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?(Z|[+-][0-2]\d:[0-5]\d)/
+            ) != nil
         case "uuid": text.wholeMatch(of: /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/) != nil
         default: false
         }

@@ -27,7 +27,9 @@ struct SchemaCheckTests {
             (#"[{"name":"x","age":1.0}]"#, ##"{"type":"array","items":{"$ref":"#/components/schemas/Person"}}"##),
             ("null", ##"{"anyOf":[{"$ref":"#/components/schemas/Person"},{"type":"null"}]}"##),
             (#""2026-01-31T09:05:07.250Z""#, #"{"type":"string","format":"date-time"}"#),
+            (#""2026-01-31T17:05:07+08:00""#, #"{"type":"string","format":"date-time"}"#),
             (#"{"x":1,"y":2}"#, #"{"type":"object","additionalProperties":{"type":"integer"}}"#),
+            (#"["e\u0301"]"#, #"{"minItems":1,"items":{"pattern":"^[^\\u0000-\\u001F]{2}$"}}"#),
             ("[1,{}]", "{}"),
         ])
     func good(value: String, schema: String) throws {
@@ -54,6 +56,9 @@ struct SchemaCheckTests {
                 #"{"x":"1"}"#, #"{"additionalProperties":{"type":"integer"}}"#,
                 #"$.x: integer is documented; it was "1""#
             ),
+            ("[]", #"{"minItems":1}"#, "$: minItems is 1; it had 0"),
+            (#""a\n""#, #"{"pattern":"^[^\\u0000-\\u001F]*$"}"#, "$: does not match its pattern; it was \"a\n\""),
+            (#""a""#, #"{"pattern":"("}"#, "$: ( is no regular expression"),
             ("1", #"{"oneOf":[]}"#, "$: the checker does not know oneOf"),
         ])
     func bad(value: String, schema: String, fault: String) throws {
@@ -66,7 +71,9 @@ struct SchemaCheckTests {
             DocumentCheck.faults(
                 method, path, sent: nil,
                 HTTPResponse(
-                    status: status, headers: type.map { [(name: "Content-Type", value: $0)] } ?? [],
+                    status: status,
+                    headers: [(name: "X-Request-Id", value: "a")]
+                        + (type.map { [(name: "Content-Type", value: $0)] } ?? []),
                     body: Array(body.utf8)))
         }
         let json = "application/json"
@@ -77,6 +84,30 @@ struct SchemaCheckTests {
         #expect(faults("GET", "/healthz", 418, json, "{}") == ["the status is not documented"])
         #expect(faults("DELETE", "/v1/tokens/ci", 204, nil, "") == [])
         #expect(faults("DELETE", "/v1/tokens/ci", 204, nil, "x") == ["a body is not documented"])
-        #expect(faults("GET", "/nowhere", 200, json, "{}") == ["the status is not one of [404]"])
+        #expect(faults("GET", "/nowhere", 200, json, "{}") == ["the status is not 404"])
+    }
+
+    @Test("headers that the document does not know, and those that it promises")
+    func headers() {
+        func faults(_ headers: [(name: String, value: String)], status: Int = 204) -> [String] {
+            let body = status == 204 ? "" : #"{"type":"about:blank","title":"","status":405,"detail":""}"#
+            return DocumentCheck.faults(
+                "DELETE", status == 204 ? "/v1/tokens/ci" : "/healthz", sent: nil,
+                HTTPResponse(
+                    status: status, headers: headers + [(name: "Content-Type", value: "application/problem+json")],
+                    body: Array(body.utf8)))
+        }
+        #expect(faults([("X-Request-Id", "a")]) == [])
+        #expect(faults([]) == ["the header X-Request-Id is documented as always there; it is missing"])
+        #expect(faults([("x-request-id", "a"), ("Date", "…")]) == [])
+        #expect(faults([("X-Request-Id", "a"), ("ETag", "\"1\"")]) == ["the header ETag is not documented"])
+        #expect(
+            faults([("X-Request-Id", "a b")]) == [#"the header X-Request-Id: does not match its pattern; it was "a b""#]
+        )
+        #expect(faults([("X-Request-Id", "a"), ("Allow", "GET, HEAD")], status: 405) == [])
+        #expect(
+            faults([("X-Request-Id", "a")], status: 405) == [
+                "the header Allow is documented as always there; it is missing"
+            ])
     }
 }

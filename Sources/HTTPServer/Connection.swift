@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+import Telemetry
+
+/// One client: its socket, the request in hand, and what is still to be sent. Belongs to its loop's thread.
+@safe
+final class Connection {
+    private enum Activity {
+        /// Takes in a request, or waits for one.
+        case reading
+        /// A thread that may wait has the request.
+        case working
+        /// The whole answer is on its way out.
+        case sending(isLast: Bool)
+        /// The answer is made as it goes out.
+        case streaming(any ByteSource, ResponseHead.Framing, isLast: Bool)
+        /// All is said: what still comes is dropped until the client has heard it.
+        case closing
+        case closed
+    }
+
+    let token: UInt64
+    private let socket: Int32
+    private let peer: PeerAddress
+    /// Why nobody here is let in; nil: ask on.
+    private let refusal: PeerRefusal?
+    private let tls: TLSConnection?
+    private let loop: ServerLoop
+    private var reader: RequestReader
+    /// Read and not parsed yet.
+    private var input: [UInt8] = []
+    /// The parser has more to say about what is there.
+    private var isStalled = false
+    private var exchange: Exchange?
+    private var activity = Activity.reading
+    /// What the socket did not take, and how much of its first part was sent.
+    private var unsent: [[UInt8]] = []
+    private var sentOfFirst = 0
+    /// A piece of a streamed answer is being made, or nothing is there yet.
+    private var isPieceDue = false
+    /// The client's time counts anew.
+    private var isRenewed = false
+    /// Something of what the client sends is not read.
+    private var leavesRest = false
+    private var watched = EPOLLIN.rawValue
+
+    /// Bytes up to which an answer is copied behind its head and goes out with it.
+    private static let small = 16 * 1024
+    /// Bytes of answers to requests in a row that are sent at once.
+    private static let gathered = 64 * 1024
+
+    init(
+        token: UInt64, socket: Int32, peer: PeerAddress, refusal: PeerRefusal?, tls: TLSConnection?,
+        loop: ServerLoop
+    ) {
+        self.token = token
+        self.socket = socket
+        self.peer = peer
+        self.refusal = refusal
+        self.tls = tls
+        self.loop = loop
+        reader = RequestReader(loop.context.rules)
+    }
+
+    // MARK: What happens
+
+    func ready(_ events: UInt32) {
+        var isDisturbed = false
+        switch activity {
+        case .reading where unsent.isEmpty: receive()
+        case .closing: receive()
+        case .closed: return
+        // Nobody is there any more who could be answered.
+        case _ where events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0: return close()
+        default: isDisturbed = events & EPOLLIN.rawValue != 0
+        }
+        settle(isDisturbed: isDisturbed)
+    }
+
+    /// Work is done that was handed to a thread that may wait.
+    func finished(_ result: WorkResult) {
+        if case .piece(let piece) = result {
+            isPieceDue = false
+            take(piece)
+        } else if case .working = activity, let step = exchange?.finished(result) {
+            (activity, isRenewed) = (.reading, true)
+            // What is left of the request is looked at only now.
+            isStalled = true
+            act(step)
+        }
+        settle()
+    }
+
+    /// A stream that had nothing to say is asked again.
+    func wake() {
+        isPieceDue = false
+        settle()
+    }
+
+    func timeOut() {
+        if case .reading = activity, unsent.isEmpty, reader.isInRequest || !input.isEmpty {
+            refuse(.timedOut)
+            settle()
+        } else {
+            close()
+        }
+    }
+
+    /// The server is stopping: what is begun is finished, and nothing is waited for that has not begun.
+    func leave() {
+        switch activity {
+        case .reading, .closing: close()
+        case .working, .sending, .streaming, .closed: break
+        }
+    }
+
+    /// - Parameter isSeated: whether its seat in the table is to be left.
+    func close(isSeated: Bool = true) {
+        if case .closed = activity { return }
+        activity = .closed
+        loop.out.removeAll(keepingCapacity: true)
+        (exchange, input, unsent) = (nil, [], [])
+        Glibc.close(socket)
+        loop.remove(token, isSeated: isSeated)
+    }
+
+    // MARK: In
+
+    /// Once: what is left is announced again, for TLS too, whose records fit the buffer.
+    private func receive() {
+        switch unsafe loop.buffer.withUnsafeMutableBytes({ unsafe read(into: $0) }) {
+        case .bytes where isClosing: break
+        case .bytes(let count) where input.isEmpty:
+            process(loop.buffer, 0..<count)
+        case .bytes(let count):
+            input.append(contentsOf: loop.buffer[..<count])
+            processInput()
+        case .wait: break
+        case .over: close()
+        }
+    }
+
+    @unsafe
+    private func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+        if !isClosing, let transfer = unsafe tls?.read(into: buffer) { return transfer }
+        let count = unsafe recv(socket, buffer.baseAddress, buffer.count, 0)
+        return count > 0 ? .bytes(count) : count < 0 && (errno == EAGAIN || errno == EINTR) ? .wait : .over
+    }
+
+    private var isClosing: Bool {
+        if case .closing = activity { true } else { false }
+    }
+
+    private func processInput() {
+        let bytes = input
+        input = []
+        process(bytes, 0..<bytes.count)
+    }
+
+    private func process(_ bytes: [UInt8], _ range: Range<Int>) {
+        var rest = range
+        isStalled = false
+        while case .reading = activity {
+            guard unsent.isEmpty, loop.out.count < Self.gathered else {
+                isStalled = true
+                break
+            }
+            switch reader.next(bytes, &rest) {
+            case .more:
+                isStalled = false
+                input = Array(bytes[rest])
+                return
+            case .head(let head):
+                begin(head)
+            case .body(let piece):
+                if let step = exchange?.received(bytes[piece]) { act(step) }
+            case .end:
+                if let step = exchange?.ended() { act(step) }
+            case .refused(let refusal):
+                refuse(refusal)
+            }
+        }
+        input = Array(bytes[rest])
+    }
+
+    private func begin(_ head: RequestHead) {
+        var head = head
+        (head.door, head.peer, head.refusal) = (loop.context.door, peer, refusal)
+        isRenewed = true
+        var exchange = Exchange(head, loop.context.handler.handle(head))
+        let step = exchange.begin { [work = loop.context.work] in work[$0].isFull }
+        self.exchange = exchange
+        act(step)
+    }
+
+    private func act(_ step: Exchange.Step) {
+        switch step {
+        case .read: break
+        case .invite: ResponseHead.append("HTTP/1.1 100 Continue\r\n\r\n", to: &loop.out)
+        case .work(let kind, let job):
+            activity = .working
+            loop.submit(job, kind, for: token)
+        case .answer(let response): answer(response)
+        }
+    }
+
+    // MARK: Out
+
+    /// Nothing that comes after it can be read.
+    private func refuse(_ refusal: RequestRefusal) {
+        leavesRest = true
+        if let exchange { answer(exchange.request.refuse(refusal)) } else { send(loop.context.handler.refuse(refusal)) }
+    }
+
+    private func answer(_ response: Response) {
+        guard let exchange else { return }
+        if !exchange.isComplete { leavesRest = true }
+        send(RequestMark.with(exchange.request.id) { exchange.request.conclude(response) })
+    }
+
+    /// Its head, and what there is of its body.
+    private func send(_ response: Response) {
+        let head = exchange?.head
+        let isOld = head?.isOld ?? false
+        var isLast = leavesRest || loop.isStopping || !(head?.keepsAlive ?? false)
+        var framing = ResponseHead.Framing.none
+        switch response.body {
+        case _ where response.status == 204 || response.status == 304: break
+        case .bytes(let bytes): framing = .length(bytes.count)
+        case .stream where isOld: (framing, isLast) = (.close, true)
+        case .stream: framing = .chunked
+        }
+        ResponseHead.append(
+            response, framing, date: loop.date, connection: isLast ? "close" : isOld ? "keep-alive" : nil, to: &loop.out
+        )
+        activity = .sending(isLast: isLast)
+        // RFC 9110, section 9.3.2: HEAD is GET without the content.
+        guard framing != .none, head?.method != "HEAD" else { return sent() }
+        switch response.body {
+        case .bytes(let bytes) where bytes.count <= Self.small:
+            loop.out.append(contentsOf: bytes)
+            sent()
+        case .bytes(let bytes):
+            // Not copied: it may be one for many.
+            flush()
+            unsent.append(bytes)
+        case .stream(let source):
+            activity = .streaming(source, framing, isLast: isLast)
+        }
+    }
+
+    /// The answer is out, but for what is gathered to be sent.
+    private func sent() {
+        guard case .sending(isLast: false) = activity else { return }
+        (exchange, activity, isRenewed, isStalled) = (nil, .reading, true, true)
+    }
+
+    /// The next piece of a streamed answer.
+    private func take(_ piece: BodyPiece?) {
+        guard case .streaming(_, let framing, let isLast) = activity else { return }
+        isRenewed = true
+        switch piece {
+        case .bytes(let bytes) where framing == .chunked && !bytes.isEmpty:
+            loop.out.append(contentsOf: "\(String(bytes.count, radix: 16))\r\n".utf8)
+            loop.out.append(contentsOf: bytes)
+            ResponseHead.append("\r\n", to: &loop.out)
+        case .bytes(let bytes): loop.out.append(contentsOf: bytes)
+        case .later(let milliseconds):
+            isPieceDue = true
+            loop.wake(token, after: milliseconds)
+        case .end:
+            if framing == .chunked { ResponseHead.append("0\r\n\r\n", to: &loop.out) }
+            activity = .sending(isLast: isLast)
+        case nil:
+            // What ends with the connection would pass for whole: a reset does not (socket(7), SO_LINGER).
+            var reset = linger(l_onoff: 1, l_linger: 0)
+            if framing == .close {
+                unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &reset, socklen_t(MemoryLayout<linger>.size))
+            }
+            close()
+        }
+    }
+
+    // MARK: Onwards
+
+    /// Sends what there is, and goes on with what was waiting for that; at the end of whatever has happened.
+    private func settle(isDisturbed: Bool = false) {
+        repeat { flush() } while goOn()
+        if case .closed = activity { return }
+        loop.set(token, phase, isRenewed: isRenewed)
+        isRenewed = false
+        watch(isDisturbed)
+    }
+
+    private func flush() {
+        defer { loop.out.removeAll(keepingCapacity: true) }
+        if case .closed = activity { return }
+        while let first = unsent.first {
+            guard let count = write(first, from: sentOfFirst) else { break }
+            sentOfFirst += count
+            guard sentOfFirst == first.count else { continue }
+            unsent.removeFirst()
+            sentOfFirst = 0
+        }
+        var sent = 0
+        while unsent.isEmpty, sent < loop.out.count, let count = write(loop.out, from: sent) { sent += count }
+        if sent < loop.out.count { unsent.append(Array(loop.out[sent...])) }
+    }
+
+    private func pieceWork(_ source: any ByteSource) -> @Sendable () -> WorkResult {
+        // One thread has it at a time: no piece is asked for before the last one is here.
+        nonisolated(unsafe) let source = source
+        return { [request = exchange?.request] in
+            RequestMark.with(request?.id) {
+                do {
+                    return .piece(unsafe try source.next())
+                } catch {
+                    request?.failed(error)
+                    return .piece(nil)
+                }
+            }
+        }
+    }
+
+    /// - Returns: nil where the socket takes no more.
+    private func write(_ bytes: [UInt8], from start: Int) -> Int? {
+        let transfer = unsafe bytes.withUnsafeBytes { bytes in
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
+            if let transfer = unsafe tls?.write(rest) { return transfer }
+            let count = unsafe Glibc.send(socket, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            return count >= 0 ? .bytes(count) : errno == EAGAIN || errno == EINTR ? Transfer.wait : .over
+        }
+        switch transfer {
+        case .bytes(let count): return count
+        case .wait: return nil
+        case .over:
+            close()
+            return nil
+        }
+    }
+
+    /// - Returns: whether there may be more to be sent.
+    private func goOn() -> Bool {
+        guard unsent.isEmpty else { return false }
+        switch activity {
+        case .reading where isStalled:
+            processInput()
+            return true
+        case .sending(let isLast):
+            if isLast { end() } else { sent() }
+            return !isLast
+        case .streaming(let source, _, _) where !isPieceDue:
+            isPieceDue = true
+            loop.submit(pieceWork(source), .reads, for: token)
+            return false
+        case .reading, .working, .streaming, .closing, .closed:
+            return false
+        }
+    }
+
+    /// After the last answer. Who closes while something is unread sends a reset, which "might cause the peer's TCP stack to
+    /// erase the peer's unacknowledged data before they can be read" (RFC 9112, section 9.6): our answer.
+    private func end() {
+        tls?.close()
+        guard leavesRest || !input.isEmpty else { return close() }
+        shutdown(socket, Int32(SHUT_WR))
+        (activity, exchange, input) = (.closing, nil, [])
+    }
+
+    private var phase: ConnectionTable.Phase {
+        switch activity {
+        case _ where !unsent.isEmpty: .sending
+        case .reading: reader.isInRequest ? .receiving : .idle
+        case .working, .streaming: .working
+        case .sending, .closing, .closed: .closing
+        }
+    }
+
+    /// What is read next is not asked for as long as nothing comes: that would cost two system calls for each request.
+    private func watch(_ isDisturbed: Bool) {
+        var wanted: UInt32 = 0
+        switch activity {
+        case _ where !unsent.isEmpty: wanted = EPOLLOUT.rawValue
+        case .reading, .closing: wanted = EPOLLIN.rawValue
+        case .working, .sending, .streaming, .closed: break
+        }
+        let isMissing = wanted & ~watched != 0
+        let isTooMuch = watched & ~wanted & EPOLLOUT.rawValue != 0
+        guard isMissing || isTooMuch || isDisturbed else { return }
+        watched = wanted
+        loop.watch(socket, token, wanted, EPOLL_CTL_MOD)
+    }
+}

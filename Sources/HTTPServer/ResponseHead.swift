@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// An answer's status line and fields (RFC 9112, section 4), as bytes. Pure.
+enum ResponseHead {
+    /// How the answer's end is known (RFC 9112, section 6.3).
+    enum Framing: Hashable {
+        /// By its status: 1xx, 204 and 304 have no content, and 304 says nothing of the length of what it stands for.
+        case none
+        case length(Int)
+        case chunked
+        /// By the end of the connection.
+        case close
+    }
+
+    /// - Parameters:
+    ///   - date: the field `Date` with its end of line.
+    ///   - connection: the value of the field `Connection`; nil: none.
+    static func append(
+        _ response: Response, _ framing: Framing, date: [UInt8], connection: StaticString?, to bytes: inout [UInt8]
+    ) {
+        append("HTTP/1.1 ", to: &bytes)
+        append(response.status, to: &bytes)
+        bytes.append(0x20)
+        bytes.append(contentsOf: Response.reason(response.status).utf8)
+        append("\r\n", to: &bytes)
+        bytes.append(contentsOf: date)
+        for (name, value) in response.headers {
+            // A line break in it would end the field: header injection ends here.
+            guard value.utf8.allSatisfy(HeadBuilder.isText) else { continue }
+            bytes.append(contentsOf: name.utf8)
+            append(": ", to: &bytes)
+            bytes.append(contentsOf: value.utf8)
+            append("\r\n", to: &bytes)
+        }
+        switch framing {
+        case .none, .close: break
+        case .length(let count):
+            append("Content-Length: ", to: &bytes)
+            append(count, to: &bytes)
+            append("\r\n", to: &bytes)
+        case .chunked: append("Transfer-Encoding: chunked\r\n", to: &bytes)
+        }
+        if let connection {
+            append("Connection: ", to: &bytes)
+            append(connection, to: &bytes)
+            append("\r\n", to: &bytes)
+        }
+        append("\r\n", to: &bytes)
+    }
+
+    static func append(_ text: StaticString, to bytes: inout [UInt8]) {
+        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private static func append(_ number: Int, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: String(number).utf8)
+    }
+
+    /// The field `Date` (RFC 9110, sections 5.6.7 and 6.6.1), with its end of line.
+    static func date(_ seconds: time_t) -> [UInt8] {
+        var (moment, parts) = (seconds, unsafe tm())
+        unsafe gmtime_r(&moment, &parts)
+        var text = [CChar](repeating: 0, count: 64)
+        // The names are English: nothing here calls setlocale(3).
+        let count = unsafe strftime(&text, text.count, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &parts)
+        return text.prefix(count).map { UInt8(bitPattern: $0) }
+    }
+}
+
+extension Response {
+    /// What a status is called (RFC 9110, section 15; RFC 6585), where the relay has a use for it.
+    package static func reason(_ status: Int) -> String {
+        switch status {
+        case 100: "Continue"
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 304: "Not Modified"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
+        case 409: "Conflict"
+        case 413: "Content Too Large"
+        case 414: "URI Too Long"
+        case 417: "Expectation Failed"
+        case 422: "Unprocessable Content"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 503: "Service Unavailable"
+        case 505: "HTTP Version Not Supported"
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+import RelayEngine
+import Telemetry
+import Threading
+
+/// What one thread serves: it accepts, reads, writes, and never waits for anything else. One epoll set, level-triggered.
+@safe
+final class ServerLoop {
+    /// The same for all threads of one door.
+    final class Context: Sendable {
+        let handler: any RequestHandler
+        let rules: RequestRules
+        let log: Log
+        let door: Door
+        let work: WorkQueues
+        /// The control socket's file; nil for the network, and where the socket has none.
+        let controlFile: String?
+        let certificate: CurrentTLS?
+        let counts: ConnectionCounts
+        let times: ConnectionTable.Times
+        /// Of all threads.
+        let mailboxes: [Mailbox<Event>]
+
+        init(
+            _ handler: any RequestHandler, _ settings: ServerSettings, door: Door, work: WorkQueues,
+            controlFile: String?, certificate: CurrentTLS?, mailboxes: [Mailbox<Event>]
+        ) {
+            let limits = settings.limits
+            self.handler = handler
+            rules = RequestRules(target: limits.target, head: limits.head, handed: handler.headerNames)
+            log = settings.log
+            self.door = door
+            self.work = work
+            self.controlFile = controlFile
+            self.certificate = certificate
+            self.mailboxes = mailboxes
+            counts = ConnectionCounts(total: limits.connections, perAddress: limits.connectionsPerAddress)
+            times = .init(idle: limits.idleTime, request: limits.requestTime)
+        }
+    }
+
+    enum Event: Sendable {
+        /// A connection that another thread has no room for; so many more may be asked.
+        case connection(Int32, PeerAddress, more: Int)
+        case finished(UInt64, WorkResult)
+        /// Take nothing new; what may still be on its way has so many milliseconds.
+        case stop(grace: Int64)
+    }
+
+    let context: Context
+    /// What is read lies here until it is parsed.
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    /// Answers of the connection that is being served.
+    var out: [UInt8] = []
+    private(set) var date: [UInt8] = []
+    private let listening: Int32
+    private let epoll: Int32
+    /// Of the context's.
+    private let index: Int
+    private var mailbox: Mailbox<Event> { context.mailboxes[index] }
+    private let events: UnsafeMutablePointer<epoll_event>
+    private var table: ConnectionTable
+    /// By their seats.
+    private var connections: [Connection?] = []
+    private var nextNumber: UInt64 = 0
+    /// Streams that are to be asked again.
+    private var later: [(due: Int64, token: UInt64)] = []
+    private var now = MonotonicClock.milliseconds()
+    private var second: time_t = 0
+    private var lastTick: Int64 = 0
+    private var lastReport = Int64.min / 2
+    private var acceptPace = LogPace()
+    /// The listening socket is left alone: the system has no descriptor or no memory for a connection.
+    private var isResting = false
+    /// When those that have not begun a request are let go, and when everybody is; nil: it is not stopping.
+    private var end: (begun: Int64, all: Int64)?
+    private var peak = 0
+    private var lastTrim = Int64.min / 2
+
+    private static let listenToken = UInt64.max
+    private static let mailToken = UInt64.max - 1
+    private static let capacity = 512
+    /// Milliseconds between two looks for what is due.
+    private static let tick: Int64 = 100
+    /// The same while a stream waits to be asked again.
+    private static let shortTick: Int64 = 20
+    private static let reportInterval: Int64 = 10_000
+    /// Milliseconds that the requests at work get at the end.
+    private static let patience: Int64 = 10_000
+    /// Connections that make a burst, whose memory is given back when three quarters of them have gone.
+    private static let burst = 1000
+    private static let trimInterval: Int64 = 10_000
+
+    /// - Parameters:
+    ///   - listening: a non-blocking socket, which stays the caller's.
+    ///   - epoll: an epoll set, which is the loop's from now on.
+    init(_ context: Context, _ index: Int, listening: Int32, epoll: Int32) {
+        self.context = context
+        self.listening = listening
+        self.epoll = epoll
+        self.index = index
+        unsafe events = .allocate(capacity: Self.capacity)
+        table = ConnectionTable(context.counts, context.times)
+    }
+
+    deinit {
+        unsafe events.deallocate()
+        close(epoll)
+    }
+
+    /// Returns when it was stopped and every connection has ended.
+    func run() {
+        watch(mailbox.descriptor, Self.mailToken, EPOLLIN.rawValue, EPOLL_CTL_ADD)
+        listen()
+        while end == nil || table.count > 0 {
+            let count = unsafe epoll_wait(epoll, events, Int32(Self.capacity), timeout)
+            now = MonotonicClock.milliseconds()
+            let wall = time(nil)
+            if wall != second { (second, date) = (wall, ResponseHead.date(wall)) }
+            for index in 0..<max(0, Int(count)) {
+                let (token, flags) = unsafe (events[index].data.u64, events[index].events)
+                switch token {
+                case Self.listenToken: accept()
+                case Self.mailToken: for event in mailbox.take() { take(event) }
+                default: connection(token)?.ready(flags)
+                }
+            }
+            wakeSources()
+            if now - lastTick >= Self.tick || isStopping { doWhatIsDue() }
+        }
+        for case .connection(let socket, _, _) in mailbox.close() { close(socket) }
+    }
+
+    // MARK: For connections
+
+    func submit(_ job: @escaping @Sendable () -> WorkResult, _ kind: WorkKind, for token: UInt64) {
+        context.work[kind].submit { [mailbox] in
+            let result = job()
+            mailbox.post(.finished(token, result))
+        }
+    }
+
+    func wake(_ token: UInt64, after milliseconds: Int64) {
+        later.append((isStopping ? now : now + milliseconds, token))
+    }
+
+    var isStopping: Bool { end != nil }
+
+    func set(_ token: UInt64, _ phase: ConnectionTable.Phase, isRenewed: Bool) {
+        table.set(Self.place(token), phase, isRenewed: isRenewed, now: now)
+    }
+
+    func watch(_ descriptor: Int32, _ token: UInt64, _ flags: UInt32, _ operation: Int32) {
+        var event = unsafe epoll_event(events: flags, data: epoll_data_t(u64: token))
+        _ = unsafe epoll_ctl(epoll, operation, descriptor, &event)
+    }
+
+    func remove(_ token: UInt64, isSeated: Bool) {
+        connections[Self.place(token)] = nil
+        if isSeated { table.leave(Self.place(token)) }
+    }
+
+    /// The seat is in the lower half; the upper one tells those apart that have it one after the other.
+    private static func place(_ token: UInt64) -> Int { Int(token & 0xFFFF_FFFF) }
+
+    private func connection(_ token: UInt64) -> Connection? {
+        let connection = connections[Self.place(token)]
+        return connection?.token == token ? connection : nil
+    }
+
+    // MARK: Accepting
+
+    /// Exclusively: a new connection wakes one thread, not all (epoll_ctl(2), EPOLLEXCLUSIVE).
+    private func listen() {
+        watch(listening, Self.listenToken, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, EPOLL_CTL_ADD)
+    }
+
+    private func accept() {
+        var storage = sockaddr_storage()
+        unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                // Now and then those are served that came.
+                for _ in 0..<Self.capacity {
+                    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+                    let socket = unsafe relay_accept_nonblocking(listening, address, &length)
+                    if socket >= 0 {
+                        unsafe admit(socket, PeerAddress(address), more: context.mailboxes.count - 1)
+                        continue
+                    }
+                    switch errno {
+                    case EAGAIN: return
+                    // "Already-pending network errors on the new socket": the next one may be good (accept(2)).
+                    case EINTR, ECONNABORTED, EPERM, EPROTO, ENOPROTOOPT, EOPNOTSUPP, ENETDOWN, ENETUNREACH, ENONET,
+                        EHOSTDOWN, EHOSTUNREACH:
+                        continue
+                    default: return rest(errno)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The connection that could not be taken is still announced: without a rest this would spin.
+    private func rest(_ code: Int32) {
+        watch(listening, Self.listenToken, 0, EPOLL_CTL_DEL)
+        isResting = true
+        guard let suppressed = acceptPace.next(at: now) else { return }
+        context.log(
+            .error, "cannot take connections",
+            [("door", context.door.name), ("error", SystemError.text(code)), ("untold", String(suppressed))])
+    }
+
+    /// - Parameter more: other threads that can be asked, for those that may give way are theirs too.
+    private func admit(_ socket: Int32, _ peer: PeerAddress, more: Int) {
+        let (place, leaving) = table.enter(peer, now: now)
+        for place in leaving { connections[place]?.close(isSeated: false) }
+        guard let place else {
+            let next = context.mailboxes[(index + 1) % context.mailboxes.count]
+            if more > 0, next.post(.connection(socket, peer, more: more - 1)) { return }
+            table.figures.refused += 1
+            close(socket)
+            return
+        }
+        var refusal: PeerRefusal?
+        if context.door == .control {
+            // At each connection: what is guarded against is a change of the file.
+            refusal = ControlAccess.of(file: context.controlFile).refusal(of: PeerCredentials.of(socket))
+            if let refusal { context.handler.refused(refusal) }
+        }
+        let token = nextNumber << 32 | UInt64(place)
+        nextNumber = (nextNumber + 1) & 0x7FFF_FFFF
+        peak = max(peak, table.count)
+        if place == connections.count { connections.append(nil) }
+        connections[place] = Connection(
+            token: token, socket: socket, peer: peer, refusal: refusal,
+            tls: context.certificate?.tls.connection(on: socket), loop: self)
+        watch(socket, token, EPOLLIN.rawValue, EPOLL_CTL_ADD)
+    }
+
+    // MARK: What is due
+
+    /// Milliseconds to wait for events; -1: nothing can become due before one.
+    private var timeout: Int32 {
+        if !later.isEmpty { return Int32(Self.shortTick) }
+        return table.count > 0 || isResting || isStopping || isBurstOver || table.figures != .init()
+            ? Int32(Self.tick) : -1
+    }
+
+    private func take(_ event: Event) {
+        switch event {
+        case .connection(let socket, let peer, let more):
+            if isStopping { close(socket) } else { admit(socket, peer, more: more) }
+        case .finished(let token, let result):
+            connection(token)?.finished(result)
+        case .stop(let grace):
+            watch(listening, Self.listenToken, 0, EPOLL_CTL_DEL)
+            isResting = false
+            end = (now + grace, now + Self.patience)
+            for index in later.indices { later[index].due = now }
+        }
+    }
+
+    private func wakeSources() {
+        guard later.contains(where: { $0.due <= now }) else { return }
+        let due = later.filter { $0.due <= now }
+        later.removeAll { $0.due <= now }
+        for (_, token) in due { connection(token)?.wake() }
+    }
+
+    private func doWhatIsDue() {
+        lastTick = now
+        if isResting {
+            isResting = false
+            listen()
+        }
+        for place in table.overdue(now: now) { connections[place]?.timeOut() }
+        report()
+        giveMemoryBack()
+        goOnStopping()
+    }
+
+    private func report() {
+        guard table.figures != .init(), now - lastReport >= Self.reportInterval else { return }
+        lastReport = now
+        let figures = table.takeFigures()
+        context.log(
+            .warning, "connections were cut off",
+            [
+                ("door", context.door.name), ("tooSlow", String(figures.overdue)),
+                ("toMakeRoom", String(figures.evicted)), ("noRoom", String(figures.refused)),
+                ("open", String(table.count)),
+            ])
+    }
+
+    private var isBurstOver: Bool { peak >= Self.burst && table.count < peak / 4 }
+
+    /// What many connections took is free, but the C library keeps it (malloc_trim(3)). It is a walk through the whole heap:
+    /// for another thread.
+    private func giveMemoryBack() {
+        guard isBurstOver, now - lastTrim >= Self.trimInterval else { return }
+        (peak, lastTrim) = (table.count, now)
+        context.work[.reads].submit { malloc_trim(0) }
+    }
+
+    private func goOnStopping() {
+        guard let end, now >= end.begun else { return }
+        for connection in connections { connection?.leave() }
+        guard now >= end.all, table.count > 0 else { return }
+        context.log(.warning, "connections are left open: the store does not answer")
+        for connection in connections { connection?.close() }
+    }
+}

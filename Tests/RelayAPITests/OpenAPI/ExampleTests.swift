@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import OwnThread
+import RelayEngine
+import RelayStore
+import Synchronization
+import Testing
+import UpgradeRules
+import VersionSources
+import WireFormat
+
+@testable import HTTPServer
+@testable import RelayAPI
+
+/// Readers copy the document's examples.
+@Suite("The document's requests", .ownThread)
+struct ExampleTests {
+    /// Those whose examples are a whole request: with a body, or with what a query or a header must have.
+    static let requests = DocumentCheck.entries.filter { entry in
+        let parameters = entry.operation["parameters"]?.elements ?? []
+        return entry.operation["requestBody"] != nil
+            || parameters.contains { $0["in"]?.text != "path" && $0["required"] == .bool(true) }
+    }
+
+    @Test("there are such requests, webhooks among them")
+    func some() {
+        #expect(Self.requests.count >= 13)
+        #expect(Self.requests.count { $0.path.hasPrefix("/v1/webhooks/") } == 4)
+    }
+
+    @Test("each is accepted as it stands", arguments: requests.map { "\($0.method) \($0.path)" })
+    func accepted(request: String) throws {
+        let entry = try #require(Self.requests.first { "\($0.method) \($0.path)" == request })
+        let bench = try Bench()
+        // App Store Connect's event names no version: the store is asked.
+        let lookup = LookupDouble()
+        lookup.answer.withLock { $0 = .success(StoreListing(version: try? Version("2.1.0"))) }
+        bench.control.lookup.withLock { $0 = lookup }
+        let answer = try Self.send(entry, to: bench)
+        #expect((200..<300).contains(answer.status), "\(answer.body)")
+        // What the relay holds no wish to change would pass with any body.
+        #expect(answer.text("status") != "ignored")
+        #expect(answer.number("refusedCount") ?? "0" == "0")
+    }
+
+    static func send(_ entry: DocumentCheck.Entry, to bench: Bench) throws -> Answer {
+        var path = entry.path
+        var query: [String] = []
+        var headers: [(String, String)] = []
+        for parameter in entry.operation["parameters"]?.elements ?? [] {
+            guard let name = parameter["name"]?.text else { continue }
+            guard let example = parameter["example"]?.text else {
+                #expect(parameter["required"] == .bool(false), "\(name) has no example")
+                continue
+            }
+            switch parameter["in"]?.text {
+            case "path": path.replace("{\(name)}", with: example)
+            case "query": query.append("\(name)=\(example)")
+            default: headers.append((name, example))
+            }
+        }
+        if !query.isEmpty { path += "?" + query.joined(separator: "&") }
+        let body = try entry.operation["requestBody"]?["content"]?.members.first.map { media in
+            let example = try #require(media.value["example"])
+            // Lines stand in the document as a text.
+            if let text = example.text { return text }
+            var writer = JSONWriter()
+            writer.value(example)
+            return String(decoding: writer.bytes, as: UTF8.self)
+        }
+        guard entry.path.hasPrefix("/v1/webhooks/") else {
+            return try bench.ask(entry.method, path, body, headers: headers)
+        }
+        return try bench.webhook(try #require(body), path: path, headers: headers)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let value): bool(value)
+        case .number(let text): raw(Array(text.utf8))
+        case .string(let text): string(text)
+        case .array(let elements): array(elements) { $0.value($1) }
+        case .object(let members):
+            object { writer in
+                for member in members {
+                    writer.name(member.name)
+                    writer.value(member.value)
+                }
+            }
+        }
+    }
+}
