@@ -109,7 +109,7 @@ let package = Package(
         room(
             "HTTPServer",
             [
-                "COpenSSL", "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine",
             ], touchesC: true),
         room(
             "Notifications",
@@ -150,7 +150,7 @@ let package = Package(
         room(
             "APNsSimulator",
             [
-                "CNGHTTP2", "COpenSSL", "CLinux", "Signing", "WireFormat", "RelayEngine",
+                "CNGHTTP2", "CLinux", "Signing", "WireFormat", "RelayEngine",
             ], touchesC: true),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
         .target(name: "COpenAPI", exclude: ["openapi.json"], linkerSettings: [.linkedLibrary("z")]),

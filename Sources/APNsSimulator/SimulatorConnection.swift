@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Signing
 
 /// One client: its socket, its TLS, its session. Belongs to the loop's thread.
 final class SimulatorConnection {
@@ -20,7 +21,7 @@ final class SimulatorConnection {
     let session: any SimulatorSession
     /// The epoll events it is registered for: the loop's note.
     var watched: UInt32 = 0
-    private let tls: TLSStream
+    private let tls: TLSConnection
     private let judge: RequestJudge
     private var isSilent = false
     private var output: [UInt8] = []
@@ -32,10 +33,10 @@ final class SimulatorConnection {
 
     /// Nil if there is no memory.
     init?(
-        number: UInt64, socket: consuming Descriptor, tls context: TLSContext, judge: RequestJudge,
+        number: UInt64, socket: consuming Descriptor, tls context: ServerTLS, judge: RequestJudge,
         session: any SimulatorSession
     ) {
-        guard let tls = TLSStream(context: context, socket: socket.number) else { return nil }
+        guard let tls = context.connection(on: socket.number) else { return nil }
         self.number = number
         self.socket = socket
         self.tls = tls

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import Signing
 
 /// The one thread of a simulator: epoll, connections, answers that wait for their time.
 @safe
@@ -8,7 +9,7 @@ final class SimulatorLoop {
     private let epoll: Descriptor
     private let listener: Descriptor
     private let ledger: SimulatorLedger
-    private let tls: TLSContext
+    private let tls: ServerTLS
     /// Nil in bare mode.
     private let callbacks: SessionCallbacks?
     private let judge: RequestJudge
@@ -36,7 +37,7 @@ final class SimulatorLoop {
 
     init(
         _ configuration: SimulatorConfiguration, listener: consuming Descriptor, ledger: SimulatorLedger,
-        journal: FaultJournal, tls: TLSContext
+        journal: FaultJournal, tls: ServerTLS
     ) throws {
         self.listener = listener
         self.ledger = ledger

@@ -70,8 +70,8 @@ static inline int relay_select_alpn(SSL *_Nonnull ssl, const unsigned char *_Nul
                ? SSL_TLSEXT_ERR_OK
                : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
-static inline void relay_SSL_CTX_speak_http1(SSL_CTX *_Nonnull context) {
-    SSL_CTX_set_alpn_select_cb(context, relay_select_alpn, (void *)"\x08http/1.1");
+static inline void relay_SSL_CTX_speak(SSL_CTX *_Nonnull context, int http2) {
+    SSL_CTX_set_alpn_select_cb(context, relay_select_alpn, http2 ? "\x02h2" : "\x08http/1.1");
 }
 // What a server of many connections wants beside: an idle one gives its buffers back, nobody renegotiates, and a client that
 // hangs up without close_notify has ended (SSL_CTX_set_options(3)); tickets make resumption need no memory here.

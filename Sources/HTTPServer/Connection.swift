@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import Signing
 import Telemetry
 
 /// One client: its socket, the request in hand, and what is still to be sent. Belongs to its loop's thread.
@@ -60,7 +61,7 @@ final class Connection {
         self.refusal = refusal
         self.tls = tls
         self.loop = loop
-        reader = RequestReader(loop.context.rules)
+        reader = RequestReader(loop.listener.rules)
     }
 
     // MARK: What happens
@@ -69,7 +70,7 @@ final class Connection {
         var isDisturbed = false
         switch activity {
         case .reading where unsent.isEmpty: receive()
-        case .closing: receive()
+        case .closing: receive(isDropped: true)
         case .closed: return
         // Nobody is there any more who could be answered.
         case _ where events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0: return close()
@@ -128,39 +129,30 @@ final class Connection {
     // MARK: In
 
     /// Once: what is left is announced again, for TLS too, whose records fit the buffer.
-    private func receive() {
-        switch unsafe loop.buffer.withUnsafeMutableBytes({ unsafe read(into: $0) }) {
-        case .bytes where isClosing: break
-        case .bytes(let count) where input.isEmpty:
-            process(loop.buffer, 0..<count)
+    ///
+    /// - Parameter isDropped: as it is on the socket, without a look at it.
+    private func receive(isDropped: Bool = false) {
+        switch unsafe loop.buffer.withUnsafeMutableBytes({ unsafe read(into: $0, isDropped) }) {
+        case .bytes where isDropped: break
         case .bytes(let count):
-            input.append(contentsOf: loop.buffer[..<count])
+            input += loop.buffer[..<count]
             processInput()
-        case .wait: break
+        case .wantsRead, .wantsWrite: break
         case .over: close()
         }
     }
 
     @unsafe
-    private func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
-        if !isClosing, let transfer = unsafe tls?.read(into: buffer) { return transfer }
+    private func read(into buffer: UnsafeMutableRawBufferPointer, _ isDropped: Bool) -> TLSConnection.Outcome {
+        if !isDropped, let transfer = unsafe tls?.read(into: buffer) { return transfer }
         let count = unsafe recv(socket, buffer.baseAddress, buffer.count, 0)
-        return count > 0 ? .bytes(count) : count < 0 && (errno == EAGAIN || errno == EINTR) ? .wait : .over
-    }
-
-    private var isClosing: Bool {
-        if case .closing = activity { true } else { false }
+        return count > 0 ? .bytes(count) : count < 0 && (errno == EAGAIN || errno == EINTR) ? .wantsRead : .over
     }
 
     private func processInput() {
         let bytes = input
-        input = []
-        process(bytes, 0..<bytes.count)
-    }
-
-    private func process(_ bytes: [UInt8], _ range: Range<Int>) {
-        var rest = range
-        isStalled = false
+        var rest = bytes.indices
+        (input, isStalled) = ([], false)
         while case .reading = activity {
             guard unsent.isEmpty, loop.out.count < Self.gathered else {
                 isStalled = true
@@ -186,10 +178,10 @@ final class Connection {
 
     private func begin(_ head: RequestHead) {
         var head = head
-        (head.door, head.peer, head.refusal) = (loop.context.door, peer, refusal)
+        (head.door, head.peer, head.refusal) = (loop.listener.door, peer, refusal)
         isRenewed = true
-        var exchange = Exchange(head, loop.context.handler.handle(head))
-        let step = exchange.begin { [work = loop.context.work] in work[$0].isFull }
+        var exchange = Exchange(head, loop.listener.handler.handle(head))
+        let step = exchange.begin { [work = loop.listener.work] in work[$0].isFull }
         self.exchange = exchange
         act(step)
     }
@@ -197,7 +189,7 @@ final class Connection {
     private func act(_ step: Exchange.Step) {
         switch step {
         case .read: break
-        case .invite: ResponseHead.append("HTTP/1.1 100 Continue\r\n\r\n", to: &loop.out)
+        case .invite: loop.out += "HTTP/1.1 100 Continue\r\n\r\n".utf8
         case .work(let kind, let job):
             activity = .working
             loop.submit(job, kind, for: token)
@@ -210,7 +202,11 @@ final class Connection {
     /// Nothing that comes after it can be read.
     private func refuse(_ refusal: RequestRefusal) {
         leavesRest = true
-        if let exchange { answer(exchange.request.refuse(refusal)) } else { send(loop.context.handler.refuse(refusal)) }
+        if let exchange {
+            answer(exchange.request.refuse(refusal))
+        } else {
+            send(loop.listener.handler.refuse(refusal))
+        }
     }
 
     private func answer(_ response: Response) {
@@ -239,7 +235,7 @@ final class Connection {
         guard framing != .none, head?.method != "HEAD" else { return sent() }
         switch response.body {
         case .bytes(let bytes) where bytes.count <= Self.small:
-            loop.out.append(contentsOf: bytes)
+            loop.out += bytes
             sent()
         case .bytes(let bytes):
             // Not copied: it may be one for many.
@@ -262,15 +258,15 @@ final class Connection {
         isRenewed = true
         switch piece {
         case .bytes(let bytes) where framing == .chunked && !bytes.isEmpty:
-            loop.out.append(contentsOf: "\(String(bytes.count, radix: 16))\r\n".utf8)
-            loop.out.append(contentsOf: bytes)
-            ResponseHead.append("\r\n", to: &loop.out)
-        case .bytes(let bytes): loop.out.append(contentsOf: bytes)
+            loop.out += "\(String(bytes.count, radix: 16))\r\n".utf8
+            loop.out += bytes
+            loop.out += "\r\n".utf8
+        case .bytes(let bytes): loop.out += bytes
         case .later(let milliseconds):
             isPieceDue = true
             loop.wake(token, after: milliseconds)
         case .end:
-            if framing == .chunked { ResponseHead.append("0\r\n\r\n", to: &loop.out) }
+            if framing == .chunked { loop.out += "0\r\n\r\n".utf8 }
             activity = .sending(isLast: isLast)
         case nil:
             // What ends with the connection would pass for whole: a reset does not (socket(7), SO_LINGER).
@@ -329,11 +325,12 @@ final class Connection {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...])
             if let transfer = unsafe tls?.write(rest) { return transfer }
             let count = unsafe Glibc.send(socket, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-            return count >= 0 ? .bytes(count) : errno == EAGAIN || errno == EINTR ? Transfer.wait : .over
+            return count >= 0
+                ? .bytes(count) : errno == EAGAIN || errno == EINTR ? TLSConnection.Outcome.wantsWrite : .over
         }
         switch transfer {
         case .bytes(let count): return count
-        case .wait: return nil
+        case .wantsRead, .wantsWrite: return nil
         case .over:
             close()
             return nil

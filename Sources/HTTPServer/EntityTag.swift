@@ -41,9 +41,6 @@ package struct PreparedContent: Sendable {
     /// The same in gzip (RFC 1952), where that is worth it. Another form of it has another tag (RFC 9110, section 8.8.3.3).
     private let compressed: Form?
 
-    package var bytes: [UInt8] { plain.bytes }
-    package var tag: EntityTag { plain.tag }
-
     /// - Parameter compressed: the same bytes in gzip.
     package init(_ bytes: [UInt8], compressed: [UInt8]? = nil) {
         plain = Form(bytes)

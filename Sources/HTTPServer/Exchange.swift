@@ -16,17 +16,15 @@ struct Exchange {
 
     /// So much of an unwanted body is read and dropped before it is answered, so that the connection goes on. Bytes.
     static let patience: Int64 = 1024 * 1024
-    /// So much of a body is waited for before anything is decided: then one trip to a thread that may wait does both. What has
-    /// no more than this would be read before it is answered in any case. Bytes.
-    static let small = 4096
+    /// A body of so much is waited for before anything is decided: then one trip to a thread that may wait does both. It would
+    /// be read before it is answered in any case. Bytes.
+    static let small: Int64 = 4096
     /// So much of a stream is handed on at once. Bytes.
     static let piece = 128 * 1024
 
     private enum State {
-        /// The decision waits for the rest of a small body, or for its having turned out not to be small.
+        /// The decision waits for a small body.
         case gathering([UInt8], admit: @Sendable () -> Admission)
-        /// With what was gathered of a body that was not small.
-        case deciding([UInt8])
         case collecting([UInt8], limit: Int, finish: @Sendable ([UInt8]) -> Response)
         case streaming(any BodyConsumer, waiting: [UInt8])
         case dropping(Response, seen: Int64)
@@ -59,9 +57,9 @@ struct Exchange {
             return decline(request.refuse(.busy))
         case .work(let kind, let admit):
             self.kind = kind
-            // Who asks whether to send the body is told by the decision; so is who announces a large one.
-            guard !head.expectsContinue, declared <= Int64(Self.small) else {
-                return work(.deciding([])) { .admission(admit()) }
+            // Who asks whether to send the body is told by the decision; so is who announces a large one, or no length.
+            guard !head.expectsContinue, head.body != .chunked, declared <= Self.small else {
+                return work { .admission(admit()) }
             }
             state = .gathering([], admit: admit)
             return .read
@@ -74,7 +72,6 @@ struct Exchange {
         case .gathering(var body, let admit):
             state = .working  // So that the body has one owner and grows in place.
             body.append(contentsOf: bytes)
-            guard body.count <= Self.small else { return work(.deciding(body)) { .admission(admit()) } }
             state = .gathering(body, admit: admit)
         case .collecting(var body, let limit, let finish):
             state = .working
@@ -89,7 +86,7 @@ struct Exchange {
         case .dropping(let response, let seen):
             state = .dropping(response, seen: seen + Int64(bytes.count))
             if seen + Int64(bytes.count) > Self.patience { return .answer(response) }
-        case .deciding, .working:
+        case .working:
             break
         }
         return .read
@@ -107,7 +104,7 @@ struct Exchange {
             return hand(waiting, to: consumer)
         case .dropping(let response, _):
             return .answer(response)
-        case .deciding, .working:
+        case .working:
             return .read
         }
     }
@@ -116,8 +113,7 @@ struct Exchange {
     mutating func finished(_ result: WorkResult) -> Step {
         switch result {
         case .admission(let admission):
-            guard case .deciding(let gathered) = state else { return .read }
-            return settle(admission, gathered)
+            return settle(admission)
         case .consumed(let consumer):
             state = .streaming(consumer, waiting: [])
             return .read
@@ -130,12 +126,12 @@ struct Exchange {
 
     // MARK: Steps
 
-    private mutating func work(_ state: State = .working, _ job: @escaping @Sendable () -> WorkResult) -> Step {
-        self.state = state
+    private mutating func work(_ job: @escaping @Sendable () -> WorkResult) -> Step {
+        state = .working
         return .work(kind) { [id = request.id] in RequestMark.with(id, job) }
     }
 
-    private mutating func settle(_ admission: Admission, _ gathered: [UInt8]) -> Step {
+    private mutating func settle(_ admission: Admission) -> Step {
         switch admission {
         case .answer(let response):
             return decline(response)
@@ -146,7 +142,6 @@ struct Exchange {
         case .stream(let consumer):
             state = .streaming(consumer, waiting: [])
         }
-        if !gathered.isEmpty { return received(gathered[...]) }
         return head.expectsContinue ? .invite : .read
     }
 

@@ -17,7 +17,8 @@ package final class HTTPService: Sendable {
         var control: HTTPListener?
         var controlSocket: ListenSocket.Control?
         var work: WorkQueues?
-        var certificate: CurrentTLS?
+        /// What TLS is spoken with; nil: plain HTTP.
+        var identity: ServerIdentity?
     }
 
     package init(_ settings: ServerSettings) {
@@ -33,20 +34,33 @@ package final class HTTPService: Sendable {
     /// - Returns: whether it is another one.
     /// - Throws: `ServerStartError.badCertificate`; then the old one stays.
     package func exchange(identity: ServerIdentity) throws -> Bool {
-        try state.withLock { $0.certificate }?.exchange(for: identity) ?? false
+        try state.withLock { state in
+            guard let network = state.network, let old = state.identity, old != identity else { return false }
+            network.exchange(try Self.tls(identity))
+            state.identity = identity
+            return true
+        }
+    }
+
+    private static func tls(_ identity: ServerIdentity) throws(ServerStartError) -> ServerTLS {
+        do {
+            return try ServerTLS(chain: identity.chain, privateKey: identity.privateKey, .http1)
+        } catch {
+            throw ServerStartError(.badCertificate, "listen.tls: \(error)")
+        }
     }
 
     /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.
     package var port: UInt16? { state.withLock { $0.port } }
 
     /// - Parameter handler: kept until `stop`.
-    /// - Throws: `ServerStartError`; then nothing listens.
+    /// - Throws: `ServerStartError`, or `SystemError` where there is no thread for it; then nothing listens.
     package func start(_ handler: any RequestHandler) throws {
         do {
             try state.withLock { state in
                 let work = WorkQueues()
                 state.work = work
-                state.certificate = try settings.identity.map { try CurrentTLS($0) }
+                state.identity = settings.identity
                 // The control socket first: it finds out whether another daemon is running, which says more than
                 // "address in use".
                 if let socket = settings.handed.control {
@@ -62,7 +76,8 @@ package final class HTTPService: Sendable {
                 if let socket = network {
                     state.port = ListenSocket.port(of: socket)
                     state.network = try HTTPListener(
-                        socket: socket, door: .network, handler, settings, work, certificate: state.certificate,
+                        socket: socket, door: .network, handler, settings, work,
+                        tls: try settings.identity.map { try Self.tls($0) },
                         isHanded: settings.handed.network != nil)
                 }
             }

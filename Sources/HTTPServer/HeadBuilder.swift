@@ -90,10 +90,10 @@ struct HeadBuilder {
             guard Self.equal(value, "chunked") else { throw .unknownCoding }
             isChunked = true
         default:
-            guard let field = rules.handed.first(where: { Self.equal(name, $0.bytes) }) else { return }
+            guard let field = rules.handed.first(where: { Self.equal(name, $0) }) else { return }
             // Two credentials: which of them counts is what two readers may see differently.
-            if field.name == "authorization", head.headers[field.name] != nil { throw .repeatedField(field.name) }
-            head.headers.append(field.name, String(decoding: value, as: UTF8.self))
+            if field == "authorization", head.headers[field] != nil { throw .repeatedField(field) }
+            head.headers.append(field, String(decoding: value, as: UTF8.self))
         }
     }
 
@@ -160,12 +160,8 @@ struct HeadBuilder {
     }
 
     /// - Parameter other: in lower case.
-    private static func equal(_ text: ArraySlice<UInt8>, _ other: some Collection<UInt8>) -> Bool {
-        text.count == other.count
-            && zip(text, other).allSatisfy { $0 == $1 || $0 | 0x20 == $1 && (0x61...0x7A).contains($1) }
-    }
-
-    private static func equal(_ text: ArraySlice<UInt8>, _ other: StaticString) -> Bool {
-        unsafe equal(text, UnsafeBufferPointer(start: other.utf8Start, count: other.utf8CodeUnitCount))
+    private static func equal(_ text: ArraySlice<UInt8>, _ other: String) -> Bool {
+        text.count == other.utf8.count
+            && zip(text, other.utf8).allSatisfy { $0 == $1 || $0 | 0x20 == $1 && (0x61...0x7A).contains($1) }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Threading
 
 /// Makes the sockets that the API listens on, and says why where it cannot.
 enum ListenSocket {
@@ -181,13 +182,5 @@ enum ListenSocket {
         ServerStartError(
             .failed, "cannot make the control socket \(path): \(SystemError.text(code))",
             hint: code == ENOENT ? "Make its directory first" : nil)
-    }
-}
-
-enum SystemError {
-    /// The system's own words for an errno. glibc's strerror keeps its buffer per thread since 2.32.
-    static func text(_ code: Int32) -> String {
-        guard let text = unsafe strerror(code) else { return "error \(code)" }
-        return unsafe String(cString: text)
     }
 }

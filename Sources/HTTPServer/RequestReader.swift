@@ -184,13 +184,12 @@ final class RequestRules: Sendable {
     /// Fields of one head. A browser sends some thirty.
     let fields = 512
     /// Those that the handler reads: in lower case.
-    let handed: [(name: String, bytes: [UInt8])]
+    let handed: [String]
     let targetTooLong: RequestRefusal
     let headTooLarge: RequestRefusal
 
     init(target: Int, head: Int, handed: [String]) {
-        (self.target, self.head) = (target, head)
+        (self.target, self.head, self.handed) = (target, head, handed)
         (targetTooLong, headTooLarge) = (.targetTooLong(limit: target), .headTooLarge(limit: head))
-        self.handed = handed.map { ($0, Array($0.utf8)) }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import WireFormat
 
 /// A request's target cut into its parts, each decoded once and after the cutting, so that an encoded slash stays inside
 /// its segment.
@@ -55,7 +56,7 @@ package struct RequestTarget: Hashable, Sendable {
         while let byte = rest.next() {
             switch byte {
             case UInt8(ascii: "%"):
-                guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue) else {
+                guard let high = rest.next().flatMap(Hex.value), let low = rest.next().flatMap(Hex.value) else {
                     return nil
                 }
                 bytes.append(high << 4 | low)
@@ -67,14 +68,5 @@ package struct RequestTarget: Hashable, Sendable {
         }
         guard !bytes.contains(0) else { return nil }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func hexValue(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 48...57: byte - 48
-        case 65...70: byte - 55
-        case 97...102: byte - 87
-        default: nil
-        }
     }
 }

@@ -17,44 +17,33 @@ enum ResponseHead {
     ///   - date: the field `Date` with its end of line.
     ///   - connection: the value of the field `Connection`; nil: none.
     static func append(
-        _ response: Response, _ framing: Framing, date: [UInt8], connection: StaticString?, to bytes: inout [UInt8]
+        _ response: Response, _ framing: Framing, date: [UInt8], connection: String?, to bytes: inout [UInt8]
     ) {
-        append("HTTP/1.1 ", to: &bytes)
-        append(response.status, to: &bytes)
-        bytes.append(0x20)
-        bytes.append(contentsOf: Response.reason(response.status).utf8)
-        append("\r\n", to: &bytes)
-        bytes.append(contentsOf: date)
+        bytes += "HTTP/1.1 ".utf8
+        bytes += String(response.status).utf8
+        bytes += " ".utf8
+        bytes += Response.reason(response.status).utf8
+        bytes += "\r\n".utf8
+        bytes += date
         for (name, value) in response.headers {
             // A line break in it would end the field: header injection ends here.
             guard value.utf8.allSatisfy(HeadBuilder.isText) else { continue }
-            bytes.append(contentsOf: name.utf8)
-            append(": ", to: &bytes)
-            bytes.append(contentsOf: value.utf8)
-            append("\r\n", to: &bytes)
+            append(name, value, to: &bytes)
         }
         switch framing {
         case .none, .close: break
-        case .length(let count):
-            append("Content-Length: ", to: &bytes)
-            append(count, to: &bytes)
-            append("\r\n", to: &bytes)
-        case .chunked: append("Transfer-Encoding: chunked\r\n", to: &bytes)
+        case .length(let count): append("Content-Length", String(count), to: &bytes)
+        case .chunked: append("Transfer-Encoding", "chunked", to: &bytes)
         }
-        if let connection {
-            append("Connection: ", to: &bytes)
-            append(connection, to: &bytes)
-            append("\r\n", to: &bytes)
-        }
-        append("\r\n", to: &bytes)
+        if let connection { append("Connection", connection, to: &bytes) }
+        bytes += "\r\n".utf8
     }
 
-    static func append(_ text: StaticString, to bytes: inout [UInt8]) {
-        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    private static func append(_ number: Int, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: String(number).utf8)
+    private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
+        bytes += name.utf8
+        bytes += ": ".utf8
+        bytes += value.utf8
+        bytes += "\r\n".utf8
     }
 
     /// The field `Date` (RFC 9110, sections 5.6.7 and 6.6.1), with its end of line.

@@ -2,66 +2,36 @@
 import CLinux
 import Glibc
 import RelayEngine
+import Signing
 import Telemetry
 import Threading
 
 /// What one thread serves: it accepts, reads, writes, and never waits for anything else. One epoll set, level-triggered.
 @safe
 final class ServerLoop {
-    /// The same for all threads of one door.
-    final class Context: Sendable {
-        let handler: any RequestHandler
-        let rules: RequestRules
-        let log: Log
-        let door: Door
-        let work: WorkQueues
-        /// The control socket's file; nil for the network, and where the socket has none.
-        let controlFile: String?
-        let certificate: CurrentTLS?
-        let counts: ConnectionCounts
-        let times: ConnectionTable.Times
-        /// Of all threads.
-        let mailboxes: [Mailbox<Event>]
-
-        init(
-            _ handler: any RequestHandler, _ settings: ServerSettings, door: Door, work: WorkQueues,
-            controlFile: String?, certificate: CurrentTLS?, mailboxes: [Mailbox<Event>]
-        ) {
-            let limits = settings.limits
-            self.handler = handler
-            rules = RequestRules(target: limits.target, head: limits.head, handed: handler.headerNames)
-            log = settings.log
-            self.door = door
-            self.work = work
-            self.controlFile = controlFile
-            self.certificate = certificate
-            self.mailboxes = mailboxes
-            counts = ConnectionCounts(total: limits.connections, perAddress: limits.connectionsPerAddress)
-            times = .init(idle: limits.idleTime, request: limits.requestTime)
-        }
-    }
-
     enum Event: Sendable {
         /// A connection that another thread has no room for; so many more may be asked.
         case connection(Int32, PeerAddress, more: Int)
         case finished(UInt64, WorkResult)
+        /// What TLS is spoken with from now on.
+        case certificate(ServerTLS)
         /// Take nothing new; what may still be on its way has so many milliseconds.
         case stop(grace: Int64)
     }
 
-    let context: Context
+    let listener: HTTPListener
     /// What is read lies here until it is parsed.
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     /// Answers of the connection that is being served.
     var out: [UInt8] = []
     private(set) var date: [UInt8] = []
-    private let listening: Int32
     private let epoll: Int32
-    /// Of the context's.
+    /// Of the listener's threads.
     private let index: Int
-    private var mailbox: Mailbox<Event> { context.mailboxes[index] }
+    private var mailbox: Mailbox<Event> { listener.mailboxes[index] }
     private let events: UnsafeMutablePointer<epoll_event>
     private var table: ConnectionTable
+    private var tls: ServerTLS?
     /// By their seats.
     private var connections: [Connection?] = []
     private var nextNumber: UInt64 = 0
@@ -93,16 +63,12 @@ final class ServerLoop {
     private static let burst = 1000
     private static let trimInterval: Int64 = 10_000
 
-    /// - Parameters:
-    ///   - listening: a non-blocking socket, which stays the caller's.
-    ///   - epoll: an epoll set, which is the loop's from now on.
-    init(_ context: Context, _ index: Int, listening: Int32, epoll: Int32) {
-        self.context = context
-        self.listening = listening
-        self.epoll = epoll
-        self.index = index
+    /// - Parameter epoll: an epoll set, which is the loop's from now on.
+    init(_ listener: HTTPListener, _ index: Int, epoll: Int32, tls: ServerTLS?) {
+        let limits = listener.settings.limits
+        (self.listener, self.index, self.epoll, self.tls) = (listener, index, epoll, tls)
         unsafe events = .allocate(capacity: Self.capacity)
-        table = ConnectionTable(context.counts, context.times)
+        table = ConnectionTable(listener.counts, .init(idle: limits.idleTime, request: limits.requestTime))
     }
 
     deinit {
@@ -136,7 +102,7 @@ final class ServerLoop {
     // MARK: For connections
 
     func submit(_ job: @escaping @Sendable () -> WorkResult, _ kind: WorkKind, for token: UInt64) {
-        context.work[kind].submit { [mailbox] in
+        listener.work[kind].submit { [mailbox] in
             let result = job()
             mailbox.post(.finished(token, result))
         }
@@ -174,7 +140,7 @@ final class ServerLoop {
 
     /// Exclusively: a new connection wakes one thread, not all (epoll_ctl(2), EPOLLEXCLUSIVE).
     private func listen() {
-        watch(listening, Self.listenToken, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, EPOLL_CTL_ADD)
+        watch(listener.socket, Self.listenToken, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, EPOLL_CTL_ADD)
     }
 
     private func accept() {
@@ -184,9 +150,9 @@ final class ServerLoop {
                 // Now and then those are served that came.
                 for _ in 0..<Self.capacity {
                     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-                    let socket = unsafe relay_accept_nonblocking(listening, address, &length)
+                    let socket = unsafe relay_accept_nonblocking(listener.socket, address, &length)
                     if socket >= 0 {
-                        unsafe admit(socket, PeerAddress(address), more: context.mailboxes.count - 1)
+                        unsafe admit(socket, PeerAddress(address), more: listener.mailboxes.count - 1)
                         continue
                     }
                     switch errno {
@@ -204,12 +170,12 @@ final class ServerLoop {
 
     /// The connection that could not be taken is still announced: without a rest this would spin.
     private func rest(_ code: Int32) {
-        watch(listening, Self.listenToken, 0, EPOLL_CTL_DEL)
+        watch(listener.socket, Self.listenToken, 0, EPOLL_CTL_DEL)
         isResting = true
         guard let suppressed = acceptPace.next(at: now) else { return }
-        context.log(
+        listener.settings.log(
             .error, "cannot take connections",
-            [("door", context.door.name), ("error", SystemError.text(code)), ("untold", String(suppressed))])
+            [("door", listener.door.name), ("error", SystemError.text(code)), ("untold", String(suppressed))])
     }
 
     /// - Parameter more: other threads that can be asked, for those that may give way are theirs too.
@@ -217,17 +183,17 @@ final class ServerLoop {
         let (place, leaving) = table.enter(peer, now: now)
         for place in leaving { connections[place]?.close(isSeated: false) }
         guard let place else {
-            let next = context.mailboxes[(index + 1) % context.mailboxes.count]
+            let next = listener.mailboxes[(index + 1) % listener.mailboxes.count]
             if more > 0, next.post(.connection(socket, peer, more: more - 1)) { return }
             table.figures.refused += 1
             close(socket)
             return
         }
         var refusal: PeerRefusal?
-        if context.door == .control {
+        if listener.door == .control {
             // At each connection: what is guarded against is a change of the file.
-            refusal = ControlAccess.of(file: context.controlFile).refusal(of: PeerCredentials.of(socket))
-            if let refusal { context.handler.refused(refusal) }
+            refusal = ControlAccess.of(file: listener.controlFile).refusal(of: PeerCredentials.of(socket))
+            if let refusal { listener.handler.refused(refusal) }
         }
         let token = nextNumber << 32 | UInt64(place)
         nextNumber = (nextNumber + 1) & 0x7FFF_FFFF
@@ -235,7 +201,7 @@ final class ServerLoop {
         if place == connections.count { connections.append(nil) }
         connections[place] = Connection(
             token: token, socket: socket, peer: peer, refusal: refusal,
-            tls: context.certificate?.tls.connection(on: socket), loop: self)
+            tls: tls?.connection(on: socket), loop: self)
         watch(socket, token, EPOLLIN.rawValue, EPOLL_CTL_ADD)
     }
 
@@ -254,8 +220,10 @@ final class ServerLoop {
             if isStopping { close(socket) } else { admit(socket, peer, more: more) }
         case .finished(let token, let result):
             connection(token)?.finished(result)
+        case .certificate(let tls):
+            self.tls = tls
         case .stop(let grace):
-            watch(listening, Self.listenToken, 0, EPOLL_CTL_DEL)
+            watch(listener.socket, Self.listenToken, 0, EPOLL_CTL_DEL)
             isResting = false
             end = (now + grace, now + Self.patience)
             for index in later.indices { later[index].due = now }
@@ -285,10 +253,10 @@ final class ServerLoop {
         guard table.figures != .init(), now - lastReport >= Self.reportInterval else { return }
         lastReport = now
         let figures = table.takeFigures()
-        context.log(
+        listener.settings.log(
             .warning, "connections were cut off",
             [
-                ("door", context.door.name), ("tooSlow", String(figures.overdue)),
+                ("door", listener.door.name), ("tooSlow", String(figures.overdue)),
                 ("toMakeRoom", String(figures.evicted)), ("noRoom", String(figures.refused)),
                 ("open", String(table.count)),
             ])
@@ -301,14 +269,14 @@ final class ServerLoop {
     private func giveMemoryBack() {
         guard isBurstOver, now - lastTrim >= Self.trimInterval else { return }
         (peak, lastTrim) = (table.count, now)
-        context.work[.reads].submit { malloc_trim(0) }
+        listener.work[.reads].submit { malloc_trim(0) }
     }
 
     private func goOnStopping() {
         guard let end, now >= end.begun else { return }
         for connection in connections { connection?.leave() }
         guard now >= end.all, table.count > 0 else { return }
-        context.log(.warning, "connections are left open: the store does not answer")
+        listener.settings.log(.warning, "connections are left open: the store does not answer")
         for connection in connections { connection?.close() }
     }
 }

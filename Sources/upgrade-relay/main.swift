@@ -9,10 +9,8 @@ import Terminal
 extension CommandTree {
     /// Every command of the tool, in the order of the overview.
     static let all = CommandTree(
-        commands: [
-            CommandEntry(ServeCommand.self), CommandEntry(DemoCommand.self), CommandEntry(CheckConfigCommand.self),
-            CommandEntry(SimulateAPNsCommand.self),
-        ] + client, hidden: [CommandEntry(GenerateCommand.self)], leadingOptions: ConnectionOptions.specs)
+        commands: [.serve, .demo, .checkConfig, .simulateAPNs] + client, hidden: [.generate],
+        leadingOptions: ConnectionOptions.specs)
 }
 
 // Threads that dial are not waited for at the end.

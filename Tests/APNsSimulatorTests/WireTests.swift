@@ -252,7 +252,7 @@ import Testing
         configuration.certificate = .files(chain: chain.path, key: key.path)
         #expect(try APNsSimulator(configuration).trustedCertificatePath == nil)
         configuration.certificate = .files(chain: key.path, key: key.path)
-        #expect(throws: SimulatorError.self) { try APNsSimulator(configuration) }
+        #expect(throws: SigningError.self) { try APNsSimulator(configuration) }
         configuration.certificate = .files(chain: chain.path, key: "/nowhere")
         let error = try #require(throws: SimulatorError.self) { try APNsSimulator(configuration) }
         #expect(error.description.contains("/nowhere"))

@@ -118,8 +118,13 @@ import Testing
         #expect(fields["state"] == "cancelled")
         for name in ["created", "finished"] { #expect(fields[name]?.hasSuffix("Z") == true, "\(name)") }
         #expect(rows(shown.out).contains(["audience", "3", "100%"]))
-        let list = rows(await daemon.run("campaigns list").out)
+        var list = rows(await daemon.run("campaigns list").out)
         #expect(list.count == 2)
+        // What was in flight when it was cancelled still settles.
+        let deadline = ContinuousClock.now + .seconds(30)
+        while list.last?.contains("100%") != true, ContinuousClock.now < deadline {
+            list = rows(await daemon.run("campaigns list").out)
+        }
         #expect(
             list.last.map { Array($0.prefix(7)) } == [id, RealDaemon.app, "ios", "2.0.0", "cancelled", "3", "100%"])
         let deliveries = rows(await daemon.run("deliveries --campaign \(id)").out)

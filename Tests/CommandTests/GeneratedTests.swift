@@ -13,7 +13,7 @@ import Testing
     private static let specs = CommandTree.all.commands.map { $0.spec }
 
     @Test func `Every command and every option is in the manual`() {
-        let text = GenerateCommand.text(.man, of: .all).replacing("\\-", with: "-")
+        let text = Generated.man.text(of: .all).replacing("\\-", with: "-")
         for spec in Self.specs {
             for word in spec.path { #expect(text.contains(word), "\(word)") }
             for option in spec.options { #expect(text.contains("--\(option.name)"), "\(spec.name) --\(option.name)") }
@@ -48,7 +48,7 @@ import Testing
 
     /// What bash proposes for a line, by the real bash.
     private func complete(_ lines: [[String]]) throws -> [Set<String>] {
-        var script = GenerateCommand.text(.bash, of: .all) + "compopt() { :; }\n"
+        var script = Generated.bash.text(of: .all) + "compopt() { :; }\n"
         for words in lines {
             let list = words.map { "'\($0)'" }.joined(separator: " ")
             script += "COMP_WORDS=(upgrade-relay \(list)); COMP_CWORD=\(words.count); COMPREPLY=()\n"
@@ -91,13 +91,13 @@ import Testing
             "words=(upgrade-relay \(words.map { "'\($0)'" }.joined(separator: " "))); CURRENT=\(words.count + 1); _upgrade_relay\n"
         }
         let text = try output(
-            of: "zsh", ["-f", "-s"], stubs + GenerateCommand.text(.zsh, of: .all) + calls.joined())
+            of: "zsh", ["-f", "-s"], stubs + Generated.zsh.text(of: .all) + calls.joined())
         #expect(text == "\nwatch:Follows a campaign until it ends\nfiles\n\n")
     }
 
     @Test func `fish proposes each word with its meaning`() throws {
         let script =
-            GenerateCommand.text(.fish, of: .all) + """
+            Generated.fish.text(of: .all) + """
                 complete -C 'upgrade-relay campaigns w'
                 complete -C 'upgrade-relay version set com.example.app a'
                 complete -C 'upgrade-relay devices import /etc/passw'

@@ -109,8 +109,8 @@ import WireFormat
 
     private static func pages() throws -> [(name: String, text: String)] {
         [
-            ("upgrade-relay.1", GenerateCommand.text(.man, of: .all)),
-            ("upgrade-relay.json5.5", GenerateCommand.text(.configuration, of: .all)),
+            ("upgrade-relay.1", Generated.man.text(of: .all)),
+            ("upgrade-relay.json5.5", Generated.configuration.text(of: .all)),
             ("upgrade-relay.service.8", try file("etc/man/upgrade-relay.service.8")),
         ]
     }

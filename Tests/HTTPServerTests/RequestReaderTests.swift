@@ -75,7 +75,7 @@ struct RequestReaderTests {
 
     @Test("an answer's head: a length where there is content, none for 204 and 304, and no line break out of a value")
     func responseHead() {
-        func text(_ status: Int, _ framing: ResponseHead.Framing, _ connection: StaticString? = nil) -> String {
+        func text(_ status: Int, _ framing: ResponseHead.Framing, _ connection: String? = nil) -> String {
             var bytes: [UInt8] = []
             let headers = [(name: "X-A", value: "b"), (name: "X-C", value: "d\r\nX-Evil: e")]
             ResponseHead.append(

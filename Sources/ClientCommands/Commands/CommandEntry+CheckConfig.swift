@@ -7,48 +7,42 @@ package import Terminal
 import UpgradeRules
 import WireFormat
 
-package struct CheckConfigCommand: Command {
-    package static let spec = CommandSpec(
-        path: ["check-config"],
-        purpose: "Checks the configuration and every file that it names",
-        discussion: "Prints each fault with its field, all at once.",
-        positionals: [PositionalSpec("FILE", "the configuration, as --config", isRequired: false)],
-        options: [ConfigurationFile.option, .flag("json", "print JSON instead of text for people")],
-        examples: ["upgrade-relay check-config --config /etc/upgrade-relay/config.json5"],
-        exitCodes: [.done, .usage, .configuration])
-
-    private let configPath: String?
-    private let isJSON: Bool
-
-    package init(_ arguments: ParsedArguments) throws {
+extension CommandEntry {
+    package static let checkConfig = CommandEntry(
+        CommandSpec(
+            path: ["check-config"],
+            purpose: "Checks the configuration and every file that it names",
+            discussion: "Prints each fault with its field, all at once.",
+            positionals: [PositionalSpec("FILE", "the configuration, as --config", isRequired: false)],
+            options: [ConfigurationFile.option, .flag("json", "print JSON instead of text for people")],
+            examples: ["upgrade-relay check-config --config /etc/upgrade-relay/config.json5"],
+            exitCodes: [.done, .usage, .configuration])
+    ) { arguments, context in
         if arguments.value("config") != nil, arguments.positional("FILE") != nil {
             throw UsageError("FILE and --config are the same; give one of them")
         }
-        configPath = arguments.value("config") ?? arguments.positional("FILE")
-        isJSON = arguments.flag("json")
-    }
-
-    package func run(_ context: CommandContext) async throws -> ExitCode {
-        let file = ConfigurationFile.located(option: configPath, environment: context.environment)
+        let file = ConfigurationFile.located(
+            option: arguments.value("config") ?? arguments.positional("FILE"), environment: context.environment)
+        let isJSON = arguments.flag("json")
         let configuration: RelayConfiguration
-        do {
+        do throws(ConfigurationError) {
             configuration = try file.load()
         } catch {
-            return report(error, context.console)
+            return report(error, isJSON, context.console)
         }
         let check = ConfigurationCheck(configuration: configuration, environment: context.environment).run()
         guard check.faults.isEmpty else {
-            return report(ConfigurationError(path: file.path, faults: check.faults), context.console)
+            return report(ConfigurationError(path: file.path, faults: check.faults), isJSON, context.console)
         }
         if isJSON {
             write(isValid: true, [], context.console)
         } else {
-            context.console.write(Self.summary(file.path, configuration, check))
+            context.console.write(summary(file.path, configuration, check))
         }
         return .done
     }
 
-    private func report(_ error: ConfigurationError, _ console: Console) -> ExitCode {
+    private static func report(_ error: ConfigurationError, _ isJSON: Bool, _ console: Console) -> ExitCode {
         if isJSON {
             write(isValid: false, error.faults, console)
         } else {
@@ -57,7 +51,7 @@ package struct CheckConfigCommand: Command {
         return .configuration
     }
 
-    private func write(isValid: Bool, _ faults: [ConfigurationFault], _ console: Console) {
+    private static func write(isValid: Bool, _ faults: [ConfigurationFault], _ console: Console) {
         let faults = faults.map { ["field": .string($0.field), "reason": .string($0.problem)] as JSONValue }
         let json: JSONValue = ["valid": .bool(isValid), "faults": .array(faults)]
         console.writeLine(json.text())

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenSSL
+
+/// What a server speaks TLS with: its certificate and key, and one protocol above. OpenSSL counts who uses it, from any thread.
+///
+/// `@unchecked Sendable`: not changed after it was made (openssl-threads(7)).
+@safe
+package final class ServerTLS: @unchecked Sendable {
+    package enum Speech: Sendable {
+        /// Many connections, most of them idle: those give their memory back.
+        case http1
+        /// Few connections with much on each.
+        case http2
+    }
+
+    private let context: OpaquePointer
+
+    /// - Parameters:
+    ///   - chain: PEM, the server's own certificate first.
+    ///   - privateKey: PEM.
+    package init(chain: [UInt8], privateKey: [UInt8], _ speech: Speech) throws(SigningError) {
+        guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
+            throw LibraryFailure.taken("TLS cannot be set up")
+        }
+        unsafe self.context = context
+        // TLS 1.2 with forward secrecy and authenticated ciphers, and 1.3: what RFC 9325 (BCP 195), section 4.2, recommends.
+        guard unsafe relay_SSL_CTX_set_min_proto_version_TLS1_2(context) == 1,
+            unsafe SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1,
+            unsafe relay_SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") == 1,
+            unsafe relay_SSL_CTX_use_certificate_chain_pem(context, chain, Int32(chain.count)) == 1
+        else { throw LibraryFailure.taken("the certificate cannot be used: it has to be PEM, the server's own first") }
+        guard unsafe relay_SSL_CTX_use_private_key_pem(context, privateKey, Int32(privateKey.count)) == 1 else {
+            throw LibraryFailure.taken("the private key cannot be used: it has to be PEM and the certificate's own")
+        }
+        unsafe relay_SSL_CTX_set_server_modes(context)
+        switch speech {
+        case .http1:
+            unsafe relay_SSL_CTX_set_many_connections(context)
+        case .http2:
+            unsafe relay_SSL_CTX_set_read_ahead(context)
+            unsafe SSL_CTX_set_default_read_buffer_len(context, 65_536)
+        }
+        unsafe relay_SSL_CTX_speak(context, speech == .http2 ? 1 : 0)
+    }
+
+    deinit { unsafe SSL_CTX_free(context) }
+
+    /// nil where there is no memory.
+    package func connection(on socket: Int32) -> TLSConnection? {
+        guard let ssl = unsafe SSL_new(context) else { return nil }
+        unsafe SSL_set_fd(ssl, socket)
+        unsafe SSL_set_accept_state(ssl)
+        return unsafe TLSConnection(ssl)
+    }
+}
+
+/// One client's TLS, on a non-blocking socket. The first reading does the handshake.
+@safe
+package final class TLSConnection {
+    package enum Outcome {
+        case bytes(Int)
+        /// Try again when the socket can be read, or written.
+        case wantsRead, wantsWrite
+        /// The peer has closed, or TLS failed.
+        case over
+    }
+
+    private let ssl: OpaquePointer
+
+    @unsafe
+    fileprivate init(_ ssl: OpaquePointer) {
+        unsafe self.ssl = ssl
+    }
+
+    deinit { unsafe SSL_free(ssl) }
+
+    package var isHandshakeDone: Bool { unsafe SSL_in_init(ssl) == 0 }
+
+    package func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+        ERR_clear_error()
+        let count = unsafe SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
+        return count > 0 ? .bytes(Int(count)) : outcome(count)
+    }
+
+    package func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+        ERR_clear_error()
+        let count = unsafe SSL_write(ssl, bytes.baseAddress, Int32(clamping: bytes.count))
+        return count > 0 ? .bytes(Int(count)) : outcome(count)
+    }
+
+    private func outcome(_ result: Int32) -> Outcome {
+        switch unsafe SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ: return .wantsRead
+        case SSL_ERROR_WANT_WRITE: return .wantsWrite
+        default:
+            ERR_clear_error()
+            return .over
+        }
+    }
+
+    /// Sends close_notify; does not wait for the peer's.
+    package func close() {
+        ERR_clear_error()
+        unsafe SSL_shutdown(ssl)
+        ERR_clear_error()
+    }
+}
