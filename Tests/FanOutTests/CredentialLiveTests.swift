@@ -47,8 +47,8 @@ import WireFormat
             let second = try bench.wait(for: .suspended)
             #expect(second.counts.accepted == delivered)
             #expect(
-                bench.production.figures.requests <= before + ConnectionMachine.doubtLimit,
-                "a bad credential costs a few pushes")
+                bench.production.figures.requests <= before + BatchLimits().probeSize,
+                "a bad credential costs the pushes of a probe at most")
         }
 
         try bench.production.play(FaultScript())

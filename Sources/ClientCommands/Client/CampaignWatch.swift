@@ -17,7 +17,7 @@ package struct CampaignWatch: Sendable {
     /// How often in a row the stream may break without having said anything new.
     private static let patience = 5
 
-    /// Calls `report` for each state until the campaign is final, and returns that state.
+    /// Calls `report` for each state until the campaign is over, and returns that state.
     ///
     /// - Throws: `CommandFailure` where the campaign is not known or the daemon stays away.
     package func run(_ report: @escaping @Sendable (CampaignText) -> Void) async throws -> CampaignText {
@@ -25,7 +25,7 @@ package struct CampaignWatch: Sendable {
         while true {
             do {
                 if let last = try await follow(report) {
-                    if last.isFinal { return last }
+                    if last.isOver { return last }
                     breaks = 0
                 }
             } catch let error as CommandFailure where error.code == .unreachable && breaks < Self.patience {
@@ -49,7 +49,7 @@ package struct CampaignWatch: Sendable {
             guard campaign.json[.counts] != nil else { return true }
             state.withLock { $0.last = campaign }
             report(campaign)
-            return !campaign.isFinal
+            return !campaign.isOver
         }
         return state.withLock { $0.last }
     }

@@ -27,7 +27,10 @@ package struct CampaignText: Sendable {
     /// Devices whose outcome is final.
     package var settled: Int64 { sum - [.pending, .inFlight, .retrying].reduce(0) { $0 + count($1) } }
 
-    package var isFinal: Bool { CampaignState(rawValue: state)?.isFinal ?? false }
+    /// In a final state, and nothing is on its way any more whose outcome is still to be recorded.
+    package var isOver: Bool {
+        CampaignState(rawValue: state)?.isFinal ?? false && count(.inFlight) == 0
+    }
 
     /// "wave 1 of 3 (1%)"; nil where there are none.
     private var wave: String? {
