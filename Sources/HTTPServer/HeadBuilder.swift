@@ -48,6 +48,8 @@ struct HeadBuilder {
 
     /// Path and query. "A server MUST accept the absolute-form in requests" (section 3.2.2); it has one host only.
     private static func origin(of target: ArraySlice<UInt8>, isOptions: Bool) throws(RequestRefusal) -> String {
+        // What would have to be repaired is no target that anybody else reads alike.
+        guard String(validating: target, as: UTF8.self) != nil else { throw .badTarget }
         if target.first == UInt8(ascii: "/") { return String(decoding: target, as: UTF8.self) }
         if isOptions, target.elementsEqual([UInt8(ascii: "*")]) { return "*" }
         let (http, https) = (target.prefix(7), target.prefix(8))

@@ -62,6 +62,10 @@ struct RequestShape: Sendable, CustomStringConvertible {
         refused("a space before the method", " GET / HTTP/1.1\r\nHost: a\r\n\r\n", .badRequestLine),
         refused("a space at the end of the line", "GET / HTTP/1.1 \r\nHost: a\r\n\r\n", .badRequestLine),
         refused("a target with a space in it", "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", .badRequestLine),
+        Self(
+            description: "a target that is no UTF-8",
+            bytes: Array("GET /".utf8) + [0xFF] + Array(" HTTP/1.1\r\nHost: a\r\n\r\n".utf8), requests: [],
+            refusal: .badTarget, ends: true),
         refused("no version: HTTP/0.9", "GET /\r\n\r\n", .badRequestLine),
         refused("no target", "GET HTTP/1.1\r\nHost: a\r\n\r\n", .badRequestLine),
         refused("no method", "/ HTTP/1.1\r\nHost: a\r\n\r\n", .badRequestLine),
