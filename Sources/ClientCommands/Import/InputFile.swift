@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Terminal
+import Threading
 
 /// A file or standard input, read piece by piece.
 final class InputFile {
@@ -19,7 +20,7 @@ final class InputFile {
         descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
         var status = stat()
         guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0 else {
-            throw CommandFailure(.failed, "\(path) cannot be read: \(unsafe String(cString: strerror(errno)))")
+            throw CommandFailure(.failed, "\(path) cannot be read: \(SystemError.text(errno))")
         }
         if status.st_mode & S_IFMT == S_IFDIR { throw CommandFailure(.failed, "\(path) is a directory") }
         size = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
@@ -40,7 +41,7 @@ final class InputFile {
             }
             if failure == EINTR { continue }
             guard failure == 0 else {
-                throw CommandFailure(.failed, "\(name) cannot be read: \(unsafe String(cString: strerror(failure)))")
+                throw CommandFailure(.failed, "\(name) cannot be read: \(SystemError.text(failure))")
             }
             consumed += Int64(bytes.count)
             return bytes
