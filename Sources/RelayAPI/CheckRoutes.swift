@@ -30,7 +30,7 @@ extension API {
         try query.finish()
         guard let app, let platform, let version else { throw ProblemDetails(500, "a parameter was lost") }
         let key = AppKey(app: app, platform: platform)
-        let user = versionCache.isRestricted(key) ? try provenUser(telephone, token: token, of: key, head) : nil
+        let user = try provenUser(telephone, token: token, of: key, head)
         guard let answer = versionCache.check(key, version: version, telephone: user) else {
             try require(key)
             // Configured a moment ago: nothing is known yet.
@@ -48,11 +48,10 @@ extension API {
     /// Whether the answer hangs on who asks: a requirement for named users, and a telephone that somebody may prove.
     func isAboutUser(_ query: [RequestTarget.QueryItem]) -> Bool {
         func value(_ name: String) -> String? { query.first { $0.name == name }?.value }
-        guard let app = value("app"), let platform = value("platform").flatMap(Platform.init(rawValue:)) else {
-            return false
-        }
-        return value("telephone") != nil && value("token") != nil
-            && versionCache.isRestricted(AppKey(app: app, platform: platform))
+        guard value("telephone") != nil, value("token") != nil, let app = value("app"),
+            let platform = value("platform").flatMap(Platform.init(rawValue:))
+        else { return false }
+        return versionCache.isRestricted(AppKey(app: app, platform: platform))
     }
 
     /// The telephone, where the caller may know whether it is on the list of a requirement for named users: one with an API
@@ -61,7 +60,7 @@ extension API {
     private func provenUser(
         _ telephone: String?, token: String?, of app: AppKey, _ head: RequestHead
     ) throws -> String? {
-        guard let telephone else { return nil }
+        guard let telephone, versionCache.isRestricted(app) else { return nil }
         if head.door == .control || isVouched(head, for: app) { return telephone }
         guard let token, case .success(let good) = DeviceFields.normalized(token, platform: app.platform),
             let registered = try store.device(app, token: good)?.registration.telephone,
