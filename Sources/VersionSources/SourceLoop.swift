@@ -7,8 +7,6 @@ import UpgradeRules
 
 /// The thread "sources": feeds the machines with time, files and answers, and does what they say.
 struct SourceLoop {
-    /// How often the store is asked whether another program changed it, where a campaign may have to wait.
-    private static let watchInterval = Duration.seconds(1)
     /// The wall clock may be set: nobody sleeps longer.
     private static let longestSleep = Duration.seconds(60)
 
@@ -32,7 +30,7 @@ struct SourceLoop {
     let callbacks: SourceRunner.Callbacks
     private let directories = DirectoryWatch()
     private var watched: [Watched] = []
-    private var availability = AvailabilityCheck()
+    private var gates = GateKeeper()
     var googleTokens = GoogleTokens()
 
     init(runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan) {
@@ -58,8 +56,7 @@ struct SourceLoop {
                 due.append(work(&one))
                 watched[index] = one
             }
-            if availability.isNeeded { due.append(runner.clock() + Self.watchInterval) }
-            if let next = availability.update(runner, callbacks) { due.append(next) }
+            if let next = gates.update(runner, callbacks) { due.append(next) }
             events = runner.mailbox.take(timeout: rest(until: due.min()), orReadable: directories.descriptor)
         }
     }
@@ -101,7 +98,7 @@ struct SourceLoop {
 
     /// A gate may have opened.
     mutating func evidenceChanged() {
-        availability.mustLook = true
+        gates.mustLook = true
     }
 
     /// Before any read, so that a change between the two is not missed.
@@ -178,7 +175,6 @@ struct SourceLoop {
                     watched)
             case .listing(let listing):
                 runner.status.note(listing, of: app, at: runner.clock())
-                evidenceChanged()
                 do throws(SourceFault) {
                     try raiseLatest(listing.version, page: listing.trackViewURL, app, from: .appStore)
                     recovered(watched)

@@ -9,8 +9,8 @@ package import UpgradeRules
 /// edit ends the other open edits of the same account. So the list is asked at each poll, and an edit is opened only
 ///
 /// - where what is published is not what it was at the last edit, and
-/// - at every third poll, while the app's requirement hangs on a rollout that is not completed: its fraction grows, and it is
-///   halted, without a change in the list.
+/// - at every third poll, while a requirement of the app, in force or waiting, hangs on a rollout that is not completed: its
+///   fraction grows, and it is halted, without a change in the list.
 package struct GooglePlayMachine: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// An edit that could not be deleted is to be deleted now.
@@ -26,7 +26,7 @@ package struct GooglePlayMachine: Hashable, Sendable {
         case fault(SourceFault)
     }
 
-    /// What the app must have, for which the store is asked.
+    /// A version that the store is asked for.
     package struct Requirement: Hashable, Sendable {
         package var version: Version
         package var build: Int64?
@@ -77,10 +77,10 @@ package struct GooglePlayMachine: Hashable, Sendable {
         if isGone || discards >= Self.discardLimit { (leftover, discards) = (nil, 0) }
     }
 
-    /// - Parameter required: what the app must have.
+    /// - Parameter wanted: what is in force, and what waits to be.
     /// - Returns: nil where an edit is needed.
     package mutating func listed(
-        _ answer: Result<[GooglePlaySummary], SourceFault>, required: Requirement?, at now: Timestamp
+        _ answer: Result<[GooglePlaySummary], SourceFault>, wanted: [Requirement], at now: Timestamp
     ) -> Conclusion? {
         switch answer {
         case .failure(let fault): return failed(fault, at: now)
@@ -93,7 +93,7 @@ package struct GooglePlayMachine: Hashable, Sendable {
                             + "\(newest) before"), at: now)
             }
             let published = summaries.filter(\.isPublished)
-            if !published.isEmpty, published != readFor || isRolloutDue(required, at: now) {
+            if !published.isEmpty, published != readFor || isRolloutDue(wanted, at: now) {
                 listed = summaries
                 return nil
             }
@@ -130,8 +130,9 @@ package struct GooglePlayMachine: Hashable, Sendable {
         return .fault(fault)
     }
 
-    private func isRolloutDue(_ required: Requirement?, at now: Timestamp) -> Bool {
-        guard let required, let readAt, evidence?.hangsOnRollout(required.version, build: required.build) == true
+    private func isRolloutDue(_ wanted: [Requirement], at now: Timestamp) -> Bool {
+        guard let evidence, let readAt,
+            wanted.contains(where: { evidence.hangsOnRollout($0.version, build: $0.build) })
         else { return false }
         // A wall clock that was set back must not put it off.
         return now >= readAt + source.editPace || now < readAt

@@ -19,7 +19,7 @@ extension SourceLoop {
             return runner.clock()
         case .list:
             let answer = withToken(of: source) { client in Result(catching: client.releases) }
-            conclusion = machine.listed(answer, required: requirement(of: watched.source.app), at: runner.clock())
+            conclusion = machine.listed(answer, wanted: wanted(of: watched.source.app), at: runner.clock())
         case .readTrack:
             var leftover: String?
             let answer = withToken(of: source) { client in
@@ -61,15 +61,19 @@ extension SourceLoop {
         }
     }
 
-    /// Without what the store could tell, an edit is opened where the list changes, as ever.
-    private func requirement(of app: AppKey) -> GooglePlayMachine.Requirement? {
-        guard let stored = try? runner.store.version(of: app), let required = stored.required else { return nil }
-        return GooglePlayMachine.Requirement(required, build: stored.builds.required)
+    /// What hangs on the track. Without what the relay's own store could tell, an edit is opened where the list changes, as ever.
+    private func wanted(of app: AppKey) -> [GooglePlayMachine.Requirement] {
+        typealias Requirement = GooglePlayMachine.Requirement
+        guard let inForce = try? runner.store.version(of: app)?.inForce,
+            let waiting = try? runner.store.waitingVersions(of: app)
+        else { return [] }
+        return [inForce.required.map { Requirement($0, build: inForce.builds.required) }].compactMap(\.self)
+            + waiting.required.compactMap { one in one.required.map { Requirement($0, build: one.builds.required) } }
+            + waiting.latest.compactMap { one in one.latest.map { Requirement($0, build: one.builds.latest) } }
     }
 
     private mutating func take(_ evidence: GooglePlayEvidence, _ source: GooglePlaySource, _ watched: Watched) {
         runner.status.note(.googlePlay(evidence), of: watched.source.app)
-        evidenceChanged()
         do throws(SourceFault) {
             if let release = evidence.offeredToAll, let version = release.version {
                 try raiseLatest(

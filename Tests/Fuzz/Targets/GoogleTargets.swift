@@ -23,7 +23,7 @@ extension FuzzTarget {
             // Whatever it is, the machine makes evidence of it or says why not.
             var machine = GooglePlayMachine(source: GooglePlaySource(packageName: "a.b"), start: Timestamp(seconds: 0))
             let summaries = rollouts.map { GooglePlaySummary(name: $0.name, builds: $0.builds, lifecycle: "PUBLISHED") }
-            if machine.listed(.success(summaries), required: nil, at: Timestamp(seconds: 0)) == nil,
+            if machine.listed(.success(summaries), wanted: [], at: Timestamp(seconds: 0)) == nil,
                 case .fault(let fault) = machine.read(.success(rollouts), leftover: nil, at: Timestamp(seconds: 0))
             {
                 throw Violation(description: "refused: \(fault)")

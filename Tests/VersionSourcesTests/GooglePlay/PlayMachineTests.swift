@@ -45,7 +45,7 @@ struct PlayMachineTests {
         var machine = Self.machine()
         #expect(machine.next(at: Self.start - .seconds(1)) == .wait(until: Self.start))
         #expect(machine.next(at: Self.start) == .list)
-        #expect(machine.listed(.success([Self.old]), required: nil, at: Self.start) == nil)
+        #expect(machine.listed(.success([Self.old]), wanted: [], at: Self.start) == nil)
         #expect(machine.next(at: Self.start) == .readTrack)
         let first = try evidence(machine.read(.success([Self.rollout(190, .completed)]), leftover: nil, at: Self.start))
         #expect(first.offeredToAll?.build == 190 && first.offeredToAll?.version?.text == "1.9.0")
@@ -55,12 +55,12 @@ struct PlayMachineTests {
             now = now + Self.every
             #expect(machine.next(at: now - .seconds(1)) == .wait(until: now))
             #expect(machine.next(at: now) == .list)
-            let same = try evidence(machine.listed(.success(list), required: Self.wanted(), at: now))
+            let same = try evidence(machine.listed(.success(list), wanted: [Self.wanted()], at: now))
             #expect(same.askedAt == now)
             #expect(same.releases.map(\.lifecycle) == list.map(\.lifecycle))
         }
         now = now + Self.every
-        #expect(machine.listed(.success([Self.new, Self.old]), required: nil, at: now) == nil)
+        #expect(machine.listed(.success([Self.new, Self.old]), wanted: [], at: now) == nil)
         #expect(machine.next(at: now) == .readTrack)
     }
 
@@ -73,8 +73,8 @@ struct PlayMachineTests {
         {
             #expect(machine.next(at: now) == .list)
             defer { now = now + Self.every }
-            let required = hangs ? try Self.wanted() : nil
-            if let end = machine.listed(.success([Self.new, Self.old]), required: required, at: now) {
+            let wanted = hangs ? [try Self.wanted()] : []
+            if let end = machine.listed(.success([Self.new, Self.old]), wanted: wanted, at: now) {
                 return try evidence(end)
             }
             edits += 1
@@ -103,7 +103,7 @@ struct PlayMachineTests {
     @Test("a release that is in review is not offered, whatever the edit says of it")
     func review() throws {
         var machine = Self.machine()
-        _ = machine.listed(.success([Self.old, Self.pending]), required: nil, at: Self.start)
+        _ = machine.listed(.success([Self.old, Self.pending]), wanted: [], at: Self.start)
         let answer = try evidence(
             machine.read(
                 .success([Self.rollout(200, .completed), Self.rollout(190, .completed)]), leftover: nil, at: Self.start)
@@ -111,7 +111,7 @@ struct PlayMachineTests {
         #expect(answer.offeredToAll?.build == 190)
         #expect(answer.releases.first { $0.build == 200 }?.lifecycle == "IN_REVIEW")
         // Published in part, and a wider rollout waits for its review: nobody knows how far the part is.
-        _ = machine.listed(.success([Self.old, Self.new, Self.pending]), required: nil, at: Self.start + Self.every)
+        _ = machine.listed(.success([Self.old, Self.new, Self.pending]), wanted: [], at: Self.start + Self.every)
         let change = try evidence(
             machine.read(
                 .success([Self.rollout(200, .completed), Self.rollout(190, .completed)]), leftover: nil,
@@ -122,10 +122,10 @@ struct PlayMachineTests {
     @Test("a track that is not used is empty; one that was used does not become so")
     func empty() throws {
         var machine = Self.machine()
-        #expect(try evidence(machine.listed(.success([]), required: nil, at: Self.start)).releases.isEmpty)
-        _ = machine.listed(.success([Self.old]), required: nil, at: Self.start + Self.every)
+        #expect(try evidence(machine.listed(.success([]), wanted: [], at: Self.start)).releases.isEmpty)
+        _ = machine.listed(.success([Self.old]), wanted: [], at: Self.start + Self.every)
         _ = machine.read(.success([Self.rollout(190, .completed)]), leftover: nil, at: Self.start + Self.every)
-        let lie = try fault(machine.listed(.success([]), required: nil, at: Self.start + Self.every * 2))
+        let lie = try fault(machine.listed(.success([]), wanted: [], at: Self.start + Self.every * 2))
         #expect(lie.reason.contains("where it listed version code 190 before"))
         #expect(machine.next(at: Self.start + Self.every * 3) == .list)
     }
@@ -134,15 +134,15 @@ struct PlayMachineTests {
     func faults() throws {
         var machine = Self.machine()
         let busy = SourceFault("HTTP 429", isThrottled: true, retryAfter: .seconds(3600))
-        #expect(machine.listed(.failure(busy), required: nil, at: Self.start) == .fault(busy))
+        #expect(machine.listed(.failure(busy), wanted: [], at: Self.start) == .fault(busy))
         #expect(machine.next(at: Self.start) == .wait(until: Self.start + .seconds(3600)))
         var now = Self.start + .seconds(3600)
-        _ = machine.listed(.success([Self.old]), required: nil, at: now)
+        _ = machine.listed(.success([Self.old]), wanted: [], at: now)
         let broken = SourceFault("HTTP 500")
         #expect(machine.read(.failure(broken), leftover: nil, at: now) == .fault(broken))
         now = now + Self.every
         #expect(machine.next(at: now) == .list)
-        #expect(machine.listed(.success([Self.old]), required: nil, at: now) == nil, "not read yet")
+        #expect(machine.listed(.success([Self.old]), wanted: [], at: now) == nil, "not read yet")
         let odd = try fault(machine.read(.success([Self.rollout(200, .completed)]), leftover: nil, at: now))
         #expect(odd.reason.contains("lists version code 190 as published, and its edit does not have it"))
     }
@@ -150,7 +150,7 @@ struct PlayMachineTests {
     @Test("an edit that could not be deleted is deleted at the next poll, three times at most")
     func leftovers() throws {
         var machine = Self.machine()
-        _ = machine.listed(.success([Self.old]), required: nil, at: Self.start)
+        _ = machine.listed(.success([Self.old]), wanted: [], at: Self.start)
         _ = machine.read(.success([Self.rollout(190, .completed)]), leftover: "7", at: Self.start)
         var now = Self.start
         for _ in 0..<3 {
@@ -159,16 +159,16 @@ struct PlayMachineTests {
             #expect(machine.next(at: now) == .discard(edit: "7"))
             machine.discarded(isGone: false)
             #expect(machine.next(at: now) == .list, "once at each poll")
-            _ = machine.listed(.success([Self.old]), required: nil, at: now)
+            _ = machine.listed(.success([Self.old]), wanted: [], at: now)
         }
         now = now + Self.every
         #expect(machine.next(at: now) == .list)
-        _ = machine.listed(.success([Self.new]), required: nil, at: now)
+        _ = machine.listed(.success([Self.new]), wanted: [], at: now)
         _ = machine.read(.failure(SourceFault("HTTP 500")), leftover: "8", at: now)
         now = now + Self.every
         #expect(machine.next(at: now) == .discard(edit: "8"))
         machine.discarded(isGone: true)
-        _ = machine.listed(.failure(SourceFault("HTTP 500")), required: nil, at: now)
+        _ = machine.listed(.failure(SourceFault("HTTP 500")), wanted: [], at: now)
         #expect(machine.next(at: now + Self.every) == .list)
     }
 
@@ -178,7 +178,7 @@ struct PlayMachineTests {
         let source = GooglePlaySource(packageName: "com.example.app", namePattern: pattern)
         var machine = GooglePlayMachine(source: source, start: Self.start)
         let named = GooglePlaySummary(name: "Release 7", builds: [7], lifecycle: "PUBLISHED")
-        _ = machine.listed(.success([named]), required: nil, at: Self.start)
+        _ = machine.listed(.success([named]), wanted: [], at: Self.start)
         let rollout = GooglePlayRollout(
             name: "Release 7", builds: [7], status: .completed, fraction: 1, isForSomeCountries: false)
         #expect(
