@@ -9,6 +9,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var key: AppKey
     /// Where users get the new version; nil: each bump must carry its own. Default none.
     package var downloadURL: String?
+    /// What download URLs may begin with beside https, such as "itms-apps". Default nothing else.
+    package var downloadSchemes: [String] = []
     /// Which number's rise forces an upgrade. Default manual.
     package var forcePolicy = ForcePolicy.manual
     /// Where versions are looked up. Default nowhere.

@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import Telemetry
 import UpgradeRules
+import VersionSources
 package import WireFormat
 
 extension RelayConfiguration {
@@ -101,7 +102,11 @@ extension RelayConfiguration {
 
     private static func readPlatform(_ key: AppKey, _ reader: ConfigurationReader) -> AppConfiguration {
         var app = AppConfiguration(key: key)
-        app.downloadURL = reader.string("downloadUrl", check: downloadURL)
+        app.downloadSchemes = readSchemes(reader)
+        let schemes = app.downloadSchemes
+        app.downloadURL = reader.string("downloadUrl") {
+            DownloadURL.fault(in: $0, schemes: schemes).map { "is no download URL: \($0)" }
+        }
         app.forcePolicy = reader.choice(
             "forcePolicy", default: .manual, among: ForcePolicy.allCases.map { ($0.rawValue, $0) }, "a force policy"
         )
@@ -126,6 +131,20 @@ extension RelayConfiguration {
         readSources(reader, into: &app)
         reader.finish()
         return app
+    }
+
+    private static func readSchemes(_ reader: ConfigurationReader) -> [String] {
+        reader.list("downloadSchemes").compactMap { value, path in
+            guard let text = value.string else {
+                reader.fault(at: path, "\(value.held) is not text; a scheme such as \"itms-apps\"")
+                return nil
+            }
+            if let fault = DownloadURL.fault(inScheme: text) {
+                reader.fault(at: path, "\(value.held) \(fault)")
+                return nil
+            }
+            return text
+        }
     }
 
     private static func readPush(_ reader: ConfigurationReader) -> PushConfiguration {
@@ -187,18 +206,6 @@ private func shortText(_ text: String) -> String? {
 private func tenCharacters(_ text: String) -> String? {
     let isRight = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     return isRight ? nil : "is not ten letters and digits"
-}
-
-/// Any scheme: an app may also open itms-apps: or market:.
-private func downloadURL(_ text: String) -> String? {
-    let scheme = text.prefix { $0 != ":" }
-    let isScheme =
-        scheme.count < text.count && scheme.first?.isLetter == true
-        && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
-    guard isScheme, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), text.utf8.count <= 2048 else {
-        return "is not a URL; one such as \"https://apps.apple.com/app/id1173193999\""
-    }
-    return nil
 }
 
 extension ConfigurationReader {

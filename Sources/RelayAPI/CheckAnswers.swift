@@ -19,6 +19,7 @@ struct CheckAnswers: Sendable {
             own.required = [inForce.required, canary.required].compactMap(\.self).max()
             own.latest = [inForce.latest, canary.required].compactMap(\.self).max()
             (own.downloadURL, own.message) = (canary.downloadURL, canary.message)
+            if own.latest == canary.required { (own.latestURL, own.latestMessage) = (canary.downloadURL, canary.message) }
             return (Set(canary.telephones.map { WireText($0) }), Answers(own, profile))
         }
     }
@@ -38,26 +39,28 @@ struct CheckAnswers: Sendable {
     private struct Answers: Sendable {
         let required: Version?
         let latest: Version?
-        let hasDownloadURL: Bool
+        private let hasURL: (toForce: Bool, toRemind: Bool)
         let none: PreparedContent
         let remind: PreparedContent
         let force: PreparedContent
 
         init(_ inForce: InForce, _ profile: AppProfile) {
-            let url = (inForce.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
+            func url(_ own: String?) -> String? { (own ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 } }
+            let urls = (force: url(inForce.downloadURL), remind: url(inForce.latestURL))
+            hasURL = (urls.force != nil, urls.remind != nil)
             required = inForce.required
             latest = inForce.latest
-            hasDownloadURL = url != nil
             let zero = try? Version("0")
-            func answer(installed: Version?, required: Version?) -> PreparedContent {
+            func answer(installed: Version?, required: Version?, isForced: Bool = false) -> PreparedContent {
                 CheckAnswers.render(
                     LoginAnswer(
-                        installed: installed, latest: inForce.latest, required: required, downloadURL: url,
-                        message: inForce.message))
+                        installed: installed, latest: inForce.latest, required: required,
+                        downloadURL: isForced ? urls.force : urls.remind,
+                        message: isForced ? inForce.message : inForce.latestMessage))
             }
             // One installed version stands for all of the same verdict.
             none = answer(installed: nil, required: inForce.required)
-            force = answer(installed: zero, required: inForce.required)
+            force = answer(installed: zero, required: inForce.required, isForced: true)
             if let required = inForce.required, let latest = inForce.latest, required < latest {
                 remind = answer(installed: required, required: required)
             } else {
@@ -66,8 +69,10 @@ struct CheckAnswers: Sendable {
         }
 
         func answer(to version: Version) -> PreparedContent {
-            switch UpgradeVerdict.judge(
-                installed: version, latest: latest, required: required, hasDownloadURL: hasDownloadURL)
+            let isBelow = required.map { version < $0 } ?? false
+            return switch UpgradeVerdict.judge(
+                installed: version, latest: latest, required: required,
+                hasDownloadURL: isBelow ? hasURL.toForce : hasURL.toRemind)
             {
             case .none: none
             case .remind: remind

@@ -68,8 +68,11 @@ extension RelayControl {
 package struct AppProfile: Sendable {
     package var downloadURL: String?
     package var alert: String
+    /// What its download URLs may begin with beside https.
+    package var downloadSchemes: [String]
 
-    package init(downloadURL: String?, alert: String) {
+    package init(downloadURL: String?, alert: String, downloadSchemes: [String] = []) {
+        self.downloadSchemes = downloadSchemes
         self.downloadURL = downloadURL
         self.alert = alert
     }

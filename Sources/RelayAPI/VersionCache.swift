@@ -107,7 +107,7 @@ package final class VersionCache: Sendable {
         let (profile, alert) = contents.withLock { ($0.profiles[record.app], $0.alerts[record.app]) }
         var asked = InForce()
         (asked.required, asked.latest, asked.builds) = (record.required, record.latest, record.builds)
-        asked.message = record.message
+        (asked.message, asked.latestMessage) = (record.message, record.message)
         var facts = Self.facts(asked, profile, seen)
         if let alert, !alert.hasEnded(at: clock()) {
             facts.alert = .init(message: alert.message, blocking: alert.isBlocking)
@@ -131,7 +131,8 @@ package final class VersionCache: Sendable {
     ) -> LaunchGateAdvice.Facts {
         LaunchGateAdvice.Facts(
             required: inForce.required, latest: inForce.latest, requiredBuild: inForce.builds.required,
-            latestBuild: inForce.builds.latest, message: inForce.message, requiredMessage: profile?.alert, seen: seen)
+            latestBuild: inForce.builds.latest, message: inForce.message,
+            optionalMessage: inForce.latestMessage ?? "", requiredMessage: profile?.alert, seen: seen)
     }
 }
 

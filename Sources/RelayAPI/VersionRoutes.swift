@@ -43,12 +43,16 @@ extension API {
 
     func bump(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
-        return try apply(BumpBody.read(body, app: app), by: caller, receipt: nil)
+        return try apply(read(body, app), by: caller, receipt: nil)
+    }
+
+    private func read(_ body: [UInt8], _ app: AppKey) throws -> VersionBump {
+        try BumpBody.read(body, app: app, schemes: control.profile(of: app)?.downloadSchemes ?? [])
     }
 
     func plan(_ app: AppKey, body: [UInt8]) throws -> Response {
         try require(app)
-        let bump = try BumpBody.read(body, app: app)
+        let bump = try read(body, app)
         let report = try control.plan(bump)
         let warnings = try versionCache.warnings(for: bump)
         let record = try store.version(of: app)

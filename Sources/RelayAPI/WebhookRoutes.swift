@@ -12,7 +12,7 @@ extension API {
         // A replay is answered before its body is looked at, so that it is answered alike even if the app has been taken
         // out of the configuration since. Two at once are told apart inside the transaction.
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
-        let bump = try BumpBody.readWebhook(body)
+        let bump = try BumpBody.readWebhook(body) { control.profile(of: $0)?.downloadSchemes ?? [] }
         // The app is in the body: a secret that is bound to others has no say in it.
         _ = try verified(head, body, for: bump.app.app)
         guard control.profile(of: bump.app) != nil else {

@@ -20,7 +20,7 @@ struct ActiveConfiguration: Sendable {
 
     /// What answers to clients need of each app.
     var profiles: [AppKey: AppProfile] {
-        apps.mapValues { AppProfile(downloadURL: $0.downloadURL, alert: $0.push.alert) }
+        apps.mapValues { AppProfile($0) }
     }
 
     /// Reads every key and secret that the configuration names.
@@ -71,5 +71,11 @@ struct ActiveConfiguration: Sendable {
         func exchange(for new: ActiveConfiguration) {
             value.withLock { $0 = new }
         }
+    }
+}
+
+extension AppProfile {
+    init(_ app: AppConfiguration) {
+        self.init(downloadURL: app.downloadURL, alert: app.push.alert, downloadSchemes: app.downloadSchemes)
     }
 }

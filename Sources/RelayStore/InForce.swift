@@ -10,9 +10,12 @@ package struct InForce: Hashable, Sendable {
     /// The newest version that users are told of; never older than `required`.
     package var latest: Version?
     package var builds = BuildNumbers()
-    /// Of the bump that came into force last; nil: the configuration's.
+    /// Of the bump that raised `required`; nil: the configuration's.
     package var downloadURL: String?
     package var message: String?
+    /// Of the bump that raised `latest`, where that is newer than `required`; nil: the configuration's.
+    package var latestURL: String?
+    package var latestMessage: String?
     /// Since when `required` is in force.
     package var since: Timestamp?
     /// Who let it through: the store that was asked, `InForce.ungated`, an operator's name, …
@@ -58,19 +61,39 @@ package struct InForce: Hashable, Sendable {
         (self.required, builds.required) = (required, record.builds.required)
         (downloadURL, message, openedBy, self.reason) = (record.downloadURL, record.message, actor, reason)
         if latest.map({ $0 < required }) ?? true { (latest, builds.latest) = (required, record.builds.required) }
+        if latest == required { (latestURL, latestMessage) = (record.downloadURL, record.message) }
         if let canary, canary.required <= required { self.canary = nil }
     }
 
     /// Lets users be told of the latest version of `record`.
     package mutating func announce(_ record: VersionRecord) {
         (latest, builds.latest) = (record.latest, record.builds.latest)
-        (downloadURL, message) = (record.downloadURL, record.message)
+        (latestURL, latestMessage) = (record.downloadURL, record.message)
     }
 
     /// Takes over texts and version codes that were sent for versions which are in force.
-    package mutating func reword(_ record: VersionRecord) {
+    ///
+    /// - Parameters:
+    ///   - bump: what was sent.
+    ///   - record: what was asked for before it came, and what is now.
+    package mutating func reword(_ bump: VersionBump, from before: VersionRecord?, to record: VersionRecord) {
         guard record.required == required, record.latest == latest else { return }
-        (downloadURL, message, builds) = (record.downloadURL, record.message, record.builds)
+        builds = record.builds
+        // What a rise brought is there by `require` and `announce`.
+        if before?.required == required {
+            if bump.isComplete {
+                (downloadURL, message) = (bump.downloadURL, bump.message)
+            } else if before?.latest == latest {
+                (downloadURL, message) = (bump.downloadURL ?? downloadURL, bump.message ?? message)
+            }
+        }
+        if before?.required == required, before?.latest == latest {
+            if bump.isComplete {
+                (latestURL, latestMessage) = (bump.downloadURL, bump.message)
+            } else {
+                (latestURL, latestMessage) = (bump.downloadURL ?? latestURL, bump.message ?? latestMessage)
+            }
+        }
     }
 
     /// Whether a requirement is in force for those that `record` names, or for everybody where it names nobody.

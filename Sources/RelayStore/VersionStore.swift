@@ -57,8 +57,8 @@ package struct VersionChange: Hashable, Sendable {
     }
 }
 
-/// A wish to raise versions. What is nil stays as it is, except `telephones`: a bump that raises `required` replaces the
-/// audience with its own (nil: everyone).
+/// A wish to raise versions. Versions that are nil stay as they are; a bump that raises `required` replaces the audience with
+/// its own (nil: everyone), and one that raises anything brings its own texts (nil: the configuration's).
 package struct VersionBump: Hashable, Sendable {
     package var app: AppKey
     package var latest: Version?

@@ -6,7 +6,8 @@ import UpgradeRules
 /// The table `in_force` and its history.
 enum InForceTable {
     private static let columns: SQL = """
-        canary, required, required_build, latest, latest_build, download_url, message, telephones, since, opened_by, reason
+        canary, required, required_build, latest, latest_build, download_url, message, telephones, since, opened_by, reason,
+            latest_url, latest_message
         """
 
     /// One of an app's rows, its telephones still JSON: reading them takes a statement of its own.
@@ -26,6 +27,7 @@ enum InForceTable {
         inForce.since = statement.optionalTime(8)
         inForce.openedBy = statement.optionalText(9)
         inForce.reason = statement.optionalText(10)
+        (inForce.latestURL, inForce.latestMessage) = (statement.optionalText(11), statement.optionalText(12))
         return Row(isCanary: statement.integer(0) == 1, inForce: inForce, telephones: statement.optionalText(7))
     }
 
@@ -71,6 +73,8 @@ enum InForceTable {
     /// Byte for byte, as `VersionTable.same`.
     private static func sameTexts(_ left: InForce, _ right: InForce) -> Bool {
         VersionTable.same(left.downloadURL, right.downloadURL) && VersionTable.same(left.message, right.message)
+            && VersionTable.same(left.latestURL, right.latestURL)
+            && VersionTable.same(left.latestMessage, right.latestMessage)
     }
 
     private static func insert(
@@ -80,21 +84,26 @@ enum InForceTable {
         try connection.run(
             """
             INSERT INTO in_force (app, platform, canary, required, required_build, latest, latest_build, download_url,
-                message, telephones, since, opened_by, reason, changed_at, changed_by, changed_from)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+                message, telephones, since, opened_by, reason, changed_at, changed_by, changed_from,
+                latest_url, latest_message)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
             ON CONFLICT (app, platform, canary) DO UPDATE SET required = ?4, required_build = ?5, latest = ?6,
                 latest_build = ?7, download_url = ?8, message = ?9, telephones = ?10, since = ?11, opened_by = ?12,
-                reason = ?13, changed_at = ?14, changed_by = ?15, changed_from = ?16
+                reason = ?13, changed_at = ?14, changed_by = ?15, changed_from = ?16, latest_url = ?17,
+                latest_message = ?18
             """,
             .text(app.app), .text(app.platform.rawValue), .integer(telephones == nil ? 0 : 1), .version(row.required),
             .optional(row.builds.required), .version(row.latest), .optional(row.builds.latest), .text(row.downloadURL),
             .text(row.message), .text(telephones.map(TextList.json)), .time(row.since), .text(row.openedBy),
-            .text(row.reason), .time(now), .text(actor), .text(source))
+            .text(row.reason), .time(now), .text(actor), .text(source), .text(row.latestURL), .text(row.latestMessage))
     }
+
+    /// What was asked for, by which bump, and what is asked for now.
+    typealias Rewording = (bump: VersionBump, before: VersionRecord?)
 
     /// Puts all that `record` asks for in force: its app has no gate.
     static func follow(
-        _ record: VersionRecord, by actor: String, from source: String, at now: Timestamp,
+        _ record: VersionRecord, _ rewording: Rewording?, by actor: String, from source: String, at now: Timestamp,
         _ connection: SQLiteConnection
     ) throws {
         var new = try inForce(of: record.app, connection)
@@ -102,17 +111,17 @@ enum InForceTable {
             new.require(record, by: actor, reason: nil, at: now)
         }
         if let latest = record.latest, new.latest.map({ $0 < latest }) ?? true { new.announce(record) }
-        new.reword(record)
+        if let rewording { new.reword(rewording.bump, from: rewording.before, to: record) }
         try store(new, of: record.app, by: actor, from: source, at: now, connection)
     }
 
     /// Takes over the texts of a bump that raised nothing that still waits.
     static func reword(
-        _ record: VersionRecord, by actor: String, from source: String, at now: Timestamp,
+        _ record: VersionRecord, _ rewording: Rewording, by actor: String, from source: String, at now: Timestamp,
         _ connection: SQLiteConnection
     ) throws {
         var new = try inForce(of: record.app, connection)
-        new.reword(record)
+        new.reword(rewording.bump, from: rewording.before, to: record)
         try store(new, of: record.app, by: actor, from: source, at: now, connection)
     }
 
@@ -126,8 +135,8 @@ enum InForceTable {
             """, .text(app.app), .text(app.platform.rawValue), .integer(max(limit, 0))
         ) { statement in
             InForceChange(
-                inForce: row(statement).inForce, at: statement.time(11), actor: statement.text(12),
-                source: statement.text(13))
+                inForce: row(statement).inForce, at: statement.time(13), actor: statement.text(14),
+                source: statement.text(15))
         }
     }
 
@@ -161,7 +170,8 @@ enum InForceTable {
             """
             SELECT \(VersionTable.columns) FROM version_history WHERE app = ? AND platform = ? ORDER BY revision DESC
             """, .text(app.app), .text(app.platform.rawValue), row: VersionTable.row)
-        for row in rows {
+        let texts = PastTexts(rows.map(\.record))
+        for (place, row) in rows.enumerated() {
             let past = try VersionTable.record(row, connection)
             // What was withdrawn since is newer than what is asked for now.
             if let required = past.required, required <= record.required ?? required,
@@ -170,15 +180,52 @@ enum InForceTable {
                 !record.inForce.holds(required, onlyFor: past.telephones) || begun.contains(required),
                 !cancelled.contains(required)
             {
-                waiting.required.append(past)
+                waiting.required.append(texts.ofRequired(past, at: place))
             }
             if let latest = past.latest, latest <= record.latest ?? latest,
                 record.inForce.latest.map({ $0 < latest }) ?? true,
                 waiting.latest.last?.latest.map({ latest < $0 }) ?? true
             {
-                waiting.latest.append(past)
+                waiting.latest.append(texts.ofLatest(past, at: place))
             }
         }
         return waiting
+    }
+}
+
+/// Whose the texts of a record in the history are: a record has those of the bump that made it, and that may have been about
+/// the other of its two versions.
+private struct PastTexts {
+    /// The history of an app, newest first.
+    let history: [VersionRecord]
+
+    init(_ history: [VersionRecord]) { self.history = history }
+
+    /// The record with the texts that its requirement was raised or last reworded with.
+    func ofRequired(_ record: VersionRecord, at place: Int) -> VersionRecord {
+        worded(record, at: place) { $0.required != $1?.required } isOther: { $0.latest != $1?.latest }
+    }
+
+    func ofLatest(_ record: VersionRecord, at place: Int) -> VersionRecord {
+        worded(record, at: place) { $0.latest != $1?.latest } isOther: { $0.required != $1?.required }
+    }
+
+    private func worded(
+        _ record: VersionRecord, at place: Int, isOwn: (VersionRecord, VersionRecord?) -> Bool,
+        isOther: (VersionRecord, VersionRecord?) -> Bool
+    ) -> VersionRecord {
+        var record = record
+        var (url, message): (String??, String??) = (nil, nil)
+        for index in history.indices[place...] {
+            let (entry, older) = (history[index], index + 1 < history.count ? history[index + 1] : nil)
+            let isOwn = isOwn(entry, older)
+            if isOwn || !isOther(entry, older) {
+                if url == nil, isOwn || entry.downloadURL != older?.downloadURL { url = .some(entry.downloadURL) }
+                if message == nil, isOwn || entry.message != older?.message { message = .some(entry.message) }
+            }
+            if isOwn { break }
+        }
+        (record.downloadURL, record.message) = (url ?? nil, message ?? nil)
+        return record
     }
 }

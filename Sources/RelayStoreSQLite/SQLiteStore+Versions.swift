@@ -43,9 +43,10 @@ extension SQLiteStore {
                 try VersionTable.store(after, actor: actor, source: source, connection)
             }
             if waitingReason == nil {
-                try InForceTable.follow(after, by: InForce.ungated, from: "bump", at: now, connection)
+                try InForceTable.follow(
+                    after, (bump, before), by: InForce.ungated, from: "bump", at: now, connection)
             } else {
-                try InForceTable.reword(after, by: actor, from: source, at: now, connection)
+                try InForceTable.reword(after, (bump, before), by: actor, from: source, at: now, connection)
             }
             var campaign: CampaignRecord?
             if rose, let draft {
@@ -72,7 +73,7 @@ extension SQLiteStore {
         return try write("creating a campaign") { connection in
             guard let record = try CampaignTable.missing(of: app, connection) else { return nil }
             if waitingReason == nil {
-                try InForceTable.follow(record, by: InForce.ungated, from: "database", at: now, connection)
+                try InForceTable.follow(record, nil, by: InForce.ungated, from: "database", at: now, connection)
             }
             return try CampaignTable.create(
                 for: record, draft: draft, waitingReason: waitingReason, at: now, connection)

@@ -43,58 +43,13 @@ enum VersionTable {
         return record
     }
 
-    /// What a bump makes of a record: versions rise, and `latest` is never behind `required`.
-    ///
-    /// A version that is equal keeps the spelling that it has.
+    /// As `VersionRecord.merged`, where SQLite can keep what comes of it.
     static func merge(_ bump: VersionBump, into before: VersionRecord?, at now: Timestamp) throws -> VersionRecord {
         // json_each ends a text at a NUL: the audience that is read again would be another.
         if bump.telephones?.contains(where: { $0.utf8.contains(0) }) ?? false {
             throw StoreError(.failed, context: "a telephone of the audience holds a NUL, which no telephone does")
         }
-        var after = before ?? VersionRecord(app: bump.app, updatedAt: now)
-        after.required = try raised("required", from: before?.required, to: bump.required, app: bump.app)
-        after.latest = try raised("latest", from: before?.latest, to: bump.latest, app: bump.app)
-        if let required = after.required, after.latest.map({ $0 < required }) ?? true { after.latest = required }
-        after.builds = try raised(after.builds, to: bump.builds, app: bump.app)
-        let rose = after.required != before?.required
-        after.downloadURL = bump.downloadURL ?? after.downloadURL
-        after.message = bump.message ?? after.message
-        after.telephones = rose ? bump.telephones : bump.telephones ?? after.telephones
-        after.updatedAt = now
-        return after
-    }
-
-    private static func raised(
-        _ current: BuildNumbers, to proposed: BuildNumbers, app: AppKey
-    ) throws -> BuildNumbers {
-        var builds = BuildNumbers(
-            latest: try raised("builds.latest", from: current.latest, to: proposed.latest, app: app),
-            required: try raised("builds.required", from: current.required, to: proposed.required, app: app))
-        if let required = builds.required { builds.latest = max(builds.latest ?? required, required) }
-        return builds
-    }
-
-    private static func raised(
-        _ field: String, from current: Int64?, to proposed: Int64?, app: AppKey
-    ) throws -> Int64? {
-        let version = try raised(field, from: current.map(version), to: proposed.map(version), app: app)
-        return version.flatMap { Int64($0.text) }
-    }
-
-    private static func version(_ build: Int64) throws -> Version { try Version(String(build)) }
-
-    private static func raised(
-        _ field: String, from current: Version?, to proposed: Version?, app: AppKey
-    ) throws -> Version? {
-        guard let proposed else { return current }
-        guard let current else { return proposed }
-        guard proposed >= current else {
-            throw StoreError(
-                .versionWouldFall(field: field, current: current, proposed: proposed),
-                context: "\(field) of \(app.app) (\(app.platform.rawValue)) is \(current); \(proposed) is older",
-                hint: "Versions only rise: send \(current) or a newer one")
-        }
-        return proposed == current ? current : proposed
+        return try bump.merged(into: before, at: now)
     }
 
     /// Whether two records say the same, byte for byte; when they were written does not matter. (Swift's `==` on texts

@@ -31,6 +31,8 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         public var latestBuild: Int64?
         /// Said with a required and an optional update; nil for words of our own.
         public var message: String?
+        /// Said with an optional update instead of `message`; empty for words of our own.
+        public var optionalMessage: String?
         /// Said with a required update that has no `message`; nil for words of our own.
         public var requiredMessage: String?
         /// Said to everyone now.
@@ -41,14 +43,15 @@ public struct LaunchGateAdvice: Hashable, Sendable {
         /// Nothing is known unless it is given.
         public init(
             required: Version? = nil, latest: Version? = nil, requiredBuild: Int64? = nil, latestBuild: Int64? = nil,
-            message: String? = nil, requiredMessage: String? = nil, alert: LaunchGateDocument.Alert? = nil,
-            seen: SeenVersions = SeenVersions()
+            message: String? = nil, optionalMessage: String? = nil, requiredMessage: String? = nil,
+            alert: LaunchGateDocument.Alert? = nil, seen: SeenVersions = SeenVersions()
         ) {
             self.required = required
             self.latest = latest
             self.requiredBuild = requiredBuild
             self.latestBuild = latestBuild
             self.message = message
+            self.optionalMessage = optionalMessage
             self.requiredMessage = requiredMessage
             self.alert = alert
             self.seen = seen
@@ -172,7 +175,7 @@ public struct LaunchGateAdvice: Hashable, Sendable {
     }
 
     private static func optionalMessage(_ facts: Facts, _ latest: Version?) -> String {
-        nonEmpty(facts.message) ?? latest.map { "Version \($0) is available." } ?? "A new version is available."
+        nonEmpty(facts.optionalMessage ?? facts.message) ?? latest.map { "Version \($0) is available." } ?? "A new version is available."
     }
 
     private static func nonEmpty(_ text: String?) -> String? {

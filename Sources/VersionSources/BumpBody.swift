@@ -12,7 +12,11 @@ package enum BumpBody {
     package static let maximumApp = 255
 
     /// Reads the webhook's body, which names its app.
-    package static func readWebhook(_ bytes: [UInt8]) throws(BodyError) -> VersionBump {
+    ///
+    /// - Parameter schemes: those that the app's download URLs may have beside https.
+    package static func readWebhook(
+        _ bytes: [UInt8], schemes: (AppKey) -> [String] = { _ in [] }
+    ) throws(BodyError) -> VersionBump {
         var fields = try BodyFields(bytes)
         let app = fields.requiredString("app", example: "com.example.app")
         if let app, app.isEmpty || app.unicodeScalars.count > maximumApp {
@@ -25,21 +29,26 @@ package enum BumpBody {
             fields.refuse("platform", "\(names) is needed; it was \(JSONValue.string(name).sight)")
         }
         // A placeholder where the app is at fault: `finish` throws before anyone sees it.
-        return try read(&fields, app: AppKey(app: app ?? "", platform: platform ?? .ios))
+        let key = AppKey(app: app ?? "", platform: platform ?? .ios)
+        return try read(&fields, app: key, schemes: schemes(key))
     }
 
     /// Reads the body of a request that names the app in its path.
-    package static func read(_ bytes: [UInt8], app: AppKey) throws(BodyError) -> VersionBump {
+    package static func read(
+        _ bytes: [UInt8], app: AppKey, schemes: [String] = []
+    ) throws(BodyError) -> VersionBump {
         var fields = try BodyFields(bytes)
-        return try read(&fields, app: app)
+        return try read(&fields, app: app, schemes: schemes)
     }
 
-    private static func read(_ fields: inout BodyFields, app: AppKey) throws(BodyError) -> VersionBump {
+    private static func read(
+        _ fields: inout BodyFields, app: AppKey, schemes: [String]
+    ) throws(BodyError) -> VersionBump {
         var bump = VersionBump(
             app: app,
             latest: fields.version("latest"),
             required: fields.version("required"),
-            downloadURL: downloadURL(&fields),
+            downloadURL: downloadURL(&fields, schemes),
             message: fields.text("message", example: "A new version is required.", limit: maximumMessage),
             telephones: fields.telephones("telephones"))
         bump.builds = builds(&fields)
@@ -86,9 +95,9 @@ package enum BumpBody {
         return builds
     }
 
-    private static func downloadURL(_ fields: inout BodyFields) -> String? {
+    private static func downloadURL(_ fields: inout BodyFields, _ schemes: [String]) -> String? {
         guard let text = fields.string("downloadUrl", example: DownloadURL.example) else { return nil }
-        if let fault = DownloadURL.fault(in: text) {
+        if let fault = DownloadURL.fault(in: text, schemes: schemes) {
             fields.refuse("downloadUrl", fault)
             return nil
         }

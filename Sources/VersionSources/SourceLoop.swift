@@ -206,7 +206,7 @@ struct SourceLoop {
                 bump.builds.latest = build
             }
             guard bump != VersionBump(app: app) else { return }
-            if stored?.downloadURL == nil, let page, DownloadURL.fault(in: page) == nil {
+            if let page, DownloadURL.fault(in: page) == nil {
                 bump.downloadURL = page
             }
             try callbacks.apply(bump, store.rawValue)

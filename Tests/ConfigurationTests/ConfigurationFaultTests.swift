@@ -125,7 +125,19 @@ import VersionSources
         ),
         (
             ios("downloadUrl: \"no url\""),
-            #"apps["com.example.app"].ios.downloadUrl: "no url" is not a URL; one such as "https://apps.apple.com/app/id1173193999""#
+            #"apps["com.example.app"].ios.downloadUrl: "no url" is no download URL: an absolute URL is needed, such as "https://apps.apple.com/app/id1173193999", without spaces; it was "no url""#
+        ),
+        (
+            ios("downloadUrl: \"ftp://example.com/app\""),
+            #"apps["com.example.app"].ios.downloadUrl: "ftp://example.com/app" is no download URL: its scheme must be https; it was "ftp://example.com/app""#
+        ),
+        (
+            ios("downloadSchemes: [\"itms-apps\", \"javascript\"]"),
+            #"apps["com.example.app"].ios.downloadSchemes[1]: "javascript" is never allowed; a custom scheme such as "itms-apps", without the colon"#
+        ),
+        (
+            ios("downloadSchemes: [\"itms-apps\"], downloadUrl: \"market://details?id=a\""),
+            #"apps["com.example.app"].ios.downloadUrl: "market://details?id=a" is no download URL: its scheme must be https or itms-apps; it was "market://details?id=a"; downloadSchemes in the app's configuration can allow another"#
         ),
         (
             "{ fanOut: { batch: 0 } }",

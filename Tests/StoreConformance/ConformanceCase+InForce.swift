@@ -125,6 +125,21 @@ extension ConformanceCase {
             try check(try !announce(), "once")
             try same([try subject.inForce().latest?.text, try subject.inForce().required?.text], ["2", "1.9"])
         },
+        ConformanceCase("what waits keeps its own texts, whatever is sent for the other version meanwhile") { subject in
+            func bump(_ bump: VersionBump) throws { try subject.bump(bump, waitingReason: "not out yet") }
+            try bump(
+                VersionBump(
+                    app: subject.app, required: try subject.version("2"), downloadURL: "https://two", message: "two"))
+            try bump(VersionBump(app: subject.app, latest: try subject.version("2.1"), message: "news"))
+            try bump(VersionBump(app: subject.app, latest: try subject.version("2.2")))
+            let waiting = try subject.store.waitingVersions(of: subject.app)
+            try same(waiting.required.map(\.downloadURL), ["https://two"])
+            try same(waiting.required.map(\.message), ["two"])
+            try same(waiting.latest.map { $0.latest?.text }, ["2.2", "2.1", "2"])
+            try same(waiting.latest.map(\.message), [nil, "news", "two"])
+            try check(try subject.open("2"), "it is offered")
+            try same([try subject.inForce().downloadURL, try subject.inForce().message], ["https://two", "two"])
+        },
         ConformanceCase("texts that are sent for what is in force change it at once, gate or not") { subject in
             try subject.announce("2")
             try subject.bump(VersionBump(app: subject.app, message: "new words"), waitingReason: "not out yet")

@@ -11,14 +11,13 @@ extension ConformanceCase {
             try same(try subject.store.history(of: subject.app, limit: 10), [])
             try subject.store.checkWritable()
         },
-        ConformanceCase("a bump is stored as it was given, and nil leaves things as they are") { subject in
+        ConformanceCase("a bump is stored as it was given, and nil leaves versions as they are") { subject in
             try subject.bump(
                 VersionBump(
                     app: subject.app, latest: try subject.version("2.01.0"), required: try subject.version("1.9"),
                     downloadURL: Subject.url, message: "häufig \"neu\"", telephones: ["+86 138", "e\u{301}\\\n"]))
-            try subject.bump(VersionBump(app: subject.app, latest: try subject.version("2.2")))
             let record = try present(try subject.store.version(of: subject.app), "the record")
-            try same(record.latest?.text, "2.2")
+            try same(record.latest?.text, "2.01.0")
             try same(record.required?.text, "1.9")
             try same(record.downloadURL, Subject.url)
             try same(record.message, "häufig \"neu\"")
@@ -26,6 +25,43 @@ extension ConformanceCase {
                 record.telephones.map { $0.map { Array($0.utf8) } },
                 [Array("+86 138".utf8), Array("e\u{301}\\\n".utf8)])
             try same(record.updatedAt, subject.now)
+            try subject.bump(VersionBump(app: subject.app, latest: try subject.version("2.2")))
+            let next = try present(try subject.store.version(of: subject.app), "the record")
+            try same([next.latest?.text, next.required?.text], ["2.2", "1.9"])
+            try same(next.telephones, record.telephones)
+        },
+        ConformanceCase("texts are those of one bump: left out, they are the configuration's again") { subject in
+            func bump(
+                _ required: String?, _ latest: String? = nil, url: String? = nil, message: String? = nil
+            ) throws -> (record: VersionRecord, campaign: CampaignRecord?) {
+                let outcome = try subject.bump(
+                    VersionBump(
+                        app: subject.app, latest: try latest.map { try subject.version($0) },
+                        required: try required.map { try subject.version($0) }, downloadURL: url, message: message),
+                    draft: CampaignDraft(downloadURL: Subject.url, timeToLive: .seconds(60)))
+                return (outcome.record, outcome.campaign)
+            }
+            func inForce(_ record: VersionRecord) -> [String?] {
+                let inForce = record.inForce
+                return [inForce.downloadURL, inForce.message, inForce.latestURL, inForce.latestMessage]
+            }
+            var (record, campaign) = try bump("2.0", url: "https://two", message: "two")
+            try same([campaign?.downloadURL, campaign?.message], ["https://two", "two"])
+            try same(inForce(record), ["https://two", "two", "https://two", "two"])
+            (record, campaign) = try bump("2.1")
+            try same([record.downloadURL, record.message], [nil, nil])
+            try same([campaign?.downloadURL, campaign?.message], [Subject.url, nil], "not those of 2.0")
+            try same(inForce(record), [nil, nil, nil, nil])
+            record = try bump("2.1", message: "hurry").record
+            try same(inForce(record), [nil, "hurry", nil, "hurry"], "what raises nothing rewords what is asked for")
+            record = try bump(nil, "2.2").record
+            try same(inForce(record), [nil, "hurry", nil, nil], "2.2 is not 2.1")
+            record = try bump(nil, "2.2").record
+            try same(inForce(record), [nil, "hurry", nil, nil], "the same again changes nothing")
+            record = try bump(nil, url: "https://new").record
+            try same(inForce(record), ["https://new", "hurry", "https://new", nil], "both, and what it brings alone")
+            record = try bump("2.1").record
+            try same(inForce(record), [nil, nil, nil, nil], "the requirement said again is the whole of it")
         },
         ConformanceCase("a rise of required replaces the audience with the bump's own") { subject in
             try subject.bump(VersionBump(app: subject.app, required: try subject.version("1"), telephones: ["1"]))

@@ -120,15 +120,30 @@ struct BumpBodyTests {
         "download URLs",
         arguments: [
             ("https://example.com", true), ("itms-apps://itunes.apple.com/app/id1", true),
+            ("http://example.com", false), ("javascript:alert(1)", false), ("JavaScript:alert(1)", false),
+            ("ftp://example.com/app.apk", false), ("intent://x", false), ("data:text/html,x", false),
             ("itms-services:?action=download-manifest", true), ("market://details?id=a", true),
-            ("HTTPS://example.com/a?b=c", true), ("https://", false), ("https:/example.com", false),
+            ("HTTPS://example.com/a?b=c", true), ("MARKET://x", true), ("https://", false), ("https:/example.com", false),
             ("https://?x", false), ("//example.com", false), ("1ttp://x", false), (":x", false), ("x:", false),
             ("https://exa mple.com", false), ("", false),
             // A combining mark after the colon or a slash.
             ("x:\u{338}", true), ("https://\u{338}", true), ("https:/\u{338}/a", false),
         ])
     func downloadURLs(text: String, isGood: Bool) {
-        #expect((DownloadURL.fault(in: text) == nil) == isGood)
+        let schemes = ["itms-apps", "itms-services", "market", "x"]
+        #expect((DownloadURL.fault(in: text, schemes: schemes) == nil) == isGood)
+    }
+
+    @Test("without a word from the configuration, https alone", arguments: ["itms-apps://x", "ftp://x", "javascript:x"])
+    func schemes(url: String) throws {
+        #expect(
+            throws: BodyError.fields([
+                FieldFault(field: "downloadUrl", reason: DownloadURL.fault(in: url) ?? "")
+            ])
+        ) {
+            try BumpBody.read(Array(#"{"downloadUrl": "\#(url)"}"#.utf8), app: Self.app)
+        }
+        #expect(DownloadURL.fault(in: url)?.contains("its scheme must be https; it was \"\(url)\"") == true)
     }
 
     @Test("a URL of 2048 characters is the longest")

@@ -129,7 +129,11 @@ extension ConfigurationManual {
             One entry for each app, by the name that the API and the commands use, usually the bundle id: *APP* below.
             In it *ios*, *android* or both: *PLATFORM* below.
         apps.APP.PLATFORM.downloadUrl
-            Where users get the new version. A bump may name another URL.
+            Where users get the new version: an https URL, or one of *downloadSchemes*. A bump may name another, for that
+            bump alone.
+        apps.APP.PLATFORM.downloadSchemes
+            What download URLs may begin with beside https, such as "itms-apps" or "market". Nothing else by default.
+            http, ftp, javascript, data and file are never allowed.
         apps.APP.PLATFORM.forcePolicy
             Which number's rise forces an upgrade, for bumps that name the latest version but not the required one:
             none; the first; the first or the second; any of the three.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import FanOut
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Synchronization
+import Telemetry
+import UpgradeRules
+import VersionSources
+
+/// Versions: bumps, dry runs, and what is said of them.
+extension DaemonControl {
+    func bump(
+        _ bump: VersionBump, actor: String, source: String, receipt: WebhookReceipt?,
+        render: (BumpOutcome) throws -> StoredAnswer
+    ) throws -> AppliedBump {
+        let app = try configured(bump.app)
+        let applied = try oneByOne.withLock { _ in
+            let (bump, record) = try asked(bump, app)
+            if bump.required != nil, let route = active.current.routes[bump.app] { _ = try payload(record, route) }
+            return try store.apply(
+                bump, actor: actor, source: source, at: clock(), draft: active.current.routes[bump.app]?.draft,
+                waitingReason: app.waitingReason, receipt: receipt, render: render)
+        }
+        fanOut.poke()
+        if case .applied(let outcome, _) = applied { warn(outcome.record) }
+        sources.poke()
+        return applied
+    }
+
+    /// What a source found out: as any other bump, but for a URL that the configuration knows better.
+    func take(_ bump: VersionBump, from source: String) throws {
+        var bump = bump
+        if active.current.apps[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
+        _ = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
+            StoredAnswer(status: 200, body: [])
+        }
+    }
+
+    /// The bump with what the configuration makes of what it leaves out, and the record that comes of it: the requirement
+    /// that the app's force policy derives (SEEDS S4), and the last URL that was given where none is configured.
+    private func asked(
+        _ bump: VersionBump, _ app: AppConfiguration
+    ) throws -> (bump: VersionBump, record: VersionRecord) {
+        let stored = try store.version(of: bump.app)
+        var bump = bump
+        if bump.required == nil, let latest = bump.latest, app.forcePolicy != .manual {
+            bump.required = app.forcePolicy.required(
+                latest: latest, previousLatest: stored?.latest, previousRequired: stored?.required)
+        }
+        if app.downloadURL == nil, bump.downloadURL == nil { bump.downloadURL = stored?.downloadURL }
+        return (bump, try bump.merged(into: stored, at: clock()))
+    }
+
+    /// Says in the log what clients that compare for themselves will make of the new record.
+    private func warn(_ record: VersionRecord) {
+        guard let seen = try? store.seenVersions(of: record.app) else { return }
+        for warning in versionCache.advice(for: record, seen: seen).warnings {
+            log(
+                .warning, "apps that compare versions for themselves will judge otherwise",
+                [("app", record.app.app), ("platform", record.app.platform.rawValue), ("warning", warning)])
+        }
+    }
+
+    func wait(of record: VersionRecord) -> GateVerdict? {
+        let inForce = record.inForce
+        if let required = record.required, !inForce.holds(required, onlyFor: record.telephones) {
+            return sources.verdict(required, build: record.builds.required, of: record.app)
+        }
+        guard let latest = record.latest, inForce.latest.map({ $0 < latest }) ?? true else { return nil }
+        return sources.verdict(latest, build: record.builds.latest, of: record.app, isReminder: true)
+    }
+
+    func plan(_ bump: VersionBump) throws -> PlanReport {
+        let app = try configured(bump.app)
+        // The dry run says what the bump itself would say.
+        let (bump, record) = try asked(bump, app)
+        guard let required = record.required else {
+            throw ControlError(
+                .noRequirement, context: "no required version is given, none is stored and no force policy derives one",
+                hint: "send `required`")
+        }
+        guard let route = active.current.routes[bump.app] else {
+            throw ControlError(
+                .unknownApp, context: "\(bump.app.app) has no push service on \(bump.app.platform.rawValue)",
+                hint: "add `apns` to the app's configuration")
+        }
+        let payload = try payload(record, route)
+        let filter = AudienceFilter(required: required, telephones: bump.telephones)
+        let survey = try store.survey(bump.app) { row, devices in filter.reason(against: row, in: devices) }
+        var report = PlanReport(
+            survey: survey, samplePayload: payload.render(userTelephone: bump.telephones?.first ?? "13800138000"))
+        report.gate = sources.verdict(required, build: bump.builds.required, of: bump.app)
+        return report
+    }
+
+    func configured(_ app: AppKey) throws -> AppConfiguration {
+        let apps = active.current.apps
+        guard let configuration = apps[app] else {
+            throw ControlError(
+                .unknownApp, context: "\(app.app) is not configured for \(app.platform.rawValue)",
+                hint: "the configuration knows "
+                    + apps.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
+                    .joined(separator: ", "))
+        }
+        return configuration
+    }
+
+    /// The payload that a campaign of the record sends, checked before anything is stored (DESIGN, rule 4): made of what the
+    /// campaign is made of (`CampaignTable.create`) by what makes its own (`CampaignRun`).
+    private func payload(_ record: VersionRecord, _ route: AppRoute) throws -> UpgradePayload {
+        guard let url = record.downloadURL ?? route.draft.downloadURL, !url.isEmpty else {
+            throw ControlError(
+                .noDownloadURL, context: "a requirement needs a downloadUrl: the app ignores a push without one",
+                hint: "send `downloadUrl`, or set it in the app's configuration")
+        }
+        let longest = record.telephones?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
+        do {
+            return try route.payload(message: record.message, downloadURL: url).checked(longestTelephone: longest)
+        } catch {
+            throw ControlError(.payloadTooLarge, context: "\(error)")
+        }
+    }
+
+    /// Bytes kept free for a telephone: E.164 has fifteen digits at most. A longer one that does not fit is refused by
+    /// itself, with a row in the ledger.
+    private static let usualTelephone = 16
+}
