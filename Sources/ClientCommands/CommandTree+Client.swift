@@ -7,6 +7,7 @@ extension CommandTree {
         .versionSet,
         .versionShow,
         .versionRelease,
+        .versionWithdraw,
         .plan,
         .alertsSet,
         .alertsShow,

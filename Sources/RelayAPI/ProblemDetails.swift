@@ -77,9 +77,24 @@ struct ProblemDetails: Error {
         case .unknownApp, .noSuchCampaign: ProblemDetails(404, error.description)
         case .wrongState: ProblemDetails(409, error.description)
         case .noDownloadURL: ProblemDetails(field: "downloadUrl", noDownloadURL)
+        case .implausible(let field, let proposed, let known): implausible(field, proposed, known)
         case .noRequirement: ProblemDetails(field: "required", error.context)
         case .payloadTooLarge: ProblemDetails(field: "message", error.description)
         }
+    }
+
+    private static func implausible(_ field: String, _ proposed: Version, _ known: Version) -> ProblemDetails {
+        var problem = ProblemDetails(
+            409,
+            "\(field) would rise to \(proposed), and the highest version known is \(known); nothing was changed. "
+                + "If it is meant, send it again with \"confirm\": true (on the command line: --yes)")
+        problem.type = "urn:upgrade-relay:implausible-rise"
+        problem.faults = [
+            FieldFault(
+                field: field, reason: "rises by more than one in its first number over \(known); it was \(proposed)")
+        ]
+        problem.extras = [("field", field), ("current", known.text), ("proposed", proposed.text)]
+        return problem
     }
 
     private static let noDownloadURL =

@@ -2,6 +2,7 @@
 package import RelayEngine
 package import RelayStore
 package import Telemetry
+package import UpgradeRules
 package import VersionSources
 
 /// What the API asks of the running daemon beyond the store: everything that configuration or the fan-out has a say in.
@@ -48,6 +49,11 @@ package protocol RelayControl: Sendable {
     ///
     /// - Throws: `ControlError.wrongState` where nothing waits.
     func release(app: AppKey, by actor: String) throws -> VersionRecord
+
+    /// Takes back what an app requires: what was required before is so again, on every channel.
+    ///
+    /// - Throws: `ControlError.wrongState` where nothing is required.
+    func withdraw(app: AppKey, by actor: String, reason: String?) throws -> Withdrawal
 
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
@@ -110,6 +116,15 @@ package struct PlanReport: Sendable {
     /// What a phone would get, with a made-up telephone where the registry has none.
     package var samplePayload: [UInt8]
 
+    /// What would be required.
+    package var required: Version?
+    /// Whether the bump would raise the requirement.
+    package var rises = false
+    /// The highest version that the registry has seen, that was announced, or that a store offers; nil where none is known.
+    package var largestKnown: Version?
+    /// Whether the bump is refused unless it is confirmed.
+    package var needsConfirmation = false
+
     package init(survey: AudienceSurvey, samplePayload: [UInt8]) {
         self.survey = survey
         self.samplePayload = samplePayload
@@ -138,6 +153,8 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
         /// A dry run of no requirement at all.
         case noRequirement
         case payloadTooLarge
+        /// A rise that looks like a typing error and is not confirmed.
+        case implausible(field: String, proposed: Version, known: Version)
     }
 
     package var code: Code

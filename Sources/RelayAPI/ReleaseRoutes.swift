@@ -71,16 +71,20 @@ extension API {
     ) throws -> Response {
         switch news {
         case .version(let version): return try release(version, app, rules, receipt, by: caller)
-        case .askTheStore: return try release(try offered(app), app, rules, receipt, by: caller)
+        case .askTheStore:
+            return try release(try offered(app), app, rules, receipt, by: caller, isOfTheStore: true)
         case .ignored(let reason): return try note("ignored", reason, receipt)
         case .ping: return try note("pong", "the signature is right; releases may come", receipt)
         }
     }
 
     private func release(
-        _ version: Version, _ app: AppKey, _ rules: ReleaseRules, _ receipt: WebhookReceipt, by caller: Caller
+        _ version: Version, _ app: AppKey, _ rules: ReleaseRules, _ receipt: WebhookReceipt, by caller: Caller,
+        isOfTheStore: Bool = false
     ) throws -> Response {
-        let bump = VersionBump(app: app, latest: version, required: rules.sets == .required ? version : nil)
+        var bump = VersionBump(app: app, latest: version, required: rules.sets == .required ? version : nil)
+        // The store's own word is not doubted.
+        bump.isConfirmed = isOfTheStore
         return try apply(bump, by: caller, receipt: receipt)
     }
 

@@ -49,6 +49,9 @@ extension Route {
         Route(
             "POST", "/v1/apps/{app}/{platform}/release", .scope(.versions), .work(.writes), isNoteworthy: true,
             .head { api, call in try api.release(call.app, by: call.caller) }),
+        Route(
+            "POST", "/v1/apps/{app}/{platform}/withdraw", .scope(.versions), .work(.writes), isNoteworthy: true,
+            .body { api, call, body in try api.withdraw(call.app, body: body, by: call.caller) }),
         // It only reads, however long.
         Route(
             "POST", "/v1/apps/{app}/{platform}/plan", .scope(.versions), .work(.reads),

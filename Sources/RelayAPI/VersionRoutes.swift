@@ -66,6 +66,27 @@ extension API {
         return .json { $0.version(record, wait: control.wait(of: record)) }
     }
 
+    func withdraw(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
+        try require(app)
+        var reason: String?
+        if !body.isEmpty {
+            var fields = try BodyFields(body)
+            reason = fields.text("reason", example: "20.0.0 was meant to be 2.0.0", limit: 200)
+            try fields.finish()
+        }
+        let withdrawal = try control.withdraw(app: app, by: caller.actor, reason: reason)
+        versionCache.refresh()
+        return .json { writer in
+            writer.object { writer in
+                writer.member(.withdrawn, withdrawal.withdrawn.text)
+                writer.name(.version)
+                writer.version(withdrawal.record, wait: control.wait(of: withdrawal.record))
+                writer.name(.campaign)
+                if let campaign = withdrawal.campaign { writer.campaign(control.status(campaign)) } else { writer.null() }
+            }
+        }
+    }
+
     func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
         // Asked before, for inside the transaction the store answers nobody else.
         let seen = try store.seenVersions(of: bump.app)

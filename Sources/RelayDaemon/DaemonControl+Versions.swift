@@ -18,6 +18,9 @@ extension DaemonControl {
         let app = try configured(bump.app)
         let applied = try oneByOne.withLock { _ in
             let (bump, record) = try asked(bump, app)
+            if !bump.isConfirmed, let doubt = try doubt(bump) {
+                throw ControlError(doubt, context: "an implausible rise of \(bump.app.app) is not confirmed")
+            }
             if bump.required != nil, let route = active.current.routes[bump.app] { _ = try payload(record, route) }
             return try store.apply(
                 bump, actor: actor, source: source, at: clock(), draft: active.current.routes[bump.app]?.draft,
@@ -33,6 +36,8 @@ extension DaemonControl {
     func take(_ bump: VersionBump, from source: String) throws {
         var bump = bump
         if active.current.apps[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
+        // It is the word of a store, or of a file that the owner keeps: nobody is there to be asked.
+        bump.isConfirmed = true
         _ = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
             StoredAnswer(status: 200, body: [])
         }
@@ -48,9 +53,54 @@ extension DaemonControl {
         if bump.required == nil, let latest = bump.latest, app.forcePolicy != .manual {
             bump.required = app.forcePolicy.required(
                 latest: latest, previousLatest: stored?.latest, previousRequired: stored?.required)
+            // A store goes on offering what a person has taken back.
+            if let required = bump.required, try wasWithdrawn(required, of: bump.app) { bump.required = nil }
         }
         if app.downloadURL == nil, bump.downloadURL == nil { bump.downloadURL = stored?.downloadURL }
         return (bump, try bump.merged(into: stored, at: clock()))
+    }
+
+    private func wasWithdrawn(_ required: Version, of app: AppKey) throws -> Bool {
+        let history = try store.history(of: app, limit: 1000)
+        return zip(history, history.dropFirst()).contains { newer, older in
+            newer.source == VersionChange.withdrawal && older.record.required == required
+        }
+    }
+
+    /// What is implausible of a bump; nil: nothing.
+    private func doubt(_ bump: VersionBump) throws -> ControlError.Code? {
+        guard let known = try largestKnown(of: bump.app), let doubt = bump.implausible(known: known) else { return nil }
+        return .implausible(field: doubt.field, proposed: doubt.version, known: known)
+    }
+
+    /// The highest version that the registry has seen, that was announced, or that a store offers.
+    private func largestKnown(of app: AppKey) throws -> Version? {
+        let stored = try store.version(of: app)
+        let seen = try store.seenVersions(of: app).versions.map(\.version)
+        return (seen + [stored?.required, stored?.latest, sources.offered(of: app)].compactMap(\.self)).max()
+    }
+
+    func withdraw(app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
+        _ = try configured(app)
+        let withdrawal = try oneByOne.withLock { _ in
+            try store.withdraw(app, by: actor, reason: reason, at: clock())
+        }
+        guard let withdrawal else {
+            throw ControlError(
+                .wrongState, context: "nothing is required of \(app.app) (\(app.platform.rawValue))",
+                hint: "\"upgrade-relay version show\" tells what is")
+        }
+        log(
+            .notice, "a requirement was withdrawn",
+            [
+                ("app", app.app), ("platform", app.platform.rawValue), ("withdrawn", withdrawal.withdrawn.text),
+                ("required", withdrawal.record.required?.text ?? "nothing"),
+                ("campaign", withdrawal.campaign?.id ?? "none"), ("by", actor), ("reason", reason ?? "none given"),
+            ])
+        versionCache.refresh()
+        fanOut.poke()
+        sources.poke()
+        return withdrawal
     }
 
     /// Says in the log what clients that compare for themselves will make of the new record.
@@ -91,6 +141,10 @@ extension DaemonControl {
         let survey = try store.survey(bump.app) { row, devices in filter.reason(against: row, in: devices) }
         var report = PlanReport(
             survey: survey, samplePayload: payload.render(userTelephone: bump.telephones?.first ?? "13800138000"))
+        report.required = required
+        report.rises = try store.version(of: bump.app)?.required.map { $0 < required } ?? true
+        report.largestKnown = try largestKnown(of: bump.app)
+        report.needsConfirmation = try doubt(bump) != nil
         report.gate = sources.verdict(required, build: bump.builds.required, of: bump.app)
         return report
     }

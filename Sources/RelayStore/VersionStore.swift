@@ -67,6 +67,8 @@ package struct VersionBump: Hashable, Sendable {
     package var message: String?
     package var telephones: [String]?
     package var builds = BuildNumbers()
+    /// Whether somebody means it although it is implausible.
+    package var isConfirmed = false
 
     package init(
         app: AppKey, latest: Version? = nil, required: Version? = nil, downloadURL: String? = nil,
@@ -95,6 +97,27 @@ package struct BumpOutcome: Sendable {
         self.requiredRose = requiredRose
         self.campaign = campaign
     }
+}
+
+/// What a withdrawal did.
+package struct Withdrawal: Sendable {
+    /// What was required until now.
+    package var withdrawn: Version
+    /// The record after it.
+    package var record: VersionRecord
+    /// The campaign of what was withdrawn; nil where it had none.
+    package var campaign: CampaignRecord?
+
+    package init(withdrawn: Version, record: VersionRecord, campaign: CampaignRecord?) {
+        self.withdrawn = withdrawn
+        self.record = record
+        self.campaign = campaign
+    }
+}
+
+extension VersionChange {
+    /// The source of a change that took a requirement back: the only one that may let a version fall.
+    package static let withdrawal = "withdraw"
 }
 
 /// A webhook's id and the answer that it got, kept so that a replay answers alike and changes nothing.
@@ -148,6 +171,13 @@ package protocol VersionStore: Sendable {
         _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
         waitingReason: String?, receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump
+
+    /// Takes back what an app requires, in one transaction: what was asked for before it is asked for again and, where it was
+    /// in force, in force again; its campaign ends as cancelled. The history keeps both. The version may be announced again,
+    /// with a campaign of its own.
+    ///
+    /// - Returns: nil where nothing is required.
+    func withdraw(_ app: AppKey, by actor: String, reason: String?, at now: Timestamp) throws -> Withdrawal?
 
     /// The answer that was given to this webhook before, if it was.
     ///

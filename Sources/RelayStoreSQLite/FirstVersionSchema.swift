@@ -151,11 +151,11 @@ enum FirstVersionSchema {
             + "ON l.key = r.key WHERE \(l) <> \(r) ORDER BY coalesce(l.key, r.key) LIMIT 1), 0)"
     }
 
-    private static func falls(_ column: SQL, from old: SQL) -> SQL {
+    static func falls(_ column: SQL, from old: SQL) -> SQL {
         "\(old) IS NOT NULL AND (NEW.\(column) IS NULL OR \(isOlder("NEW.\(column)", than: old)))"
     }
 
-    private static func hasLongNumber(_ text: SQL) -> SQL {
+    static func hasLongNumber(_ text: SQL) -> SQL {
         "EXISTS (SELECT 1 FROM \(numbers(text)) AS n WHERE length(ltrim(n.value, '0')) > 18)"
     }
 }

@@ -164,17 +164,22 @@ enum InForceTable {
             """
             SELECT c.required FROM campaign AS c JOIN app AS a ON a.id = c.app_id
             WHERE a.name = ? AND a.platform = ? AND c.state = 'cancelled'
+                AND instr(c.required_canonical, '/') = 0 -- withdrawn, and perhaps asked for again since
             """, .text(app.app), .text(app.platform.rawValue)
         ) { $0.version(0) }
         let rows = try connection.all(
             """
-            SELECT \(VersionTable.columns) FROM version_history WHERE app = ? AND platform = ? ORDER BY revision DESC
-            """, .text(app.app), .text(app.platform.rawValue), row: VersionTable.row)
-        let texts = PastTexts(rows.map(\.record))
+            SELECT \(VersionTable.columns), changed_from FROM version_history
+            WHERE app = ? AND platform = ? ORDER BY revision DESC
+            """, .text(app.app), .text(app.platform.rawValue)
+        ) { (record: VersionTable.row($0), source: $0.text(10)) }
+        let texts = PastTexts(rows.map(\.record.record))
+        var limits = Limits(record)
         for (place, row) in rows.enumerated() {
-            let past = try VersionTable.record(row, connection)
-            // What was withdrawn since is newer than what is asked for now.
-            if let required = past.required, required <= record.required ?? required,
+            let past = try VersionTable.record(row.record, connection)
+            // Below an entry that took a version back, what is newer than that entry was withdrawn.
+            defer { if row.source == VersionChange.withdrawal { limits.lower(to: past) } }
+            if let required = past.required, limits.required.map({ required <= $0 }) ?? false,
                 required != waiting.required.last?.required,
                 waiting.required.last?.required.map({ required < $0 }) ?? true,
                 !record.inForce.holds(required, onlyFor: past.telephones) || begun.contains(required),
@@ -182,7 +187,7 @@ enum InForceTable {
             {
                 waiting.required.append(texts.ofRequired(past, at: place))
             }
-            if let latest = past.latest, latest <= record.latest ?? latest,
+            if let latest = past.latest, limits.latest.map({ latest <= $0 }) ?? false,
                 record.inForce.latest.map({ $0 < latest }) ?? true,
                 waiting.latest.last?.latest.map({ latest < $0 }) ?? true
             {
@@ -190,6 +195,19 @@ enum InForceTable {
             }
         }
         return waiting
+    }
+}
+
+/// The newest versions that can still be asked for, walking back through the history.
+private struct Limits {
+    private(set) var required: Version?
+    private(set) var latest: Version?
+
+    init(_ record: VersionRecord) { (required, latest) = (record.required, record.latest) }
+
+    mutating func lower(to record: VersionRecord) {
+        required = required.flatMap { limit in record.required.map { min(limit, $0) } }
+        latest = latest.flatMap { limit in record.latest.map { min(limit, $0) } }
     }
 }
 

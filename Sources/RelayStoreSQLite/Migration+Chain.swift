@@ -26,6 +26,7 @@ extension Migration {
                 """),
         Migration(name: "what is in force, beside what is required", toVersion: 9, sql: InForceSchema.sql),
         Migration(name: "texts of the latest version", toVersion: 10, sql: LatestTextsSchema.sql),
+        Migration(name: "versions that were withdrawn", toVersion: 11, sql: WithdrawalSchema.sql),
     ]
 
     // MARK: 2
@@ -104,7 +105,7 @@ extension Migration {
             SELECT app_id, coalesce(version, ''), count(*) FROM device WHERE removed_at IS NULL GROUP BY 1, 2;
         """
 
-    private static let record: SQL = """
+    static let record: SQL = """
         INSERT INTO version_history (app, platform, revision, latest, required, download_url, message, telephones,
                                          changed_by, changed_from, updated_at, latest_build, required_build)
                 VALUES (NEW.app, NEW.platform, NEW.revision, NEW.latest, NEW.required, NEW.download_url, NEW.message,

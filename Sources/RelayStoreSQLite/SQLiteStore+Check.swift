@@ -280,12 +280,16 @@ private struct StoreExamination {
         }
     }
 
-    /// Versions only rise, and the version is the newest entry of its history.
+    /// Versions only rise, but where one was withdrawn, and the version is the newest entry of its history.
     private mutating func history() throws {
         let rows = try connection.all(
-            "SELECT app, platform, revision, latest, required FROM version_history ORDER BY app, platform, revision"
-        ) { ($0.text(0), $0.text(1), $0.integer(2), $0.version(3), $0.version(4)) }
+            """
+            SELECT app, platform, revision, latest, required, changed_from FROM version_history
+            ORDER BY app, platform, revision
+            """
+        ) { ($0.text(0), $0.text(1), $0.integer(2), $0.version(3), $0.version(4), $0.text(5)) }
         for (before, after) in zip(rows, rows.dropFirst()) where (before.0, before.1) == (after.0, after.1) {
+            if after.5 == VersionChange.withdrawal { continue }
             for (field, old, new) in [("latest", before.3, after.3), ("required", before.4, after.4)] {
                 guard let old, new.map({ $0 < old }) ?? true else { continue }
                 note(

@@ -10,15 +10,19 @@ package final class Console: Sendable {
     package let isOutputTerminal: Bool
     private let sink: @Sendable (_ text: String, _ isError: Bool) -> Void
     private let columns: @Sendable () -> Int
+    /// Reads a line that a person types; nil: nobody sits there.
+    private let typed: (@Sendable () -> String?)?
     private let lock = Mutex(())
 
     package init(
         isTerminal: Bool, isOutputTerminal: Bool = true, columns: @escaping @Sendable () -> Int = { 80 },
+        typed: (@Sendable () -> String?)? = nil,
         sink: @escaping @Sendable (_ text: String, _ isError: Bool) -> Void
     ) {
         self.isTerminal = isTerminal
         self.isOutputTerminal = isOutputTerminal
         self.columns = columns
+        self.typed = typed
         self.sink = sink
     }
 
@@ -27,6 +31,7 @@ package final class Console: Sendable {
         isTerminal: isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb",
         isOutputTerminal: isatty(STDOUT_FILENO) == 1,
         columns: { TerminalSize.columns(of: STDERR_FILENO) },
+        typed: typing,
         sink: { text, isError in
             var text = text
             let descriptor = isError ? STDERR_FILENO : STDOUT_FILENO
@@ -36,6 +41,11 @@ package final class Console: Sendable {
             // Whoever read our output has gone (head, less): there is nobody left to work for.
             if !isWritten, !isError { exit(ExitCode.failed.rawValue) }
         })
+
+    private static var typing: (@Sendable () -> String?)? {
+        guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return nil }
+        return { readLine() }
+    }
 
     /// Columns of the terminal at this moment; 80 where it is not known.
     package var width: Int { columns() }
@@ -47,6 +57,17 @@ package final class Console: Sendable {
     }
 
     package func writeLine(_ text: String) { write(text + "\n") }
+
+    /// Whether a person sits there who can be asked.
+    package var canAsk: Bool { typed != nil }
+
+    /// Asks a question that only a clear yes says yes to; false where nobody can be asked.
+    package func ask(_ question: String) -> Bool {
+        guard let typed else { return false }
+        writeError(DisplayWidth.sanitised(question) + " [y/N] ")
+        let answer = typed()?.lowercased() ?? ""
+        return ["y", "yes"].contains(answer.filter { !$0.isWhitespace })
+    }
 
     package func writeError(_ text: String) {
         lock.withLock { _ in sink(text, true) }

@@ -111,6 +111,12 @@ package final class SourceRunner: VersionLookup {
     }
 
     /// Whether the App Store's lookup can be asked for the app.
+    /// The highest version that a store of the app was seen to offer.
+    package func offered(of app: AppKey) -> Version? {
+        let evidence = status.read { $0.evidence[app] ?? [:] }
+        return evidence.values.flatMap(\.versions).max()
+    }
+
     package func hasLookup(_ app: AppKey) -> Bool {
         status.read { $0.lookups[app] != nil }
     }

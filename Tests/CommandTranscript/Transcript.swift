@@ -7,8 +7,13 @@ package final class Transcript: Sendable {
     private let texts = Mutex<(out: String, err: String)>(("", ""))
     private let isTerminal: Bool
     private let isOutputTerminal: Bool
+    private let typed: (@Sendable () -> String?)?
 
-    package init(isTerminal: Bool = false, isOutputTerminal: Bool = true) {
+    /// - Parameter typed: what a person types at each question; nil: nobody is there.
+    package init(
+        isTerminal: Bool = false, isOutputTerminal: Bool = true, typed: (@Sendable () -> String?)? = nil
+    ) {
+        self.typed = typed
         self.isTerminal = isTerminal
         self.isOutputTerminal = isOutputTerminal
     }
@@ -17,7 +22,7 @@ package final class Transcript: Sendable {
     package var err: String { texts.withLock { $0.err } }
 
     package var console: Console {
-        Console(isTerminal: isTerminal, isOutputTerminal: isOutputTerminal) { [self] text, isError in
+        Console(isTerminal: isTerminal, isOutputTerminal: isOutputTerminal, typed: typed) { [self] text, isError in
             texts.withLock { texts in
                 if isError { texts.err += text } else { texts.out += text }
             }

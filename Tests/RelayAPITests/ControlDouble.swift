@@ -55,6 +55,11 @@ final class ControlDouble: RelayControl {
         render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         if let error = failure.withLock({ $0.take() }) { throw error }
+        let known = try store.version(of: bump.app)?.latest
+        if !bump.isConfirmed, let known, let doubt = bump.implausible(known: known) {
+            throw ControlError(
+                .implausible(field: doubt.field, proposed: doubt.version, known: known), context: "implausible")
+        }
         guard let profile = profile(of: bump.app) else { throw ControlError(.unknownApp, context: "no such app") }
         return try store.apply(
             bump, actor: actor, source: source, at: Bench.now,
@@ -92,6 +97,13 @@ final class ControlDouble: RelayControl {
             let record = try store.version(of: app)
         else { throw ControlError(.wrongState, context: "nothing waits") }
         return record
+    }
+
+    func withdraw(app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
+        guard let withdrawal = try store.withdraw(app, by: actor, reason: reason, at: Bench.now) else {
+            throw ControlError(.wrongState, context: "nothing is required")
+        }
+        return withdrawal
     }
 
     func faults() -> [ReadinessFault] {

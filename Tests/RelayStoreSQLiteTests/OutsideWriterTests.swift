@@ -155,4 +155,32 @@ struct OutsideWriterTests {
         try fixture.store.administer("UPDATE version SET latest = '00999999999999999999.1'")
         #expect(try fixture.store.version(of: fixture.app)?.latest == Version("999999999999999999.1"))
     }
+
+    @Test(
+        "After a withdrawal nothing else lowers a version", arguments: [false, true],
+        [
+            "UPDATE version SET required = '1.8'", "UPDATE version SET latest = '1.8', required = '1.8'",
+            "UPDATE version SET required = '1.8', changed_from = 'withdraw'",
+            "INSERT OR REPLACE INTO version (app, platform, required) VALUES ('com.example.app', 'ios', '1.8')",
+            """
+            REPLACE INTO version (app, platform, required, latest, revision, changed_from)
+                VALUES ('com.example.app', 'ios', '1.8', '1.8', 9, 'withdraw')
+            """,
+        ])
+    func fallsAfterWithdrawal(recursiveTriggers: Bool, sql: String) throws {
+        let fixture = try StoreFixture()
+        try fixture.bump(required: "1.9")
+        try fixture.bump(required: "2")
+        _ = try fixture.store.withdraw(fixture.app, by: "ann", reason: nil, at: fixture.now)
+        let before = try fixture.store.history(of: fixture.app, limit: 9)
+        #expect(before.map { $0.record.required?.text } == ["1.9", "2", "1.9"])
+        try fixture.store.administer("PRAGMA recursive_triggers = \(recursiveTriggers)")
+        #expect(try code { try fixture.store.administer(sql) } == .conflict, "\(sql)")
+        #expect(try fixture.store.history(of: fixture.app, limit: 9) == before)
+        #expect(try fixture.store.check { _ in true } == [])
+        // A row that is made anew is held against the newest entry alone.
+        try fixture.store.administer(
+            "INSERT OR REPLACE INTO version (app, platform, required) VALUES ('com.example.app', 'ios', '1.9.1')")
+        #expect(try fixture.store.version(of: fixture.app)?.required?.text == "1.9.1")
+    }
 }

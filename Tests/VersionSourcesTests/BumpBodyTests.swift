@@ -61,7 +61,7 @@ struct BumpBodyTests {
         ),
         (
             #"{"required": "1", "requred": "2"}"#, "requred",
-            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones, builds"
+            "is not a field of this body; the fields are latest, required, downloadUrl, message, telephones, builds, confirm"
         ),
         (
             #"{"downloadUrl": "apps.apple.com"}"#, "downloadUrl",
@@ -152,5 +152,30 @@ struct BumpBodyTests {
         #expect(DownloadURL.fault(in: start + String(repeating: "a", count: 2048 - start.count)) == nil)
         #expect(DownloadURL.fault(in: start + String(repeating: "ü", count: 2048 - start.count)) == nil)
         #expect(DownloadURL.fault(in: start + String(repeating: "a", count: 2049 - start.count)) != nil)
+    }
+
+    @Test("a confirmation is none by itself", arguments: [("true", true), ("false", false), ("null", false)])
+    func confirmation(text: String, isConfirmed: Bool) throws {
+        let bump = try BumpBody.read(Array(#"{"required": "20", "confirm": \#(text)}"#.utf8), app: Self.app)
+        #expect(bump.isConfirmed == isConfirmed)
+        #expect(throws: BodyError.self) {
+            try BumpBody.read(Array(#"{"confirm": \#(text)}"#.utf8), app: Self.app)
+        }
+    }
+
+    @Test(
+        "a rise is implausible by its first number",
+        arguments: [
+            ("20.0.0", "1.9", true), ("3", "1.9", true), ("2", "1.9", false), ("2.99", "1.0", false), ("1", "1.9", false),
+            ("2", "0.9", true), ("1", "0", false), ("20", nil, false), ("2027.1", "2026.12", false),
+            ("999999999999999999", "0", true),
+        ])
+    func plausibility(required: String, known: String?, isImplausible: Bool) throws {
+        let version = try Version(required)
+        let known = try known.map { try Version($0) }
+        var bump = VersionBump(app: Self.app, required: version)
+        #expect((bump.implausible(known: known)?.field == "required") == isImplausible)
+        bump = VersionBump(app: Self.app, latest: version)
+        #expect((bump.implausible(known: known)?.field == "latest") == isImplausible)
     }
 }

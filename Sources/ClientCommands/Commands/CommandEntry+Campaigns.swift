@@ -61,7 +61,22 @@ extension CommandEntry {
         "resume", "Lets a paused or suspended campaign go on, or the next wave begin that was held")
     static let campaignsRelease = campaigns(
         "release", "Lets a waiting campaign, or the next wave of a running one, begin now")
-    static let campaignsCancel = campaigns("cancel", "Ends a campaign; what was not sent yet is never sent")
+    static let campaignsCancel = client(
+        ["campaigns", "cancel"], "Ends a campaign; what was not sent yet is never sent",
+        discussion:
+            "What is in force stays so: \"upgrade-relay version withdraw\" takes that back. On a terminal it asks first.",
+        positionals: [CampaignText.positional], options: [Confirmation.option],
+        examples: ["upgrade-relay campaigns cancel 1f0c2ab93d44"]
+    ) { run in
+        let client = try run.client()
+        let id = try run.arguments.require("ID")
+        try await Confirmation.obtain(run, "Cancel campaign \(id)?") {
+            CampaignText(try await client.reply(to: APIRequest("GET", ["v1", "campaigns", id])).json).details
+        }
+        let reply = try await client.reply(to: APIRequest("POST", ["v1", "campaigns", id, "cancel"]))
+        run.show(reply.text, "campaign \(id) is \(CampaignText(reply.json).state)\n")
+        return .done
+    }
 
     /// What moves a campaign from one state to another, named as the API names it; says in which state it is now.
     private static func campaigns(_ verb: String, _ purpose: String) -> CommandEntry {

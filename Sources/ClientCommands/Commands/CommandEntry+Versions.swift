@@ -5,31 +5,68 @@ import UpgradeRules
 import WireFormat
 
 extension CommandEntry {
-    static let versionSet = request(
+    static let versionSet = client(
         ["version", "set"], "Raises the required or the latest version of an app",
         discussion: """
             When the required version rises, a campaign starts that tells every device below it: at once, or, where a store \
-            is asked for the app, when that offers it. Versions only rise: a lower one is refused. Here --url is where users get the new version; the daemon's own address goes before \
+            is asked for the app, when that offers it. On a terminal the plan is shown first and wants a yes. Versions only \
+            rise: a lower one is refused, and one that looks like a typing error (the first number grows by more than one \
+            over all that is known) unless --yes is given. "version withdraw" takes one back. Here --url is where users get the new version; the daemon's own address goes before \
             the command, or into --api.
             """,
-        positionals: AppArguments.positionals, options: BumpArguments.options,
+        positionals: AppArguments.positionals, options: BumpArguments.options + [Confirmation.option],
         examples: ["upgrade-relay version set com.example.app ios --required 2.0.0 --latest 2.1.0"],
-        urlIsDownload: true,
-        request: { try APIRequest("PUT", AppArguments.path($0, "version"), json: BumpArguments.body($0)) },
-        text: { arguments, answer in
-            let version = answer[.version] ?? .null
-            let head =
-                "\(try AppArguments.name(arguments)): required \(version.shown(.required, or: "-")), "
-                + "latest \(version.shown(.latest, or: "-"))\n"
-            let id = answer[.campaign]?.shown(.id) ?? ""
-            let wait = version.shown(.waitingReason)
-            let news =
-                id.isEmpty
-                ? "the required version did not rise: nothing is pushed\n"
-                : "campaign \(id) \(wait.isEmpty ? "started" : "waits"); "
-                    + "\"upgrade-relay campaigns watch \(id)\" shows how it goes\n"
-            return head + news + (wait.isEmpty ? "" : waiting(version)) + answer.warnings
-        })
+        urlIsDownload: true
+    ) { run in
+        let reply = try await run.sendBump()
+        try run.show(reply.text, bumped(run.arguments, reply.json))
+        return .done
+    }
+
+    private static func bumped(_ arguments: ParsedArguments, _ answer: JSONValue) throws -> String {
+        let version = answer[.version] ?? .null
+        let head =
+            "\(try AppArguments.name(arguments)): required \(version.shown(.required, or: "-")), "
+            + "latest \(version.shown(.latest, or: "-"))\n"
+        let id = answer[.campaign]?.shown(.id) ?? ""
+        let wait = version.shown(.waitingReason)
+        let news =
+            id.isEmpty
+            ? "the required version did not rise: nothing is pushed\n"
+            : "campaign \(id) \(wait.isEmpty ? "started" : "waits"); "
+                + "\"upgrade-relay campaigns watch \(id)\" shows how it goes\n"
+        return head + news + (wait.isEmpty ? "" : waiting(version)) + answer.warnings
+    }
+
+    static let versionWithdraw = client(
+        ["version", "withdraw"], "Takes back what an app requires, on every channel",
+        discussion: """
+            What was required before is required again: by the login check, the launch document and /v1/enforce within a \
+            second, and the campaign ends as cancelled. What has been pushed cannot be called back. The history keeps both \
+            versions, with who and why, and the version may be announced again. On a terminal it asks first.
+            """,
+        positionals: AppArguments.positionals,
+        options: [.value("reason", "TEXT", "why, for the history of the campaign"), Confirmation.option],
+        examples: ["upgrade-relay version withdraw com.example.app ios --reason \"2.0.0 was meant\""]
+    ) { run in
+        let client = try run.client()
+        let name = try AppArguments.name(run.arguments)
+        try await Confirmation.obtain(run, "Withdraw what is required of \(name)?") {
+            let now = try await client.reply(to: APIRequest("GET", AppArguments.path(run.arguments, "version"))).json
+            return version(now, of: name)
+        }
+        let reason = run.arguments.value("reason").map { [JSONMember(name: "reason", value: .string($0))] } ?? []
+        let reply = try await client.reply(
+            to: APIRequest("POST", AppArguments.path(run.arguments, "withdraw"), json: .object(reason)))
+        let version = reply.json[.version] ?? .null
+        let campaign = reply.json[.campaign]?.shown(.id) ?? ""
+        run.show(
+            reply.text,
+            "\(name): \(reply.json.shown(.withdrawn)) is withdrawn; required \(version.shown(.required, or: "nothing")), "
+                + "in force \(version.shown(.inForce, or: "nothing"))\n"
+                + (campaign.isEmpty ? "" : "campaign \(campaign) is \(reply.json[.campaign]?.shown(.state) ?? "")\n"))
+        return .done
+    }
 
     static let versionRelease = request(
         ["version", "release"], "Puts what an app requires in force now, whatever its store offers",

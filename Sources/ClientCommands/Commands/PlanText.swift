@@ -7,6 +7,13 @@ package import WireFormat
 /// A dry run as people read it.
 package enum PlanText {
     package static func text(_ plan: JSONValue) -> String {
+        let payload = (plan[.samplePayload] ?? .null).text(isPretty: true)
+        return summary(plan)
+            + "\none push, \(plan.count(.samplePayloadSize)) of \(UpgradePayload.maximumSize) bytes\n\(payload)\n"
+    }
+
+    /// Without the push: what somebody should know who is about to let it happen.
+    static func summary(_ plan: JSONValue) -> String {
         let (audience, toPush) = (plan.count(.audience), plan.count(.toPush))
         var table = AudienceTable(audience)
         table.add("would be pushed", toPush)
@@ -15,9 +22,11 @@ package enum PlanText {
         let warnings = plan.warnings
         let wait = plan.shown(.waitingReason)
         let gate = wait.isEmpty ? "in force at once\n" : "not in force at once: \(wait)\n"
-        let payload = (plan[.samplePayload] ?? .null).text(isPretty: true)
-        return gate + table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
-            + "\none push, \(plan.count(.samplePayloadSize)) of \(UpgradePayload.maximumSize) bytes\n\(payload)\n"
+        let known = plan.shown(.largestKnown)
+        let doubt = plan[.needsConfirmation] == .bool(true) ? ", far below what is asked for: is it a typing error?" : ""
+        let largest =
+            known.isEmpty ? "no version is known yet\n" : "largest version seen, announced or offered: \(known)\(doubt)\n"
+        return gate + largest + table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
     }
 }
 

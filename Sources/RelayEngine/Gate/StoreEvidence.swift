@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
 
 /// Who can say what a store offers. The raw values are the sources' names in configuration, history and metrics.
 package enum StoreKind: String, Hashable, Sendable, CaseIterable {
@@ -36,6 +37,15 @@ package enum StoreEvidence: Hashable, Sendable {
         case .appStore: .appStore
         case .appStoreConnect: .appStoreConnect
         case .googlePlay: .googlePlay
+        }
+    }
+
+    /// Every version that it names, offered to whomever.
+    package var versions: [Version] {
+        switch self {
+        case .appStore(let lookup): [lookup.version].compactMap(\.self)
+        case .appStoreConnect(let answer): answer.releases.map(\.version)
+        case .googlePlay(let track): track.releases.compactMap(\.version)
         }
     }
 }

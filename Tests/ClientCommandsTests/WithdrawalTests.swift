@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import Terminal
+import Testing
+
+/// A typing error on a release night, with the daemon's own parts.
+@Suite struct WithdrawalTests {
+    private let daemon: RealDaemon
+
+    init() throws {
+        daemon = try RealDaemon()
+    }
+
+    @Test func `An implausible rise is refused, let through with a yes, and taken back`() async throws {
+        _ = try await daemon.register()
+        let app = RealDaemon.app
+        // The registry has seen 2.0.0, so 3.0.0 is the next and 20.0.0 a typing error.
+        let typo = await daemon.run("version set \(app) ios --required 20.0.0")
+        #expect(typo.code == .failed)
+        #expect(typo.err.contains("required would rise to 20.0.0, and the highest version known is 2.0.0"), "\(typo.err)")
+        #expect(await daemon.run("version set \(app) ios --latest 4.0").err.contains("latest would rise to 4.0"))
+        let right = await daemon.run("version set \(app) ios --required 2.0.0 --message two --url https://example.com/two")
+        #expect(right.code == .done, "\(right.err)")
+        let wrong = await daemon.run("version set \(app) ios --required 20.0.0 --yes")
+        let id = try #require(wrong.out.firstMatch(of: /campaign (\w+) started/)?.output.1)
+        let back = await daemon.run(
+            ["version", "withdraw", app, "ios", "--reason", "2.0.0 was meant"])
+        #expect(
+            back.out == "\(app) ios: 20.0.0 is withdrawn; required 2.0.0, in force 2.0.0\ncampaign \(id) is cancelled\n")
+        let shown = await daemon.run("version show \(app)").out
+        #expect(shown.contains("withdraw"), "\(shown)")
+        #expect(await daemon.run("campaigns show \(id)").out.contains("withdrawn by operator: 2.0.0 was meant"))
+        #expect(await daemon.run("version set \(app) ios --required 3.0.0").out.contains("started"))
+    }
+
+    @Test func `A plan shows the texts that would be sent`() async throws {
+        _ = try await daemon.register()
+        let app = RealDaemon.app
+        let first = await daemon.run("version set \(app) ios --required 1.5 --message once --url https://example.com/once")
+        #expect(first.code == .done, "\(first.err)")
+        let plan = await daemon.run("plan \(app) ios --required 2.0.0 --json").out
+        #expect(plan.contains("https://example.com/app") && !plan.contains("once"), "\(plan)")
+        let json = await daemon.run("version set \(app) ios --required 2.0.0 --json").out
+        #expect(json.contains(#""downloadUrl":"https://example.com/app","message":null"#), "\(json)")
+    }
+}
