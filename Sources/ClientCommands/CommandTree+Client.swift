@@ -17,6 +17,7 @@ extension CommandTree {
         .campaignsList,
         .campaignsShow,
         .campaignsWatch,
+        .campaignsAdoption,
         .campaignsPause,
         .campaignsResume,
         .campaignsRelease,

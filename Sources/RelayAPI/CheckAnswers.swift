@@ -41,16 +41,23 @@ struct CheckAnswers: Sendable {
 
     var isRestricted: Bool { telephones != nil }
 
+    /// What an app is answered.
+    struct Answer: Sendable {
+        var content: PreparedContent
+        /// The requirement that it is told of, where it must upgrade.
+        var told: Version?
+    }
+
     /// - Parameter telephone: the logged-in user's; whoever a restricted requirement does not name is only reminded.
-    func answer(to version: Version, telephone: String?) -> PreparedContent {
+    func answer(to version: Version, telephone: String?) -> Answer {
         let isMeant =
             telephones.map { telephones in telephone.map { telephones.contains(WireText($0)) } ?? false } ?? true
         let verdict = UpgradeVerdict.judge(
             installed: version, latest: latest, required: isMeant ? required : nil, hasDownloadURL: hasDownloadURL)
         return switch verdict {
-        case .none: none
-        case .remind: remind
-        case .force: force
+        case .none: Answer(content: none)
+        case .remind: Answer(content: remind)
+        case .force: Answer(content: force, told: required)
         }
     }
 

@@ -9,6 +9,8 @@ final class CensusTaker: Sendable {
     struct Census: Sendable {
         var store = StoreCensus()
         var open: [CampaignRecord] = []
+        /// The newest of each app.
+        var newest: [CampaignRecord] = []
     }
 
     static let interval = Duration.seconds(1)

@@ -16,7 +16,8 @@ enum CampaignTable {
             CASE WHEN c.planned_at IS NOT NULL THEN
                 (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s WHERE s.campaign_id = c.id AND s.done = 0)
             ELSE a.devices END,
-            c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded
+            c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded,
+            c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id
         """
 
@@ -44,7 +45,7 @@ enum CampaignTable {
     /// nil where a column holds what the schema's CHECKs do not allow.
     private static func row(_ row: Statement) -> (CampaignRecord?, String?) {
         guard let required = row.version(4), let state = CampaignState(rawValue: row.text(9)) else { return (nil, nil) }
-        let record = CampaignRecord(
+        var record = CampaignRecord(
             key: CampaignKey(row: row.integer(0)), id: row.text(1),
             app: AppKey(app: row.text(2), platform: row.platform(3)), required: required, latest: row.version(5),
             downloadURL: row.text(6), message: row.optionalText(7), telephones: nil, state: state,
@@ -52,6 +53,8 @@ enum CampaignTable {
             finishedAt: row.optionalTime(13), expiresAt: row.time(14), isPlanned: !row.isNull(15),
             counts: CampaignCounts(row, from: 16),
             filteredBy: [:], rejectedBy: [:], upgraded: row.integer(24))
+        record.reach = CampaignReach(
+            told: row.integer(25), push: row.integer(26), login: row.integer(27), both: row.integer(28))
         return (record, row.optionalText(8))
     }
 

@@ -24,6 +24,7 @@ extension Migration {
                 -- Of the body: the same id with another body is refused. NULL: of an older release.
                 ALTER TABLE webhook ADD COLUMN digest INTEGER;
                 """),
+        Migration(name: "who obeyed, over time", toVersion: 10, sql: AdoptionTable.schema),
     ]
 
     // MARK: 2

@@ -28,13 +28,23 @@ package enum MetricCatalogue {
     package static let pushesCancelled = Metric(
         .gauge, "upgrade_relay_pushes_cancelled", ["app", "platform", "state"],
         "Devices that got no push because their campaign was cancelled or superseded.")
+    package static let devicesToUpgrade = Metric(
+        .gauge, "upgrade_relay_devices_to_upgrade", ["app", "platform"],
+        "Devices of the newest campaign's audience that were not found to be current already.")
+    package static let devicesUpgraded = Metric(
+        .gauge, "upgrade_relay_devices_upgraded", ["app", "platform", "reached"],
+        "Of these, since seen with a version that meets the requirement, by what had reached them: push, login, both or "
+            + "unknown.")
+    package static let devicesTold = Metric(
+        .gauge, "upgrade_relay_devices_told_at_login", ["app", "platform"],
+        "Registered devices that were told at login to meet the newest campaign's requirement.")
     package static let watcherLook = Metric(
         .gauge, "upgrade_relay_watcher_last_look_timestamp_seconds",
         "When the store's required versions were last compared with its campaigns.")
 
     static let campaigns = [
         campaignsByState, devices, pending, retriesWaiting, oldestCampaign, credentialSuspended, pushesCancelled,
-        watcherLook,
+        devicesToUpgrade, devicesUpgraded, devicesTold, watcherLook,
     ]
 
     // MARK: Pushes

@@ -23,8 +23,11 @@ final class StoreFixture: Sendable {
         store.close()
     }
 
-    /// Makes a store of version 8 one of version 6.
+    /// Makes a store of version 10 one of version 6.
     static let undoEnvironments = """
+        DROP TABLE campaign_told; DROP TABLE campaign_adoption; ALTER TABLE campaign DROP COLUMN upgraded_push;
+        ALTER TABLE campaign DROP COLUMN upgraded_login; ALTER TABLE campaign DROP COLUMN upgraded_both;
+        ALTER TABLE campaign DROP COLUMN told;
         ALTER TABLE access_token DROP COLUMN apps; ALTER TABLE webhook DROP COLUMN digest;
         DROP INDEX device_sandbox; DROP INDEX device_moved; DROP INDEX shard_open; DROP INDEX delivery_retry;
         ALTER TABLE device DROP COLUMN planned_environment; ALTER TABLE shard DROP COLUMN environment;
