@@ -9,7 +9,7 @@ final class CensusTaker: Sendable {
     struct Census: Sendable {
         var store = StoreCensus()
         var open: [CampaignRecord] = []
-        /// The newest of each app.
+        /// The newest of each app that has started.
         var newest: [CampaignRecord] = []
     }
 

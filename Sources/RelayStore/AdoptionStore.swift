@@ -48,7 +48,8 @@ extension CampaignRecord {
 
 /// How campaigns are obeyed over time.
 package protocol AdoptionStore: Sendable {
-    /// The newest campaign of each app, whatever its state, by id: the app's last requirement is its.
+    /// The newest campaign of each app that has started, whatever became of it, by id. What still waits, or was cancelled
+    /// while it did, forces nobody.
     func newestCampaigns() throws -> [CampaignRecord]
 
     /// Keeps a point of each newest campaign that `AdoptionSeries` wants kept. Writes nothing where no number has changed.

@@ -31,8 +31,10 @@ enum AdoptionTable {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// The newest campaign `c` of each app.
-    static let isNewest: SQL = "c.id = (SELECT max(n.id) FROM campaign AS n WHERE n.app_id = c.app_id)"
+    /// The newest campaign `c` of each app that has started: while one waits, the one before is still in force.
+    static let isNewest: SQL = """
+        c.id = (SELECT max(n.id) FROM campaign AS n WHERE n.app_id = c.app_id AND n.started_at IS NOT NULL)
+        """
 
     // MARK: Who was told
 

@@ -17,8 +17,9 @@ enum CampaignTable {
                 (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s WHERE s.campaign_id = c.id AND s.done = 0)
             ELSE a.devices END,
             c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded,
-            c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both
+            c.required_build, f.required, c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+            LEFT JOIN in_force AS f ON f.app = a.name AND f.platform = a.platform AND f.canary = 0
         """
 
     static func records(
@@ -53,8 +54,10 @@ enum CampaignTable {
             finishedAt: row.optionalTime(13), expiresAt: row.time(14), isPlanned: !row.isNull(15),
             counts: CampaignCounts(row, from: 16),
             filteredBy: [:], rejectedBy: [:], upgraded: row.integer(24))
+        record.requiredBuild = row.optionalInteger(25)
+        record.inForce = row.version(26)
         record.reach = CampaignReach(
-            told: row.integer(25), push: row.integer(26), login: row.integer(27), both: row.integer(28))
+            told: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30))
         return (record, row.optionalText(8))
     }
 
@@ -81,9 +84,10 @@ enum CampaignTable {
         return exists == nil ? record : nil
     }
 
-    /// Creates the campaign of the record's required version and supersedes the one that is open; nil when it exists.
+    /// Creates the campaign of the record's required version, and supersedes older ones where it is in force; nil when it exists.
     static func create(
-        for version: VersionRecord, draft: CampaignDraft, at now: Timestamp, _ connection: SQLiteConnection
+        for version: VersionRecord, draft: CampaignDraft, waitingReason: String?, at now: Timestamp,
+        _ connection: SQLiteConnection
     ) throws -> CampaignRecord? {
         guard let required = version.required, try missing(of: version.app, connection) != nil else { return nil }
         guard let downloadURL = version.downloadURL ?? draft.downloadURL, !downloadURL.isEmpty else {
@@ -94,25 +98,20 @@ enum CampaignTable {
                 hint: "Send downloadUrl with the version, or set it in the app's configuration")
         }
         let app = try AppTable.idMade(for: version.app, connection)
-        let open = try connection.all(
-            "SELECT id FROM campaign WHERE app_id = ? AND state NOT IN \(finalStates)", .integer(app)
-        ) { CampaignKey(row: $0.integer(0)) }
-        for older in open {
-            try finish(
-                older, as: .superseded, reason: "version \(required) became required", rest: .cancelled, at: now,
-                connection)
-        }
-        let (state, isFinal) = (draft.initialState, draft.initialState.isFinal)
+        let isInForce = try InForceTable.inForce(of: version.app, connection)
+            .holds(required, onlyFor: version.telephones)
+        if isInForce { try supersede(below: required, of: version.app, at: now, connection) }
+        let state = isInForce ? CampaignState.running : .waiting
         try connection.run(
             """
-            INSERT INTO campaign (public_id, app_id, required, required_canonical, latest, download_url, message,
-                telephones, state, reason, created_at, started_at, finished_at, expires_at)
+            INSERT INTO campaign (public_id, app_id, required, required_canonical, required_build, latest, download_url,
+                message, telephones, state, reason, created_at, started_at, expires_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .text(randomID()), .integer(app), .version(required), .text(required.canonical),
-            .version(version.latest), .text(downloadURL), .text(version.message),
-            .text(version.telephones.map(TextList.json)), .text(state.rawValue), .text(draft.reason), .time(now),
-            state == .running ? .time(now) : .null, isFinal ? .time(now) : .null, .time(now + draft.timeToLive))
+            .optional(version.builds.required), .version(version.latest), .text(downloadURL), .text(version.message),
+            .text(version.telephones.map(TextList.json)), .text(state.rawValue), .text(isInForce ? nil : waitingReason),
+            .time(now), isInForce ? .time(now) : .null, .time(now + draft.timeToLive))
         return try record(CampaignKey(row: connection.lastInsertedRow), connection)
     }
 

@@ -30,14 +30,14 @@ package enum MetricCatalogue {
         "Devices that got no push because their campaign was cancelled or superseded.")
     package static let devicesToUpgrade = Metric(
         .gauge, "upgrade_relay_devices_to_upgrade", ["app", "platform"],
-        "Devices of the newest campaign's audience that were not found to be current already.")
+        "Devices that were not found to be current already, of the audience of the newest campaign that has started.")
     package static let devicesUpgraded = Metric(
         .gauge, "upgrade_relay_devices_upgraded", ["app", "platform", "reached"],
         "Of these, since seen with a version that meets the requirement, by what had reached them: push, login, both or "
             + "unknown.")
     package static let devicesTold = Metric(
         .gauge, "upgrade_relay_devices_told_at_login", ["app", "platform"],
-        "Registered devices that were told at login to meet the newest campaign's requirement.")
+        "Registered devices that were told at login to meet the requirement of the newest campaign that has started.")
     package static let watcherLook = Metric(
         .gauge, "upgrade_relay_watcher_last_look_timestamp_seconds",
         "When the store's required versions were last compared with its campaigns.")

@@ -118,6 +118,17 @@ extension ConformanceCase {
             try same(try subject.record(old.key).upgraded, 1, "it is counted")
             try same(try subject.store.followAdoption(at: subject.now + .seconds(60)), 0)
         },
+        ConformanceCase("while a newer campaign waits, the one before it is followed on") { subject in
+            let campaign = try subject.mixed()
+            let next = try subject.announce("3.0", isGated: true)
+            try subject.login(0, "2.0")
+            try same(try subject.store.newestCampaigns().map(\.key), [campaign.key])
+            try same(try subject.store.followAdoption(at: subject.now + .seconds(60)), 1)
+            _ = try subject.store.moveCampaign(
+                next.key, from: [.waiting], to: .cancelled, reason: nil, at: subject.now)
+            try subject.login(1, "2.0")
+            try same(try subject.store.followAdoption(at: subject.now + .seconds(120)), 1)
+        },
         ConformanceCase("pruning takes the curve and who was told, and leaves the counts") { subject in
             let campaign = try subject.mixed()
             let store = subject.store

@@ -61,7 +61,7 @@ extension CommandEntry {
         discussion: """
             How many devices of the audience were since seen with a version that meets the requirement, and what had \
             reached them before: an accepted push, an answer at login that they must upgrade, or both. On a terminal \
-            with a curve, elsewhere point by point. A campaign is followed until the next requirement, for 90 days at \
+            with a curve, elsewhere point by point. A campaign is followed until the next one starts, for 90 days at \
             most.
             """,
         positionals: [CampaignText.positional],
