@@ -14,6 +14,9 @@ struct CheckAnswers: Sendable {
     private let none: PreparedContent
     private let remind: PreparedContent
     private let force: PreparedContent
+    /// What a proxy is told of a version that must be replaced, and of one that is not known.
+    private let denied: EnforceRefusal?
+    private let unknown: EnforceRefusal
 
     /// - Parameter record: nil when nothing was ever stored for the app: then there is never anything to do.
     init(_ record: VersionRecord?, _ profile: AppProfile) {
@@ -37,21 +40,37 @@ struct CheckAnswers: Sendable {
         } else {
             remind = answer(installed: zero, required: nil)
         }
+        denied = record?.required.map {
+            EnforceRefusal(required: $0, downloadURL: url, message: record?.message)
+        }
+        unknown = .unknown(
+            required: telephones == nil ? record?.required : nil, downloadURL: url, message: record?.message)
     }
 
     var isRestricted: Bool { telephones != nil }
 
     /// - Parameter telephone: the logged-in user's; whoever a restricted requirement does not name is only reminded.
     func answer(to version: Version, telephone: String?) -> PreparedContent {
-        let isMeant =
-            telephones.map { telephones in telephone.map { telephones.contains(WireText($0)) } ?? false } ?? true
-        let verdict = UpgradeVerdict.judge(
-            installed: version, latest: latest, required: isMeant ? required : nil, hasDownloadURL: hasDownloadURL)
-        return switch verdict {
+        switch verdict(on: version, telephone: telephone) {
         case .none: none
         case .remind: remind
         case .force: force
         }
+    }
+
+    /// What a proxy does with a version: only one that everybody must replace is denied. Of the user it knows nothing, so a
+    /// requirement for named users denies nobody.
+    func enforce(_ version: Version?) -> EnforceVerdict {
+        guard let version else { return .unknown(unknown) }
+        guard verdict(on: version, telephone: nil) == .force, let denied else { return .passes }
+        return .denied(denied)
+    }
+
+    private func verdict(on version: Version, telephone: String?) -> UpgradeVerdict {
+        let isMeant =
+            telephones.map { telephones in telephone.map { telephones.contains(WireText($0)) } ?? false } ?? true
+        return UpgradeVerdict.judge(
+            installed: version, latest: latest, required: isMeant ? required : nil, hasDownloadURL: hasDownloadURL)
     }
 
     /// What is not there is left out: a to-string conversion makes "<null>" of a null, which looks like a URL.
