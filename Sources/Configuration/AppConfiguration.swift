@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 package import RelayStore
 package import UpgradeRules
 package import VersionSources
@@ -13,7 +14,7 @@ package struct AppConfiguration: Sendable, Equatable {
     /// Where versions are looked up. Default nowhere.
     package var sources: [VersionSource.Kind] = []
     /// With an App Store source: from the release in the store until users are told. Default 24 hours.
-    package var hold = SourceRunner.usualHold
+    package var hold = AvailabilityGate.Rules().hold
     package var push = PushConfiguration()
     /// How fast pushes go out, and to whom first.
     package var pace = PaceConfiguration()
@@ -62,7 +63,13 @@ package struct APNsConfiguration: Sendable, Equatable {
 }
 
 extension AppConfiguration {
-    package var hasAppStoreSource: Bool {
-        sources.contains { if case .appStore = $0 { true } else { false } }
+    /// Whether a new requirement waits for a store.
+    package var isGated: Bool {
+        sources.contains { $0.store != nil }
+    }
+
+    /// What a store must do before a version is let through.
+    var gateRules: AvailabilityGate.Rules {
+        AvailabilityGate.Rules(hold: hold)
     }
 }

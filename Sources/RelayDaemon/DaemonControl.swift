@@ -58,7 +58,7 @@ final class DaemonControl: RelayControl {
     }
 
     func versionLookup(of app: AppKey) -> (any VersionLookup)? {
-        sources.isGated(app) ? sources : nil
+        sources.hasLookup(app) ? sources : nil
     }
 
     // MARK: Versions
@@ -189,9 +189,9 @@ final class DaemonControl: RelayControl {
         }
         var waitingUntil: Timestamp?
         if record.state == .waiting,
-            let wait = sources.wait(for: record.required, of: record.app, write: \.internetTime)
+            let verdict = sources.verdict(record.required, build: nil, of: record.app)
         {
-            (record.reason, waitingUntil) = (wait.reason, wait.until)
+            (record.reason, waitingUntil) = (verdict.reason, verdict.opensAt)
         }
         var status = CampaignStatus(
             record: record, counts: counts, ratePerSecond: record.state == .running ? figures.rate(at: now) : 0,

@@ -18,7 +18,7 @@ struct AvailabilityCheck {
 
     /// Moves what may begin; when to come again at the latest.
     mutating func update(_ runner: SourceRunner, _ callbacks: SourceRunner.Callbacks) -> Timestamp? {
-        isNeeded = runner.status.read { !$0.stores.isEmpty }
+        isNeeded = runner.status.read { !$0.gates.isEmpty }
         do {
             let now = runner.clock()
             if isNeeded {
@@ -43,15 +43,9 @@ struct AvailabilityCheck {
     }
 
     private mutating func look(at campaign: CampaignRecord, _ runner: SourceRunner, _ now: Timestamp) throws -> Bool {
-        if let gate = runner.gate(campaign.required, of: campaign.app) {
-            let evidence = runner.status.read { $0.evidence[campaign.app] }
-            switch gate.verdict(evidence, at: now) {
-            case .notOffered: return false
-            case .held(_, let until):
-                nextOpening = min(nextOpening ?? until, until)
-                return false
-            case .open: break
-            }
+        if let verdict = runner.verdict(campaign.required, build: nil, of: campaign.app), !verdict.isOpen {
+            if let until = verdict.opensAt { nextOpening = min(nextOpening ?? until, until) }
+            return false
         }
         // Without an App Store source nobody else would ever start it.
         guard try runner.store.moveCampaign(campaign.key, from: [.waiting], to: .running, reason: nil, at: now) else {

@@ -152,7 +152,7 @@ struct SourceLoop {
             if let free = runner.status.pace(source, at: runner.clock()) { return free }
             let answer = runner.client.lookup(key, in: source)
             runner.blockIfThrottled(answer, source)
-            let known = runner.status.read { $0.evidence[app]?.version }
+            let known = runner.status.lookup(of: app)?.version
             switch machine.answered(answer, known: known, at: runner.clock()) {
             case nil: break
             case .fault(let fault): report(fault, watched)
@@ -187,7 +187,7 @@ struct SourceLoop {
             if stored?.downloadURL == nil, let page = listing.trackViewURL, DownloadURL.fault(in: page) == nil {
                 bump.downloadURL = page
             }
-            try callbacks.apply(bump, VersionSource.appStoreName)
+            try callbacks.apply(bump, StoreKind.appStore.rawValue)
         } catch {
             throw SourceFault("\(listing.version) cannot be stored: \(error)")
         }

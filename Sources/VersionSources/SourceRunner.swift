@@ -5,6 +5,7 @@ package import RelayStore
 import Synchronization
 package import Telemetry
 import Threading
+import WireFormat
 package import UpgradeRules
 
 /// Watches every source on one thread of its own, and lets waiting campaigns go once the store offers their version.
@@ -29,12 +30,13 @@ package final class SourceRunner: VersionLookup {
     /// What is watched: the configuration's say.
     package struct Plan: Sendable, Equatable {
         package var sources: [VersionSource]
-        /// How long after its release a version is announced, by app; only apps with an App Store source wait at all.
-        package var holds: [AppKey: Duration]
+        /// What is wanted of an app's store before a version is let through; only apps with a source that is a store
+        /// wait at all.
+        package var rules: [AppKey: AvailabilityGate.Rules]
 
-        package init(sources: [VersionSource], holds: [AppKey: Duration] = [:]) {
+        package init(sources: [VersionSource], rules: [AppKey: AvailabilityGate.Rules] = [:]) {
             self.sources = sources
-            self.holds = holds
+            self.rules = rules
         }
     }
 
@@ -102,37 +104,34 @@ package final class SourceRunner: VersionLookup {
         status.read { $0.faults }
     }
 
-    /// Whether campaigns of the app wait for a store.
+    /// Whether versions of the app wait for a store.
     package func isGated(_ app: AppKey) -> Bool {
-        status.read { $0.stores[app] != nil }
+        status.read { $0.gates[app] != nil }
     }
 
-    /// Why a waiting campaign waits, and until when where that is known.
-    package func wait(
-        for required: Version, of app: AppKey, write: (Timestamp) -> String
-    ) -> (reason: String, until: Timestamp?)? {
-        guard let gate = gate(required, of: app) else { return nil }
-        let evidence = status.read { $0.evidence[app] }
-        let now = clock()
-        var until: Timestamp?
-        if case .held(_, let end) = gate.verdict(evidence, at: now) { until = end }
-        return (gate.reason(evidence, at: now, write: write), until)
+    /// Whether the App Store's lookup can be asked for the app.
+    package func hasLookup(_ app: AppKey) -> Bool {
+        status.read { $0.lookups[app] != nil }
     }
 
-    func gate(_ required: Version, of app: AppKey) -> AvailabilityGate? {
-        status.read { state in
-            state.stores[app] == nil
-                ? nil : AvailabilityGate(required: required, hold: state.holds[app] ?? Self.usualHold)
-        }
+    /// What the app's gate says of a version now; nil where it has none.
+    ///
+    /// - Parameter isReminder: nobody is forced: what the store shows need not have been there for a while.
+    package func verdict(
+        _ version: Version, build: Int64?, of app: AppKey, isReminder: Bool = false
+    ) -> GateVerdict? {
+        let (gate, evidence) = status.read { ($0.gates[app], $0.evidence[app]) }
+        guard let gate else { return nil }
+        var rules = gate.rules
+        if isReminder { rules.hold = .zero }
+        return AvailabilityGate(version, build: build, rules: rules).verdict(
+            of: gate.deciding, evidence?[gate.deciding], at: clock(), write: \.internetTime)
     }
-
-    /// Siren's default: the lookup shows a version up to a day before everybody can download it.
-    package static let usualHold = Duration.seconds(24 * 3600)
 
     // MARK: VersionLookup
 
     package func current(of app: AppKey) throws -> StoreListing? {
-        guard let source = status.read({ $0.stores[app] }) else { return nil }
+        guard let source = status.read({ $0.lookups[app] }) else { return nil }
         var machine = LookupMachine(source: source, start: Timestamp(milliseconds: 0))
         let deadline = clock() + .seconds(15)
         while case .ask(let key) = machine.next(at: clock()) {
@@ -146,7 +145,7 @@ package final class SourceRunner: VersionLookup {
             }
             let answer = client.lookup(key, in: source)
             blockIfThrottled(answer, source)
-            let known = status.read { $0.evidence[app]?.version }
+            let known = status.lookup(of: app)?.version
             guard let conclusion = machine.answered(answer, known: known, at: clock()) else { continue }
             switch conclusion {
             case .listing(let listing):
@@ -170,12 +169,18 @@ package final class SourceRunner: VersionLookup {
 
     private func adopt(_ plan: Plan) {
         status.write { state in
-            state.holds = plan.holds
-            state.stores = [:]
+            state.lookups = [:]
+            state.gates = [:]
             for source in plan.sources {
-                if case .appStore(let store) = source.kind { state.stores[source.app] = store }
+                if case .appStore(let store) = source.kind { state.lookups[source.app] = store }
+                guard let store = source.kind.store else { continue }
+                let rules = plan.rules[source.app] ?? AvailabilityGate.Rules()
+                state.gates[source.app, default: .init(kinds: [], rules: rules)].kinds.insert(store)
             }
-            for app in state.evidence.keys where state.stores[app] == nil { state.evidence[app] = nil }
+            for (app, evidence) in state.evidence {
+                let kinds = state.gates[app]?.kinds ?? []
+                state.evidence[app] = evidence.filter { kinds.contains($0.key) }
+            }
         }
     }
 }

@@ -44,7 +44,7 @@ final class SourceBench: Sendable {
     func start(_ kinds: [VersionSource.Kind], hold: Duration = .zero) throws {
         let (seen, store) = (seen, store)
         try runner.start(
-            .init(sources: kinds.map { VersionSource(app: Self.app, kind: $0) }, holds: [Self.app: hold]),
+            .init(sources: kinds.map { VersionSource(app: Self.app, kind: $0) }, rules: [Self.app: .init(hold: hold)]),
             callbacks: .init(
                 apply: { bump, source in
                     _ = try store.apply(
