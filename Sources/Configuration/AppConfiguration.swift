@@ -68,6 +68,11 @@ extension AppConfiguration {
         sources.contains { $0.store != nil }
     }
 
+    /// Why a new requirement first waits; nil: it does not.
+    package var waitingReason: String? {
+        isGated ? "waiting until its store offers the required version" : nil
+    }
+
     /// What a store must do before a version is let through.
     var gateRules: AvailabilityGate.Rules {
         AvailabilityGate.Rules(hold: hold)

@@ -4,73 +4,92 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// The three answers that one app's clients can get at login (SEEDS S1), rendered.
+/// What one app's clients can be answered at login (SEEDS S1), rendered: it speaks of what is in force, never of what waits.
 struct CheckAnswers: Sendable {
-    private let required: Version?
-    private let latest: Version?
-    private let hasDownloadURL: Bool
-    /// The only users that `required` holds for; nil: everyone.
-    private let telephones: Set<WireText>?
-    private let none: PreparedContent
-    private let remind: PreparedContent
-    private let force: PreparedContent
-    /// What a proxy is told of a version that must be replaced, and of one that is not known.
-    private let denied: EnforceRefusal?
-    private let unknown: EnforceRefusal
+    private let everybody: Answers
+    /// The canary's, and who they are.
+    private let canary: (telephones: Set<WireText>, answers: Answers)?
 
     /// - Parameter record: nil when nothing was ever stored for the app: then there is never anything to do.
     init(_ record: VersionRecord?, _ profile: AppProfile) {
-        let url = (record?.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
-        required = record?.required
-        latest = record?.latest
-        hasDownloadURL = url != nil
-        telephones = record?.telephones.map { Set($0.map { WireText($0) }) }
-        let zero = try? Version("0")
-        func answer(installed: Version?, required: Version?) -> PreparedContent {
-            Self.render(
-                LoginAnswer(
-                    installed: installed, latest: record?.latest, required: required, downloadURL: url,
-                    message: record?.message))
+        let inForce = record?.inForce ?? InForce()
+        everybody = Answers(inForce, profile)
+        canary = inForce.canary.map { canary in
+            var own = inForce
+            own.required = [inForce.required, canary.required].compactMap(\.self).max()
+            own.latest = [inForce.latest, canary.required].compactMap(\.self).max()
+            (own.downloadURL, own.message) = (canary.downloadURL, canary.message)
+            return (Set(canary.telephones.map { WireText($0) }), Answers(own, profile))
         }
-        // One installed version stands for all of the same verdict.
-        none = answer(installed: nil, required: record?.required)
-        force = answer(installed: zero, required: record?.required)
-        if let required = record?.required, let latest = record?.latest, required < latest {
-            remind = answer(installed: required, required: required)
-        } else {
-            remind = answer(installed: zero, required: nil)
-        }
-        denied = record?.required.map {
-            EnforceRefusal(required: $0, downloadURL: url, message: record?.message)
-        }
-        unknown = .unknown(
-            required: telephones == nil ? record?.required : nil, downloadURL: url, message: record?.message)
     }
 
-    var isRestricted: Bool { telephones != nil }
+    /// Whether the answer hangs on who asks.
+    var isRestricted: Bool { canary != nil }
 
-    /// - Parameter telephone: the logged-in user's; whoever a restricted requirement does not name is only reminded.
+    /// - Parameter telephone: the logged-in user's.
     func answer(to version: Version, telephone: String?) -> PreparedContent {
-        switch verdict(on: version, telephone: telephone) {
-        case .none: none
-        case .remind: remind
-        case .force: force
+        if let canary, let telephone, canary.telephones.contains(WireText(telephone)) {
+            return canary.answers.answer(to: version)
         }
+        return everybody.answer(to: version)
     }
 
-    /// What a proxy does with a version: only one that everybody must replace is denied. Of the user it knows nothing, so a
-    /// requirement for named users denies nobody.
+    /// What a proxy does with a version. Of the user it knows nothing, so it decides by what holds for everybody.
     func enforce(_ version: Version?) -> EnforceVerdict {
-        guard let version else { return .unknown(unknown) }
-        guard verdict(on: version, telephone: nil) == .force, let denied else { return .passes }
+        guard let version else { return .unknown(everybody.unknown) }
+        guard everybody.verdict(on: version) == .force, let denied = everybody.denied else { return .passes }
         return .denied(denied)
     }
 
-    private func verdict(on version: Version, telephone: String?) -> UpgradeVerdict {
-        let isMeant =
-            telephones.map { telephones in telephone.map { telephones.contains(WireText($0)) } ?? false } ?? true
-        return UpgradeVerdict.judge(
-            installed: version, latest: latest, required: isMeant ? required : nil, hasDownloadURL: hasDownloadURL)
+    /// The three answers that users of one kind can get.
+    private struct Answers: Sendable {
+        let required: Version?
+        let latest: Version?
+        let hasDownloadURL: Bool
+        let none: PreparedContent
+        let remind: PreparedContent
+        let force: PreparedContent
+        /// What a proxy is told of a version that must be replaced, and of one that is not known.
+        let denied: EnforceRefusal?
+        let unknown: EnforceRefusal
+
+        init(_ inForce: InForce, _ profile: AppProfile) {
+            let url = (inForce.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
+            required = inForce.required
+            latest = inForce.latest
+            hasDownloadURL = url != nil
+            let zero = try? Version("0")
+            func answer(installed: Version?, required: Version?) -> PreparedContent {
+                CheckAnswers.render(
+                    LoginAnswer(
+                        installed: installed, latest: inForce.latest, required: required, downloadURL: url,
+                        message: inForce.message))
+            }
+            // One installed version stands for all of the same verdict.
+            none = answer(installed: nil, required: inForce.required)
+            force = answer(installed: zero, required: inForce.required)
+            if let required = inForce.required, let latest = inForce.latest, required < latest {
+                remind = answer(installed: required, required: required)
+            } else {
+                remind = answer(installed: zero, required: nil)
+            }
+            denied = inForce.required.map {
+                EnforceRefusal(required: $0, downloadURL: url, message: inForce.message)
+            }
+            unknown = .unknown(required: inForce.required, downloadURL: url, message: inForce.message)
+        }
+
+        func answer(to version: Version) -> PreparedContent {
+            switch verdict(on: version) {
+            case .none: none
+            case .remind: remind
+            case .force: force
+            }
+        }
+
+        func verdict(on version: Version) -> UpgradeVerdict {
+            .judge(installed: version, latest: latest, required: required, hasDownloadURL: hasDownloadURL)
+        }
     }
 
     /// What is not there is left out: a to-string conversion makes "<null>" of a null, which looks like a URL.

@@ -118,23 +118,31 @@ struct EnforceTests {
     // MARK: The verdict
 
     typealias Case = (
-        required: String?, latest: String?, url: String?, named: Bool, version: String?, is: String
+        required: String?, inForce: String?, latest: String?, canary: String?, url: String?, version: String?, is: String
     )
 
+    static let url = "https://example.com/app"
+
     static let verdicts: [Case] = [
-        (nil, nil, "https://e.com", false, "1.0", "passes"),
-        ("2.0", nil, "https://e.com", false, "1.9", "denied"),
-        ("2.0", nil, "https://e.com", false, "2.0.0", "passes"),
-        ("2.0", nil, "https://e.com", false, "10", "passes"),
+        (nil, nil, nil, nil, url, "1.0", "passes"),
+        ("2.0", "2.0", "2.0", nil, url, "1.9", "denied"),
+        ("2.0", "2.0", "2.0", nil, url, "2.0.0", "passes"),
+        ("2.0", "2.0", "2.0", nil, url, "10", "passes"),
+        // What waits for the store denies nobody; what was in force before still does.
+        ("2.0", nil, nil, nil, url, "1.9", "passes"),
+        ("3.0", "2.0", "2.0", nil, url, "2.5", "passes"),
+        ("3.0", "2.0", "2.0", nil, url, "1.9", "denied"),
         // Whoever is only reminded goes on.
-        ("2.0", "3.0", "https://e.com", false, "2.5", "passes"),
-        (nil, "3.0", "https://e.com", false, "1.0", "passes"),
+        ("2.0", "2.0", "3.0", nil, url, "2.5", "passes"),
+        (nil, nil, "3.0", nil, url, "1.0", "passes"),
         // A prompt that leads nowhere is never shown.
-        ("2.0", nil, nil, false, "1.0", "passes"),
-        ("2.0", nil, "", false, "1.0", "passes"),
-        // A requirement for named users: nobody's name is known here.
-        ("2.0", nil, "https://e.com", true, "1.0", "passes"),
-        ("2.0", nil, "https://e.com", false, nil, "unknown"),
+        ("2.0", "2.0", "2.0", nil, nil, "1.0", "passes"),
+        ("2.0", "2.0", "2.0", nil, "", "1.0", "passes"),
+        // A canary's: nobody's telephone is known here.
+        ("2.0", nil, nil, "2.0", url, "1.0", "passes"),
+        ("3.0", "2.0", "2.0", "3.0", url, "2.5", "passes"),
+        ("3.0", "2.0", "2.0", "3.0", url, "1.9", "denied"),
+        ("2.0", "2.0", "2.0", nil, url, nil, "unknown"),
     ]
 
     @Test("a version that a proxy asks about", arguments: verdicts.indices)
@@ -142,8 +150,11 @@ struct EnforceTests {
         let entry = Self.verdicts[index]
         var record = VersionRecord(app: Bench.app, updatedAt: Bench.now)
         record.required = try entry.required.map { try Version($0) }
-        record.latest = try entry.latest.map { try Version($0) }
-        record.telephones = entry.named ? ["138"] : nil
+        record.inForce.required = try entry.inForce.map { try Version($0) }
+        record.inForce.latest = try entry.latest.map { try Version($0) }
+        record.inForce.canary = try entry.canary.map {
+            .init(required: try Version($0), build: nil, downloadURL: Self.url, message: nil, telephones: ["138"])
+        }
         let answers = CheckAnswers(record, AppProfile(downloadURL: entry.url, alert: "Upgrade"))
         let name =
             switch answers.enforce(try entry.version.map { try Version($0) }) {
