@@ -118,7 +118,8 @@ struct EnforceTests {
     // MARK: The verdict
 
     typealias Case = (
-        required: String?, inForce: String?, latest: String?, canary: String?, url: String?, version: String?, is: String
+        required: String?, inForce: String?, latest: String?, canary: String?, url: String?, version: String?,
+        is: String
     )
 
     static let url = "https://example.com/app"
