@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+package import RelayEngine
 package import RelayStore
 package import UpgradeRules
 package import VersionSources
@@ -13,7 +13,9 @@ package struct AppConfiguration: Sendable, Equatable {
     package var forcePolicy = ForcePolicy.manual
     /// Where versions are looked up. Default nowhere.
     package var sources: [VersionSource.Kind] = []
-    /// With an App Store source: from the release in the store until users are told. Default 24 hours.
+    /// Where the keys of those that need one are kept: of each store an app has one source.
+    package var sourceKeys: [StoreKind: SecretSource] = [:]
+    /// With the App Store's lookup as a source: from the release in the store until users are told. Default 24 hours.
     package var hold = AvailabilityGate.Rules().hold
     package var push = PushConfiguration()
     /// How fast pushes go out, and to whom first.
@@ -66,6 +68,13 @@ extension AppConfiguration {
     /// Whether a new requirement waits for a store.
     package var isGated: Bool {
         sources.contains { $0.store != nil }
+    }
+
+    /// The source with its key.
+    func keyed(_ kind: VersionSource.Kind, _ environment: [String: String]) throws -> VersionSource.Kind {
+        guard case .appStoreConnect(var source) = kind, let key = sourceKeys[.appStoreConnect] else { return kind }
+        source.key.pem = try key.read(environment: environment)
+        return .appStoreConnect(source)
     }
 
     /// What a store must do before a version is let through.

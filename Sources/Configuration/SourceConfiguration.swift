@@ -5,10 +5,14 @@ import UpgradeRules
 package import VersionSources
 
 extension RelayConfiguration {
-    /// All that is watched.
-    package var sourcePlan: SourceRunner.Plan {
+    /// All that is watched, with the keys as they are now.
+    ///
+    /// - Throws: where a key cannot be read.
+    package func sourcePlan(environment: [String: String]) throws -> SourceRunner.Plan {
         SourceRunner.Plan(
-            sources: apps.flatMap { app in app.sources.map { VersionSource(app: app.key, kind: $0) } },
+            sources: try apps.flatMap { app in
+                try app.sources.map { VersionSource(app: app.key, kind: try app.keyed($0, environment)) }
+            },
             rules: Dictionary(uniqueKeysWithValues: apps.map { ($0.key, $0.gateRules) }))
     }
 
@@ -26,19 +30,28 @@ extension RelayConfiguration {
         for (value, path) in list {
             guard let source = reader.reader(of: value, at: path) else { continue }
             let appStore = source.optionalObject("appStore")
+            let connect = source.optionalObject("appStoreConnect")
             let launchGate = source.optionalObject("launchGate")
-            let given = ["appStore", "launchGate"].filter { source.raw($0) != nil }
+            let given = ["appStore", "appStoreConnect", "launchGate"].filter { source.raw($0) != nil }
             source.finish()
             if given.count != 1 {
                 reader.fault(
                     at: path,
-                    "\(given.isEmpty ? "names no source" : "names two"); { appStore: { … } } or { launchGate: { … } }")
+                    "\(given.isEmpty ? "names no source" : "names two"); { appStore: { … } }, "
+                        + "{ appStoreConnect: { … } } or { launchGate: { … } }")
             }
             if let appStore, let store = readAppStore(appStore) {
                 if app.sources.contains(where: { $0.store == .appStore }) {
                     reader.fault(at: path, "is a second App Store source; an app has one")
                 }
                 app.sources.append(.appStore(store))
+            }
+            if let connect, let (store, key) = readAppStoreConnect(connect) {
+                if app.sources.contains(where: { $0.store == .appStoreConnect }) {
+                    reader.fault(at: path, "is a second App Store Connect source; an app has one")
+                }
+                app.sources.append(.appStoreConnect(store))
+                app.sourceKeys[.appStoreConnect] = key
             }
             if let launchGate, let kind = readLaunchGate(launchGate) { app.sources.append(kind) }
         }

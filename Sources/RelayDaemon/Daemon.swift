@@ -86,7 +86,7 @@ struct Daemon {
         do {
             try api.start()
             try sources.start(
-                configuration.sourcePlan,
+                try configuration.sourcePlan(environment: environment),
                 callbacks: .init(apply: { try control.take($0, from: $1) }, released: { fanOut.poke() }))
             try notifier.start(active.current.notify)
             try maintenance.start(keep: configuration.store.keep)
@@ -197,6 +197,7 @@ struct Daemon {
             let new = try ActiveConfiguration(
                 configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
                 signings: signings, log: log)
+            let sources = try configuration.sourcePlan(environment: environment)
             // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
             let isNewIdentity = try identity.map { try parts.api.exchange(identity: $0) } ?? false
             do {
@@ -217,7 +218,7 @@ struct Daemon {
             adopt(configuration.log)
             parts.active.exchange(for: new)
             parts.fanOut.reroute(Array(new.routes.values))
-            parts.sources.reload(configuration.sourcePlan)
+            parts.sources.reload(sources)
             parts.maintenance.reload(keep: configuration.store.keep)
             parts.versionCache.refresh()
             let running = parts.configuration

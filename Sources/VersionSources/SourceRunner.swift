@@ -42,6 +42,7 @@ package final class SourceRunner: VersionLookup {
 
     enum Event: Sendable {
         case poke
+        case ask(AppKey)
         case plan(Plan)
         case stop
     }
@@ -51,6 +52,7 @@ package final class SourceRunner: VersionLookup {
     let clock: @Sendable () -> Timestamp
     let status = SourceStatus()
     let client: SourceClient
+    let tokens = AppStoreConnectTokens()
     let mailbox: Mailbox<Event>
     private let thread = Mutex<NativeThread?>(nil)
     private let stopping = CancellationFlag()
@@ -85,6 +87,11 @@ package final class SourceRunner: VersionLookup {
         mailbox.post(.poke)
     }
 
+    /// Asks the app's store at once, as far as its pace allows: somebody said that something happened there.
+    package func askNow(_ app: AppKey) {
+        mailbox.post(.ask(app))
+    }
+
     /// Asks the thread to end and does not wait for it; a question that is on its way is given up within about a second.
     package func askToStop() {
         stopping.set()
@@ -109,9 +116,9 @@ package final class SourceRunner: VersionLookup {
         status.read { $0.gates[app] != nil }
     }
 
-    /// Whether the App Store's lookup can be asked for the app.
+    /// Whether App Store Connect or the App Store's lookup can be asked for the app.
     package func hasLookup(_ app: AppKey) -> Bool {
-        status.read { $0.lookups[app] != nil }
+        status.read { $0.connects[app] != nil || $0.lookups[app] != nil }
     }
 
     /// What the app's gate says of a version now; nil where it has none.
@@ -131,6 +138,8 @@ package final class SourceRunner: VersionLookup {
     // MARK: VersionLookup
 
     package func current(of app: AppKey) throws -> StoreListing? {
+        // The exact one, where there is one.
+        if let source = status.read({ $0.connects[app] }) { return try live(of: app, source) }
         guard let source = status.read({ $0.lookups[app] }) else { return nil }
         var machine = LookupMachine(source: source, start: Timestamp(milliseconds: 0))
         let deadline = clock() + .seconds(15)
@@ -167,12 +176,21 @@ package final class SourceRunner: VersionLookup {
 
     // MARK: The thread
 
-    private func adopt(_ plan: Plan) {
+    func adopt(_ plan: Plan) {
         status.write { state in
             state.lookups = [:]
+            let old = state.connects
+            state.connects = [:]
             state.gates = [:]
             for source in plan.sources {
                 if case .appStore(let store) = source.kind { state.lookups[source.app] = store }
+                if case .appStoreConnect(let store) = source.kind {
+                    state.connects[source.app] = store
+                    // Another app's versions say nothing of this one's.
+                    if old[source.app].map({ $0.list != store.list }) ?? false {
+                        state.evidence[source.app]?[.appStoreConnect] = nil
+                    }
+                }
                 guard let store = source.kind.store else { continue }
                 let rules = plan.rules[source.app] ?? AvailabilityGate.Rules()
                 state.gates[source.app, default: .init(kinds: [], rules: rules)].kinds.insert(store)
@@ -182,5 +200,6 @@ package final class SourceRunner: VersionLookup {
                 state.evidence[app] = evidence.filter { kinds.contains($0.key) }
             }
         }
+        tokens.keep(status.read { Set($0.connects.values.map(\.key)) })
     }
 }
