@@ -77,6 +77,11 @@ extension AppConfiguration {
         return .appStoreConnect(source)
     }
 
+    /// Why a new requirement first waits; nil: it does not.
+    package var waitingReason: String? {
+        isGated ? "waiting until its store offers the required version" : nil
+    }
+
     /// What a store must do before a version is let through.
     var gateRules: AvailabilityGate.Rules {
         AvailabilityGate.Rules(hold: hold)

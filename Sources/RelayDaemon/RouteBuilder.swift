@@ -89,7 +89,7 @@ struct RouteBuilder {
         route.waves = app.pace.waves
         route.waveRules = app.pace.waveRules
         route.triesOtherEnvironment = apns.triesOtherEnvironment
-        if app.isGated { route.waitingReason = "waiting until the App Store offers the required version" }
+        route.waitingReason = app.waitingReason
         return route
     }
 

@@ -24,6 +24,7 @@ extension Migration {
                 -- Of the body: the same id with another body is refused. NULL: of an older release.
                 ALTER TABLE webhook ADD COLUMN digest INTEGER;
                 """),
+        Migration(name: "what is in force, beside what is required", toVersion: 9, sql: InForceSchema.sql),
     ]
 
     // MARK: 2

@@ -7,8 +7,6 @@ import UpgradeRules
 
 /// The thread "sources": feeds the machines with time, files and answers, and does what they say.
 struct SourceLoop {
-    /// How often the store is asked whether another program changed it, where a campaign may have to wait.
-    private static let watchInterval = Duration.seconds(1)
     /// The wall clock may be set: nobody sleeps longer.
     private static let longestSleep = Duration.seconds(60)
 
@@ -34,7 +32,7 @@ struct SourceLoop {
     var watched: [Watched] = []
     /// For apps with both sources of the App Store.
     var crossChecks: [AppKey: StoreCrossCheck] = [:]
-    private var availability = AvailabilityCheck()
+    private var gates = GateKeeper()
 
     init(runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan) {
         self.runner = runner
@@ -60,8 +58,7 @@ struct SourceLoop {
                 due.append(work(&one))
                 watched[index] = one
             }
-            if availability.isNeeded { due.append(runner.clock() + Self.watchInterval) }
-            if let next = availability.update(runner, callbacks) { due.append(next) }
+            if let next = gates.update(runner, callbacks) { due.append(next) }
             events = runner.mailbox.take(timeout: rest(until: due.min()), orReadable: directories.descriptor)
         }
     }
@@ -104,7 +101,7 @@ struct SourceLoop {
 
     /// A gate may have opened.
     mutating func evidenceChanged() {
-        availability.mustLook = true
+        gates.mustLook = true
     }
 
     /// Before any read, so that a change between the two is not missed.
@@ -182,7 +179,6 @@ struct SourceLoop {
                     watched)
             case .listing(let listing):
                 runner.status.note(listing, of: app, at: runner.clock())
-                evidenceChanged()
                 crossCheck(app)
                 do throws(SourceFault) {
                     try raiseLatest(listing.version, page: listing.trackViewURL, app, from: .appStore)

@@ -5,10 +5,10 @@ package import RelayStore
 import Synchronization
 package import Telemetry
 import Threading
-import WireFormat
 package import UpgradeRules
+import WireFormat
 
-/// Watches every source on one thread of its own, and lets waiting campaigns go once the store offers their version.
+/// Watches every source on one thread of its own, and lets versions through as their stores offer them.
 ///
 /// This object is the door to the thread, usable from any other.
 package final class SourceRunner: VersionLookup {
@@ -16,14 +16,15 @@ package final class SourceRunner: VersionLookup {
     package struct Callbacks: Sendable {
         /// Applies a bump; the second is the source's name for the history.
         package var apply: @Sendable (VersionBump, String) throws -> Void
-        /// A campaign went from waiting to running.
-        package var released: @Sendable () -> Void
+        /// What is in force has changed, and campaigns with it.
+        package var inForceChanged: @Sendable () -> Void
 
         package init(
-            apply: @escaping @Sendable (VersionBump, String) throws -> Void, released: @escaping @Sendable () -> Void
+            apply: @escaping @Sendable (VersionBump, String) throws -> Void,
+            inForceChanged: @escaping @Sendable () -> Void
         ) {
             self.apply = apply
-            self.released = released
+            self.inForceChanged = inForceChanged
         }
     }
 
@@ -111,9 +112,9 @@ package final class SourceRunner: VersionLookup {
         status.read { $0.faults }
     }
 
-    /// Whether versions of the app wait for a store.
-    package func isGated(_ app: AppKey) -> Bool {
-        status.read { $0.gates[app] != nil }
+    /// The store that an app's versions wait for; nil where they wait for none.
+    package func decidingStore(of app: AppKey) -> StoreKind? {
+        status.read { $0.gates[app]?.deciding }
     }
 
     /// Whether App Store Connect or the App Store's lookup can be asked for the app.

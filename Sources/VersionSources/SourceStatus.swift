@@ -10,6 +10,8 @@ final class SourceStatus: Sendable {
         /// What is wrong just now, by part.
         var faults: [String: String] = [:]
         var evidence: [AppKey: [StoreKind: StoreEvidence]] = [:]
+        /// Counts what was noted: where it stands still, no gate has anything new to say but by time.
+        var notes = 0
         /// The apps whose versions wait for a store.
         var gates: [AppKey: Gate] = [:]
         var lookups: [AppKey: AppStoreSource] = [:]
@@ -64,7 +66,10 @@ final class SourceStatus: Sendable {
 
     /// Keeps what a store said.
     func note(_ evidence: StoreEvidence, of app: AppKey) {
-        write { $0.evidence[app, default: [:]][evidence.kind] = evidence }
+        write { state in
+            state.evidence[app, default: [:]][evidence.kind] = evidence
+            state.notes += 1
+        }
     }
 
     /// What the lookup showed last.

@@ -70,7 +70,8 @@ struct AvailabilityGateTests {
             gate.verdict(of: .appStore, try row.evidence, at: Self.now) { "@\($0.seconds)" }.reason
         }
         #expect(
-            try text(Row(verdict: .open)) == "waiting until the App Store offers 2.0.0; the App Store has not answered yet")
+            try text(Row(verdict: .open))
+                == "waiting until the App Store offers 2.0.0; the App Store has not answered yet")
         #expect(
             try text(Row(shown: "1.9.0", verdict: .open))
                 == "waiting until the App Store offers 2.0.0; it shows 1.9.0, last asked at @1000000")

@@ -55,7 +55,7 @@ final class SourceBench: Sendable {
                         $0.sources.append(source)
                     }
                 },
-                released: { seen.change { $0.released += 1 } }))
+                inForceChanged: { seen.change { $0.released += 1 } }))
     }
 
     func stop() {

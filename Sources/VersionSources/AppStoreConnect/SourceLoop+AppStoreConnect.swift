@@ -21,7 +21,6 @@ extension SourceLoop {
             case .fault(let fault): report(fault, watched)
             case .evidence(let evidence):
                 runner.status.note(.appStoreConnect(evidence), of: app)
-                evidenceChanged()
                 do throws(SourceFault) {
                     if let offered = evidence.offered {
                         try raiseLatest(offered.version, page: source.page, app, from: .appStoreConnect)

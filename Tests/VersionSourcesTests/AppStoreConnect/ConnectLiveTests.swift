@@ -247,10 +247,10 @@ struct ConnectLiveTests {
             .init(app: app, kind: .appStore(AppStoreSource(trackID: 1, bundleID: nil))),
             .init(app: app, kind: .appStoreConnect(ConnectSample.source())),
         ])
-        try bench.runner.start(.init(sources: []), callbacks: .init(apply: { _, _ in }, released: {}))
+        try bench.runner.start(.init(sources: []), callbacks: .init(apply: { _, _ in }, inForceChanged: {}))
         bench.runner.adopt(plan)
         var loop = SourceLoop(
-            runner: bench.runner, callbacks: .init(apply: { _, _ in }, released: {}), plan: plan)
+            runner: bench.runner, callbacks: .init(apply: { _, _ in }, inForceChanged: {}), plan: plan)
         func look(_ hour: Int64, _ lookup: String, _ exact: String) throws {
             let asked = Timestamp(seconds: 1_784_000_000 + hour * 3600)
             bench.runner.status.note(
