@@ -237,8 +237,8 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "Configuration", "RelayAPI", "VersionSources", "Signing", "RelayStore", "WireFormat",
-                "RelayEngine", "UpgradeRules",
+                "Configuration", "RelayAPI", "VersionSources", "Signing", "RelayStore", "WireFormat", "RelayEngine",
+                "UpgradeRules",
             ]),
         tests(
             "ClientCommandsTests",

@@ -17,6 +17,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var sourceKeys: [StoreKind: SecretSource] = [:]
     /// With the App Store's lookup as a source: from the release in the store until users are told. Default 24 hours.
     package var hold = AvailabilityGate.Rules().hold
+    /// With Google Play as a source: the share of users that a staged rollout must have reached. Default all.
+    package var minimumFraction = AvailabilityGate.Rules().minimumFraction
     package var push = PushConfiguration()
     /// How fast pushes go out, and to whom first.
     package var pace = PaceConfiguration()
@@ -72,9 +74,15 @@ extension AppConfiguration {
 
     /// The source with its key.
     func keyed(_ kind: VersionSource.Kind, _ environment: [String: String]) throws -> VersionSource.Kind {
-        guard case .appStoreConnect(var source) = kind, let key = sourceKeys[.appStoreConnect] else { return kind }
-        source.key.pem = try key.read(environment: environment)
-        return .appStoreConnect(source)
+        switch kind {
+        case .googlePlay(var source):
+            source.account = try sourceKeys[.googlePlay].map { try Self.account($0, environment) }
+            return .googlePlay(source)
+        case .appStoreConnect(var source):
+            source.key.pem = try sourceKeys[.appStoreConnect].map { try $0.read(environment: environment) } ?? []
+            return .appStoreConnect(source)
+        default: return kind
+        }
     }
 
     /// Why a new requirement first waits; nil: it does not.
@@ -84,6 +92,6 @@ extension AppConfiguration {
 
     /// What a store must do before a version is let through.
     var gateRules: AvailabilityGate.Rules {
-        AvailabilityGate.Rules(hold: hold)
+        AvailabilityGate.Rules(hold: hold, minimumFraction: minimumFraction)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
 import RelayStore
 import Signing
 import UpgradeRules
@@ -10,19 +9,11 @@ extension ConfigurationCheck {
     func checkSources(of app: AppConfiguration, _ report: inout Report) {
         for (index, kind) in app.sources.enumerated() {
             let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).sources[\(index)]"
-            guard case .appStoreConnect(let source) = kind else { continue }
-            if let place = app.sourceKeys[.appStoreConnect],
-                let pem = read(place, "\(field).appStoreConnect.key", &report)
-            {
-                do {
-                    _ = try ES256PrivateKey(pem: pem)
-                } catch {
-                    report.faults.append(
-                        ConfigurationFault("\(field).appStoreConnect.key", "\(place.place): \(error)"))
-                }
+            if case .googlePlay(let source) = kind {
+                checkGooglePlay(source, "\(field).googlePlay", of: app, &report)
             }
-            if let path = source.trustedCertificates {
-                checkCertificates(path, "\(field).appStoreConnect.trustedCertificates", &report)
+            if case .appStoreConnect(let source) = kind {
+                checkAppStoreConnect(source, "\(field).appStoreConnect", of: app, &report)
             }
         }
     }

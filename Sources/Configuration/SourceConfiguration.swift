@@ -21,24 +21,25 @@ extension RelayConfiguration {
         let hours = reader.integer("holdHours", default: 24, in: 0...(30 * 24), "a number of hours")
         app.hold = .seconds(hours * 3600)
         let list = reader.list("sources")
-        if !list.isEmpty, app.key.platform != .ios {
-            reader.fault(
-                "sources",
-                "is for ios: the App Store has no Android apps, and Gandalf's file holds version codes, not versions")
-            return
-        }
         for (value, path) in list {
             guard let source = reader.reader(of: value, at: path) else { continue }
             let appStore = source.optionalObject("appStore")
             let connect = source.optionalObject("appStoreConnect")
             let launchGate = source.optionalObject("launchGate")
-            let given = ["appStore", "appStoreConnect", "launchGate"].filter { source.raw($0) != nil }
+            let googlePlay = source.optionalObject("googlePlay")
+            let given = ["appStore", "appStoreConnect", "launchGate", "googlePlay"].filter { source.raw($0) != nil }
             source.finish()
             if given.count != 1 {
-                reader.fault(
-                    at: path,
-                    "\(given.isEmpty ? "names no source" : "names two"); { appStore: { … } }, "
-                        + "{ appStoreConnect: { … } } or { launchGate: { … } }")
+                let right =
+                    app.key.platform == .android
+                    ? "{ googlePlay: { … } }"
+                    : "{ appStore: { … } }, { appStoreConnect: { … } } or { launchGate: { … } }"
+                reader.fault(at: path, "\(given.isEmpty ? "names no source" : "names two"); \(right)")
+            }
+            let platform = app.key.platform
+            if let problem = given.compactMap({ foreign($0, to: platform) }).first {
+                reader.fault(at: path, problem)
+                continue
             }
             if let appStore, let store = readAppStore(appStore) {
                 if app.sources.contains(where: { $0.store == .appStore }) {
@@ -54,6 +55,7 @@ extension RelayConfiguration {
                 app.sourceKeys[.appStoreConnect] = key
             }
             if let launchGate, let kind = readLaunchGate(launchGate) { app.sources.append(kind) }
+            if let googlePlay { addGooglePlay(googlePlay, at: path, reader, into: &app) }
         }
     }
 

@@ -16,6 +16,7 @@ struct SourceLoop {
             case appStoreConnect(AppStoreConnectSource, AppStoreConnectMachine)
             case file(path: String, FileWatchMachine)
             case url(LaunchGateURLSource, PollSchedule, SourceClient.Validators)
+            case googlePlay(GooglePlaySource, GooglePlayMachine)
         }
 
         var source: VersionSource
@@ -33,6 +34,7 @@ struct SourceLoop {
     /// For apps with both sources of the App Store.
     var crossChecks: [AppKey: StoreCrossCheck] = [:]
     private var gates = GateKeeper()
+    var googleTokens = GoogleTokens()
 
     init(runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan) {
         self.runner = runner
@@ -88,11 +90,13 @@ struct SourceLoop {
                 case .launchGateFile(let path): .file(path: path, FileWatchMachine(start: now))
                 case .launchGateURL(let url):
                     .url(url, PollSchedule(every: url.every, start: now), SourceClient.Validators())
+                case .googlePlay(let play): .googlePlay(play, GooglePlayMachine(source: play, start: now))
                 }
             return Watched(source: source, part: part, kind: kind)
         }
         // What takes the place of another speaks for itself.
         for gone in old { runner.status.write { $0.faults[gone.part] = nil } }
+        googleTokens.keep(plan.sources)
         beginCounting(watched)
         adoptCrossChecks()
         watchDirectories()
@@ -151,6 +155,10 @@ struct SourceLoop {
                 watched.kind = .url(source, schedule, validators)
             }
             return schedule.next
+        case .googlePlay(let source, var machine):
+            let next = ask(source, &machine, watched)
+            watched.kind = .googlePlay(source, machine)
+            return next
         }
     }
 
@@ -194,12 +202,23 @@ struct SourceLoop {
 
     /// A store raises `latest` and nothing else: what is required is for the force policy or a person to say.
     ///
-    /// - Parameter page: where people get the app, where the store says so.
-    func raiseLatest(_ version: Version, page: String?, _ app: AppKey, from store: StoreKind) throws(SourceFault) {
+    /// - Parameters:
+    ///   - build: Android's version code of it.
+    ///   - page: where people get the app, where the store says so.
+    func raiseLatest(
+        _ version: Version, build: Int64? = nil, page: String?, _ app: AppKey, from store: StoreKind
+    ) throws(SourceFault) {
         do {
             let stored = try runner.store.version(of: app)
-            guard stored?.latest.map({ $0 < version }) ?? true else { return }
-            var bump = VersionBump(app: app, latest: version)
+            var bump = VersionBump(app: app)
+            if stored?.latest.map({ $0 < version }) ?? true { bump.latest = version }
+            // Not the code of an older version: both only rise.
+            if let build, stored?.latest.map({ $0 <= version }) ?? true,
+                stored?.builds.latest.map({ $0 < build }) ?? true
+            {
+                bump.builds.latest = build
+            }
+            guard bump != VersionBump(app: app) else { return }
             if stored?.downloadURL == nil, let page, DownloadURL.fault(in: page) == nil {
                 bump.downloadURL = page
             }

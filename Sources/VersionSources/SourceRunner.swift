@@ -180,16 +180,23 @@ package final class SourceRunner: VersionLookup {
     func adopt(_ plan: Plan) {
         status.write { state in
             state.lookups = [:]
-            let old = state.connects
-            state.connects = [:]
+            let (oldApps, oldTracks) = (state.connects, state.tracks)
+            (state.connects, state.tracks) = ([:], [:])
             state.gates = [:]
             for source in plan.sources {
                 if case .appStore(let store) = source.kind { state.lookups[source.app] = store }
                 if case .appStoreConnect(let store) = source.kind {
                     state.connects[source.app] = store
                     // Another app's versions say nothing of this one's.
-                    if old[source.app].map({ $0.list != store.list }) ?? false {
+                    if oldApps[source.app].map({ $0.list != store.list }) ?? false {
                         state.evidence[source.app]?[.appStoreConnect] = nil
+                    }
+                }
+                if case .googlePlay(let play) = source.kind {
+                    state.tracks[source.app] = play.releasesAddress
+                    // Another track's releases say nothing of this one's.
+                    if oldTracks[source.app].map({ $0 != play.releasesAddress }) ?? false {
+                        state.evidence[source.app]?[.googlePlay] = nil
                     }
                 }
                 guard let store = source.kind.store else { continue }

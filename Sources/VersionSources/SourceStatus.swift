@@ -16,6 +16,8 @@ final class SourceStatus: Sendable {
         var gates: [AppKey: Gate] = [:]
         var lookups: [AppKey: AppStoreSource] = [:]
         var connects: [AppKey: AppStoreConnectSource] = [:]
+        /// The tracks of Google Play that are asked, by their addresses.
+        var tracks: [AppKey: String] = [:]
         /// By server, for the store counts questions by the address they come from; or by whatever else it counts by.
         var paces: [String: LookupPace] = [:]
         /// By part, for those that are watched.

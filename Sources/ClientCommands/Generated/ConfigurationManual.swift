@@ -83,7 +83,7 @@ enum ConfigurationManual {
                 sources: [{ appStore: { id: 1 } }, { appStoreConnect: { appId: 1, keyId: "2X9R4HXF34",
                   key: { file: "/k" } } }, { launchGate: { url: "https://example.com" } }],
               },
-              android: {},
+              android: { sources: [{ googlePlay: { key: { file: "/k" } } }] },
             },
           },
         }
