@@ -83,6 +83,15 @@ struct GooglePlayGateTests {
             testDescription: "by name", releases: [old, new(.completed)], build: nil, state: .open,
             reason: "Google Play offers 2.0.0 (version code 200) to everybody"),
         Row(
+            testDescription: "the code of an earlier requirement", releases: [old], build: 190, state: .closed,
+            reason:
+                "waiting until Google Play offers 2.0.0; 1.9.0 (version code 190) is older by its name: announce 2.0.0 with its own version code (--required-build) or name the release so, last asked at @1000000"
+        ),
+        Row(
+            testDescription: "the code of an earlier requirement, and a release that meets it by name",
+            releases: [old, new(.completed)], build: 190, state: .open,
+            reason: "Google Play offers 2.0.0 (version code 200) to everybody"),
+        Row(
             testDescription: "without a code and without names", releases: [new(.completed, version: nil)], build: nil,
             state: .closed,
             reason:

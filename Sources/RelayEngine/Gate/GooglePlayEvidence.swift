@@ -55,10 +55,13 @@ package struct GooglePlayEvidence: Hashable, Sendable {
 
     /// Those that meet a requirement.
     ///
-    /// - Parameter build: the version code that the requirement came with. Without one the names of releases are compared.
+    /// - Parameter build: the version code that the requirement came with. Without one the names of releases are compared. It
+    ///   may be that of an earlier requirement, where the last bump brought none: so a name that holds an older version counts
+    ///   against a release, whatever its code.
     private func meeting(_ wanted: Version, build: Int64?) -> [Release] {
         releases.filter { release in
-            if let build { release.build >= build } else { release.version.map { $0 >= wanted } ?? false }
+            guard let build else { return release.version.map { $0 >= wanted } ?? false }
+            return release.build >= build && release.version.map { $0 >= wanted } ?? true
         }
     }
 
@@ -102,6 +105,12 @@ package struct GooglePlayEvidence: Hashable, Sendable {
                 .closed,
                 "waiting until Google Play offers \(label); it says that \(Self.name(pending)) is \(pending.lifecycle), "
                     + asked)
+        }
+        if let build, let older = releases.filter({ $0.build >= build }).max(by: { $0.build < $1.build }) {
+            return GateVerdict(
+                .closed,
+                "waiting until Google Play offers \(wanted); \(Self.name(older)) is older by its name: announce \(wanted) "
+                    + "with its own version code (--required-build) or name the release so, \(asked)")
         }
         let isBlind = build == nil && !releases.isEmpty && releases.allSatisfy { $0.version == nil }
         let shown =

@@ -42,13 +42,16 @@ private final class PlayBench: Sendable {
         var bump = VersionBump(app: Self.app, required: try Version(version))
         bump.builds.required = build
         _ = try bench.store.apply(
-            bump, actor: "test", source: "test", at: SourceBench.now(), draft: nil, receipt: nil
+            bump, actor: "test", source: "test", at: SourceBench.now(), draft: nil,
+            waitingReason: "waiting for its store", receipt: nil
         ) { _ in StoredAnswer(status: 200, body: []) }
     }
 
     func verdict(_ version: String = "2.0.0", build: Int64? = 200) -> GateVerdict? {
         (try? Version(version)).flatMap { bench.runner.verdict($0, build: build, of: Self.app) }
     }
+
+    var inForce: String? { (try? bench.store.version(of: Self.app))?.inForce.required?.text }
 
     var fault: String? { bench.runner.faults()["source:com.example.app/android:googlePlay"] }
 
@@ -107,7 +110,7 @@ struct PlayLiveTests {
         #expect(play.fault == nil)
     }
 
-    @Test("a staged rollout opens the gate at its fraction, and closes it where it is halted")
+    @Test("a staged rollout puts the requirement in force at its fraction, and a halt takes it out until it goes on")
     func staged() throws {
         let play = try PlayBench()
         defer { play.stop() }
@@ -116,13 +119,14 @@ struct PlayLiveTests {
         try play.start(minimumFraction: 0.5)
         play.bench.wait("10 %") { _ in play.verdict()?.reason.contains("to 10 % of users; waiting for 50 %") == true }
         // The list stays as it is.
+        #expect(play.inForce == nil)
         play.roll("inProgress", 0.5)
-        play.bench.wait("50 %") { _ in play.verdict()?.isOpen == true }
+        play.bench.wait("50 %") { _ in play.inForce == "2.0.0" }
         play.roll("halted", 0.5)
-        play.bench.wait("halted") { _ in play.verdict()?.state == .halted }
+        play.bench.wait("halted") { _ in play.verdict()?.state == .halted && play.inForce == nil }
         #expect(play.verdict()?.reason.contains("the rollout of 2.0.0 (version code 200) is halted") == true)
         play.roll("inProgress", 0.6)
-        play.bench.wait("it goes on") { _ in play.verdict()?.isOpen == true }
+        play.bench.wait("it goes on") { _ in play.inForce == "2.0.0" }
         // 1.9.0 is what everybody is offered.
         #expect(play.bench.seen.now.bumps.allSatisfy { $0.latest?.text != "2.0.0" })
         play.bench.runner.stop()
