@@ -37,6 +37,7 @@ extension RelayConfiguration {
             reader.finish()
         }
         configuration.notify = readNotify(root)
+        if let reader = root.object("enforce") { configuration.enforce = readEnforce(reader) }
         if let reader = root.object("fanOut") { configuration.fanOut = readFanOut(reader) }
         if let reader = root.object("log") {
             configuration.log.level = reader.choice(
@@ -48,7 +49,7 @@ extension RelayConfiguration {
             for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app) }
         }
         root.finish()
-        faults.list += configuration.webhookSecretFaults()
+        faults.list += configuration.webhookSecretFaults() + configuration.enforceFaults()
         return configuration
     }
 

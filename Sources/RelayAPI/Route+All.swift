@@ -20,7 +20,13 @@ extension Route {
         Route(
             "GET", "/v1/apps/{app}/launchgate.json", .nothing, .nothing,
             .head { api, call in try api.launchGate(call.path.app, call.head) }),
+        enforce,
     ]
+
+    /// The question of a reverse proxy (PROTOCOLS 4.3).
+    static let enforce = Route(
+        "GET", API.enforcePath, .nothing, .nothing, query: ["app", "platform", "version", "deny"], isForProxies: true,
+        .head { api, call in try api.enforce(call.head, &call.query) })
 
     private static let webhooks: [Route] = [
         Route(

@@ -79,6 +79,14 @@ package final class VersionCache: Sendable {
         return answers?.answer(to: version, telephone: telephone)
     }
 
+    /// What a proxy does with a version of an app.
+    ///
+    /// - Returns: the app too, where it is configured.
+    func enforce(_ app: AppKey?, version: Version?) -> (app: AppKey?, EnforceVerdict) {
+        guard let app, let answers = contents.withLock({ $0.checks[app] }) else { return (nil, .unknown(.ofNobody)) }
+        return (app, answers.enforce(version))
+    }
+
     /// Whether the app's requirement holds for named users only.
     func isRestricted(_ app: AppKey) -> Bool {
         contents.withLock { $0.checks[app]?.isRestricted ?? false }

@@ -150,7 +150,12 @@ package enum MetricCatalogue {
         .counter, "upgrade_relay_webhooks_received_total", ["kind", "result"],
         "Webhooks by result: accepted, replayed, unauthorized, invalid, conflict, tooLarge or failed.")
 
-    static let requests = [requestsAnswered, requestDuration, webhooks]
+    package static let enforced = Metric(
+        .counter, "upgrade_relay_enforce_answers_total", ["app", "platform", "outcome"],
+        "Answers to reverse proxies: passed, denied, or unknown (passed or denied as enforce.unknown says); an app that is "
+            + "not configured is \"none\".")
+
+    static let requests = [requestsAnswered, requestDuration, webhooks, enforced]
 
     // MARK: Webhooks out
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RelayAPI
 import RelayEngine
 import Testing
 import WireFormat
@@ -91,6 +92,10 @@ import WireFormat
         #expect(shown.listen.tls != nil && shown.notify.count == 1 && shown.webhooks.secrets.first?.apps != nil)
         (shown.listen.tls, shown.notify) = (nil, [])
         shown.webhooks.secrets[0].apps = nil
+        // So is this one.
+        #expect(shown.enforce.agents.count == 1)
+        shown.enforce.agents = []
+        #expect(shown.enforce == plain.enforce)
         #expect(shown.store == plain.store)
         #expect(shown.listen == plain.listen)
         #expect(shown.webhooks == plain.webhooks && shown.fanOut == plain.fanOut && shown.log == plain.log)

@@ -184,7 +184,7 @@ import VersionSources
         ),
         ("{ store: { postgres: {} } }", "store.postgres: not available yet in this release; use sqlite"),
         ("{ stor: {} }", "stor: unknown key; did you mean store?"),
-        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, fanOut, listen, log, notify, store, webhooks"),
+        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, enforce, fanOut, listen, log, notify, store, webhooks"),
         (
             "{ webhooks: { secrets: [\"geheim\"] } }",
             #"webhooks.secrets[0]: a secret is never written here; say where it is kept: { file: "…" }, { credential: "…" } or { environment: "…" }"#

@@ -15,6 +15,7 @@ struct RouterTests {
         ("GET", "/readyz", "/readyz", PathValues(), .nothing),
         ("GET", "/openapi.json", "/openapi.json", PathValues(), .nothing),
         ("GET", "/metrics", "/metrics", PathValues(), .nothing),
+        ("GET", "/v1/enforce", "/v1/enforce", PathValues(), .nothing),
         ("GET", "/v1/log", "/v1/log", PathValues(), .operatorOnly),
         ("PUT", "/v1/log", "/v1/log", PathValues(), .operatorOnly),
         ("POST", "/v1/webhooks/version", "/v1/webhooks/version", PathValues(), .signature),

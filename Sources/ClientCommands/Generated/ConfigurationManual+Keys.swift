@@ -15,8 +15,8 @@ extension ConfigurationManual {
             + "those that only you can know. *null* means the same as leaving a key out, except for *apns*.",
         "*upgrade-relay check-config* names every fault with its field, its value and what would be right, and checks "
             + "every file that is named. SIGHUP (*systemctl reload upgrade-relay*) applies a changed file at once. Changes of "
-            + "*store*, *listen* (except a renewed certificate) and *fanOut* need a restart, and the log says so. A file that "
-            + "is not valid changes nothing.",
+            + "*store*, *listen* (except a renewed certificate), *fanOut* and *enforce.headers* need a restart, and the log "
+            + "says so. A file that is not valid changes nothing.",
         "A duration is text: whole numbers with d, h, m, s or ms, the largest unit first, such as \"7d\" or \"1h30m\".",
     ]
 
@@ -113,6 +113,30 @@ extension ConfigurationManual {
         log.level
             The lowest level that is written. *upgrade-relay log level* changes it until the next reload. debug logs
             every request; no level logs every push.
+
+        # enforce
+            What reverse proxies ask before they pass a request on, at /v1/enforce: whether this version of the app may
+            go on. App, platform and version are taken from the query, else from these headers, else from the
+            User-Agent.
+        enforce.headers.app
+            The header that names the app.
+        enforce.headers.platform
+            The header that names the platform: ios or android.
+        enforce.headers.version
+            The header with the installed version.
+        enforce.userAgents
+            Apps that are known by their User-Agent where neither query nor headers say enough: { *pattern*: "...",
+            *app*: "...", *platform*: "..." }. The first one that matches counts. None by default.
+        enforce.userAgents[].pattern
+            The whole header: literal text with one {version}, which stands for digits and dots, and an asterisk for any
+            text.
+        enforce.userAgents[].app
+            One of the *apps*.
+        enforce.userAgents[].platform
+            ios or android.
+        enforce.unknown
+            What becomes of a request whose app is not configured, or whose version is missing or no version: it may go
+            on, or it is denied like one that must be upgraded.
 
         # fanOut
             How a campaign's audience is divided.

@@ -75,6 +75,7 @@ enum ConfigurationManual {
           listen: { tls: { certificate: { file: "/c" }, key: { file: "/k" } } },
           webhooks: { secrets: [{ file: "/s", apps: ["com.example.app"] }] },
           notify: [{ url: "https://example.com", secret: { file: "/s" }, events: ["campaign.completed"] }],
+          enforce: { userAgents: [{ pattern: "A/{version}", app: "com.example.app", platform: "ios" }] },
           apps: {
             "com.example.app": {
               ios: {
