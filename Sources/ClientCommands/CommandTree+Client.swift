@@ -18,6 +18,7 @@ extension CommandTree {
         .campaignsList,
         .campaignsShow,
         .campaignsWatch,
+        .campaignsAdoption,
         .campaignsPause,
         .campaignsResume,
         .campaignsRelease,

@@ -21,6 +21,13 @@ extension API {
         return .json { $0.campaign(status) }
     }
 
+    func adoption(_ id: String, _ caller: Caller) throws -> Response {
+        let key = try record(id, caller).key
+        guard let adoption = try store.adoption(of: key) else { throw ProblemDetails(500, "a campaign was lost") }
+        let now = settings.clock()
+        return .json { $0.adoption(adoption, at: now) }
+    }
+
     func campaignEvents(_ id: String, _ caller: Caller) throws -> Response {
         let record = try record(id, caller)
         guard let slot = streams.take() else {

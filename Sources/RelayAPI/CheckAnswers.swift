@@ -26,8 +26,15 @@ struct CheckAnswers: Sendable {
     /// Whether the answer hangs on who asks.
     var isRestricted: Bool { canary != nil }
 
+    /// What an app is answered.
+    struct Answer: Sendable {
+        var content: PreparedContent
+        /// The requirement that it is told of, where it must upgrade.
+        var told: Version?
+    }
+
     /// - Parameter telephone: the logged-in user's.
-    func answer(to version: Version, telephone: String?) -> PreparedContent {
+    func answer(to version: Version, telephone: String?) -> Answer {
         if let canary, let telephone, canary.telephones.contains(WireText(telephone)) {
             return canary.answers.answer(to: version)
         }
@@ -79,11 +86,11 @@ struct CheckAnswers: Sendable {
             unknown = .unknown(required: inForce.required, downloadURL: url, message: inForce.message)
         }
 
-        func answer(to version: Version) -> PreparedContent {
+        func answer(to version: Version) -> Answer {
             switch verdict(on: version) {
-            case .none: none
-            case .remind: remind
-            case .force: force
+            case .none: Answer(content: none)
+            case .remind: Answer(content: remind)
+            case .force: Answer(content: force, told: required)
             }
         }
 

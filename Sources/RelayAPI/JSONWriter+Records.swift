@@ -105,6 +105,38 @@ extension JSONWriter {
         }
     }
 
+    /// Who obeyed a campaign.
+    mutating func adoption(_ adoption: CampaignAdoption, at now: Timestamp) {
+        let record = adoption.record
+        object { writer in
+            writer.member(.campaign, record.id)
+            writer.app(record.app)
+            writer.member(.required, record.required.text)
+            writer.member(.state, record.state.rawValue)
+            writer.member(.begunAt, record.begunAt)
+            writer.member(.at, now)
+            writer.member(.audience, record.counts.audience)
+            writer.member(.alreadyCurrent, record.filteredBy[.alreadyCurrent] ?? 0)
+            writer.member(.accepted, record.counts.accepted)
+            writer.member(.toldAtLogin, record.reach.told)
+            writer.member(.upgraded, record.upgraded)
+            writer.name(.reachedBy)
+            writer.object { writer in
+                writer.member(.push, record.reach.push)
+                writer.member(.login, record.reach.login)
+                writer.member(.both, record.reach.both)
+                writer.member(.unknown, record.reachedUnknown)
+            }
+            writer.name(.items)
+            writer.array(adoption.points) { writer, point in
+                writer.object { writer in
+                    writer.member(.at, point.at)
+                    writer.member(.upgraded, point.upgraded)
+                }
+            }
+        }
+    }
+
     /// The wave that has begun last.
     private mutating func wave(of waves: CampaignWaves, nextAt: Timestamp?) {
         guard let wave = waves.current else { return null() }

@@ -97,6 +97,9 @@ extension Route {
                 "GET", "/v1/campaigns/{id}", .scope(.status), .work(.reads),
                 .head { api, call in try api.campaign(call.path.name, call.caller) }),
             Route(
+                "GET", "/v1/campaigns/{id}/adoption", .scope(.status), .work(.reads),
+                .head { api, call in try api.adoption(call.path.name, call.caller) }),
+            Route(
                 "GET", "/v1/campaigns/{id}/deliveries", .scope(.status), .work(.reads),
                 query: ["limit", "cursor", "state", "telephone"],
                 .head { api, call in try api.campaignDeliveries(call.path.name, &call.query, call.caller) }),

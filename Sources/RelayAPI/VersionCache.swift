@@ -74,7 +74,7 @@ package final class VersionCache: Sendable {
     // MARK: Answers
 
     /// nil when the app is not configured.
-    func check(_ app: AppKey, version: Version, telephone: String?) -> PreparedContent? {
+    func check(_ app: AppKey, version: Version, telephone: String?) -> CheckAnswers.Answer? {
         let answers = contents.withLock { $0.checks[app] }
         return answers?.answer(to: version, telephone: telephone)
     }

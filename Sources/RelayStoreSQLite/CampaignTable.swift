@@ -17,7 +17,7 @@ enum CampaignTable {
                 (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s WHERE s.campaign_id = c.id AND s.done = 0)
             ELSE a.devices END,
             c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded,
-            c.required_build, f.required
+            c.required_build, f.required, c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id
             LEFT JOIN in_force AS f ON f.app = a.name AND f.platform = a.platform AND f.canary = 0
         """
@@ -56,6 +56,8 @@ enum CampaignTable {
             filteredBy: [:], rejectedBy: [:], upgraded: row.integer(24))
         record.requiredBuild = row.optionalInteger(25)
         record.inForce = row.version(26)
+        record.reach = CampaignReach(
+            told: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30))
         return (record, row.optionalText(8))
     }
 

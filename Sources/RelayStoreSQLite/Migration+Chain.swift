@@ -25,6 +25,7 @@ extension Migration {
                 ALTER TABLE webhook ADD COLUMN digest INTEGER;
                 """),
         Migration(name: "what is in force, beside what is required", toVersion: 9, sql: InForceSchema.sql),
+        Migration(name: "who obeyed, over time", toVersion: 10, sql: AdoptionTable.schema),
     ]
 
     // MARK: 2

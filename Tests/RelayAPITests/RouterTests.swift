@@ -70,6 +70,9 @@ struct RouterTests {
             "GET", "/v1/campaigns/0a/deliveries", "/v1/campaigns/{id}/deliveries", PathValues(name: "0a"),
             .scope(.status)
         ),
+        (
+            "GET", "/v1/campaigns/0a/adoption", "/v1/campaigns/{id}/adoption", PathValues(name: "0a"), .scope(.status)
+        ),
         ("GET", "/v1/campaigns/0a/events", "/v1/campaigns/{id}/events", PathValues(name: "0a"), .scope(.status)),
         ("POST", "/v1/campaigns/0a/pause", "/v1/campaigns/{id}/pause", PathValues(name: "0a"), .scope(.campaigns)),
         ("POST", "/v1/campaigns/0a/resume", "/v1/campaigns/{id}/resume", PathValues(name: "0a"), .scope(.campaigns)),

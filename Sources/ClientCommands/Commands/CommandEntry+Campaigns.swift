@@ -56,6 +56,25 @@ extension CommandEntry {
         return last.state == CampaignState.completed.rawValue ? .done : .failed
     }
 
+    static let campaignsAdoption = client(
+        ["campaigns", "adoption"], "Shows who obeyed a campaign, over time",
+        discussion: """
+            How many devices of the audience were since seen with a version that meets the requirement, and what had \
+            reached them before: an accepted push, an answer at login that they must upgrade, or both. On a terminal \
+            with a curve, elsewhere point by point. A campaign is followed until the next one starts, for 90 days at \
+            most.
+            """,
+        positionals: [CampaignText.positional],
+        examples: ["upgrade-relay campaigns adoption 1f0c2ab93d44"]
+    ) { run in
+        let path = ["v1", "campaigns", try run.arguments.require("ID"), "adoption"]
+        let reply = try await run.client().reply(to: APIRequest("GET", path))
+        let console = run.console
+        let ink: StepPlot.Ink? = console.isOutputTerminal ? (console.hasBlocks ? .blocks : .ascii) : nil
+        run.show(reply.text, AdoptionText(reply.json).text(width: console.width, ink: ink))
+        return .done
+    }
+
     static let campaignsPause = campaigns("pause", "Stops a running campaign until it is resumed")
     static let campaignsResume = campaigns(
         "resume", "Lets a paused or suspended campaign go on, or the next wave begin that was held")
