@@ -78,6 +78,9 @@ extension AppConfiguration {
         case .googlePlay(var source):
             source.account = try sourceKeys[.googlePlay].map { try Self.account($0, environment) }
             return .googlePlay(source)
+        case .appStoreConnect(var source):
+            source.key.pem = try sourceKeys[.appStoreConnect].map { try $0.read(environment: environment) } ?? []
+            return .appStoreConnect(source)
         default: return kind
         }
     }

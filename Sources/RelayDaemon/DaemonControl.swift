@@ -78,6 +78,8 @@ final class DaemonControl: RelayControl {
         fanOut.poke()
         if case .applied(let outcome, _) = applied { warn(outcome.record) }
         sources.poke()
+        // What came from a store was asked just now.
+        if StoreKind(rawValue: source) == nil { sources.askNow(bump.app) }
         return applied
     }
 

@@ -56,8 +56,7 @@ import WireFormat
 
     /// The sample with everything that it shows as a comment.
     private static func uncommented(_ text: String) -> String {
-        let setting =
-            #/^\s*//\s+((?:[a-zA-Z]+:\s.*|\{ (?:appStore|launchGate|googlePlay): .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
+        let setting = #/^\s*//\s+((?:[a-zA-Z]+:\s.*|\{ (?:app|google|launch)\w+: .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.wholeMatch(of: setting).map { String($0.output.1) } ?? String(line)
         }.joined(separator: "\n")
@@ -101,8 +100,8 @@ import WireFormat
         #expect(shown.webhooks == plain.webhooks && shown.fanOut == plain.fanOut && shown.log == plain.log)
         let app = try #require(plain.apps.first)
         var same = try #require(shown.app(app.key))
-        #expect(same.sources.count == 3)
-        same.sources = []
+        #expect(same.sources.count == 4)
+        (same.sources, same.sourceKeys) = ([], [:])
         // An example too: without a rate there is no ramp, without waves nothing between them.
         #expect(same.pace.pace?.rampUp != nil && same.pace.waves?.count == 3)
         #expect(same.pace.waveRules?.failedShare == 0.05)

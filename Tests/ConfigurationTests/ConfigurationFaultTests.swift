@@ -81,7 +81,7 @@ import VersionSources
         ),
         (
             ios("sources: [{}]"),
-            #"apps["com.example.app"].ios.sources[0]: names no source; { appStore: { … } } or { launchGate: { … } }"#
+            #"apps["com.example.app"].ios.sources[0]: names no source; { appStore: { … } }, { appStoreConnect: { … } } or { launchGate: { … } }"#
         ),
         (
             ios("sources: [{ appStore: {} }]"),

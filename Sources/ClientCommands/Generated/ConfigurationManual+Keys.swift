@@ -198,8 +198,9 @@ extension ConfigurationManual {
             latest: a release raises the latest version, and the required one only as *forcePolicy* says. required:
             every release raises both.
         apps.APP.PLATFORM.holdHours
-            With an App Store source: how many hours after the release in the store a campaign begins, because not
-            everybody can download it at once. 0 begins at once; use 168 with Apple's phased release.
+            For *appStore* alone: how many hours after the release in the store a campaign begins, because the lookup
+            shows a version hours before everybody can download it. 0 begins at once. Apple's phased release is no
+            reason to wait longer: during it, anybody can download the version by hand.
 
         # apns
             How to push to an iOS app. null for one that only asks at login or reads the LaunchGate document. Android
@@ -230,9 +231,10 @@ extension ConfigurationManual {
             that time.
 
         # sources
-            Sources that are watched for new versions. For iOS each entry is { *appStore*: { ... } }, of which an app
-            has one at most, or { *launchGate*: { ... } }; for Android it is { *googlePlay*: { ... } }, of which an
-            app has one at most.
+            Sources that are watched for new versions. For iOS each entry is { *appStore*: { ... } } or
+            { *appStoreConnect*: { ... } }, of each of which an app has one at most, or { *launchGate*: { ... } }.
+            With both of the App Store's, App Store Connect decides; that they differ for more than a day is reported.
+            For Android it is { *googlePlay*: { ... } }, of which an app has one at most.
         apps.APP.PLATFORM.sources
             Sources that are watched for new versions. None by default.
         apps.APP.PLATFORM.sources[].appStore.id
@@ -247,6 +249,23 @@ extension ConfigurationManual {
             How often to ask. A server of your own may be asked each second.
         apps.APP.PLATFORM.sources[].appStore.lookupServer
             A server to ask instead of Apple's, for tests: https, or http for this machine.
+        apps.APP.PLATFORM.sources[].appStoreConnect.appId
+            The app's Apple ID: the number in its address in the App Store. The answer raises the latest version; and
+            a campaign waits until a version that meets the requirement is ready for distribution, and while its
+            phased release is paused.
+        apps.APP.PLATFORM.sources[].appStoreConnect.issuerId
+            The issuer of the team's API keys, from Users and Access, Integrations. Leave it out for an individual
+            key.
+        apps.APP.PLATFORM.sources[].appStoreConnect.keyId
+            The id of the API key.
+        apps.APP.PLATFORM.sources[].appStoreConnect.key
+            The .p8 file of the API key. The key's role must be one that can view the app, such as Developer.
+        apps.APP.PLATFORM.sources[].appStoreConnect.every
+            How often to ask. A server of your own may be asked each second.
+        apps.APP.PLATFORM.sources[].appStoreConnect.server
+            A server to ask instead of Apple's, for tests.
+        apps.APP.PLATFORM.sources[].appStoreConnect.trustedCertificates
+            A PEM file of certificates to trust instead of the system's.
         apps.APP.PLATFORM.sources[].launchGate.file
             A LaunchGate document: in its ios, minimumVersion is the required version, optionalVersion the latest.
             Read whenever it changes. Give either this or *url*.

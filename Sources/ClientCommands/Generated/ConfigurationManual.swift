@@ -81,7 +81,8 @@ enum ConfigurationManual {
               ios: {
                 apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k" } },
                 pace: { ratePerSecond: 1, rampUp: {} },
-                sources: [{ appStore: { id: 1 } }, { launchGate: { url: "https://example.com" } }],
+                sources: [{ appStore: { id: 1 } }, { appStoreConnect: { appId: 1, keyId: "2X9R4HXF34",
+                  key: { file: "/k" } } }, { launchGate: { url: "https://example.com" } }],
               },
               android: { sources: [{ googlePlay: { key: { file: "/k" } } }] },
             },
