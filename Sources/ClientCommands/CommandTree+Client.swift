@@ -21,6 +21,7 @@ extension CommandTree {
         .campaignsResume,
         .campaignsRelease,
         .campaignsCancel,
+        .campaignsRetry,
         .deliveries,
         .tokensCreate,
         .tokensList,

@@ -39,6 +39,8 @@ package protocol RelayControl: Sendable {
     func cancel(campaign id: String) throws -> CampaignStatus
     /// Lets a waiting campaign begin, whatever the store offers, or the next wave of a running one.
     func release(campaign id: String) throws -> CampaignStatus
+    /// Opens a campaign again that is over, for the devices in these states (of `CampaignRound.retried`).
+    func retry(campaign id: String, states: Set<DeliveryState>) throws -> CampaignStatus
 
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
@@ -77,6 +79,8 @@ package struct CampaignStatus: Sendable {
     package var rateLimit: Double?
     /// When the next wave begins by itself; nil where none waits for its time.
     package var nextWaveAt: Timestamp?
+    /// When those who are still behind are reminded next; nil: never, or never again.
+    package var nextReminderAt: Timestamp?
 
     package init(
         record: CampaignRecord, counts: CampaignCounts, ratePerSecond: Double, secondsLeft: Int64?,

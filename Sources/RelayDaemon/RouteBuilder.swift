@@ -88,6 +88,7 @@ struct RouteBuilder {
         route.pace = app.pace.pace
         route.waves = app.pace.waves
         route.waveRules = app.pace.waveRules
+        route.reminders = app.push.reminders
         route.triesOtherEnvironment = apns.triesOtherEnvironment
         if app.hasAppStoreSource { route.waitingReason = "waiting until the App Store offers the required version" }
         return route

@@ -23,8 +23,9 @@ final class StoreFixture: Sendable {
         store.close()
     }
 
-    /// Makes a store of version 8 one of version 6.
+    /// Makes a store of the newest version one of version 6.
     static let undoEnvironments = """
+        DROP TABLE campaign_round; ALTER TABLE shard DROP COLUMN rest; ALTER TABLE delivery DROP COLUMN again;
         ALTER TABLE access_token DROP COLUMN apps; ALTER TABLE webhook DROP COLUMN digest;
         DROP INDEX device_sandbox; DROP INDEX device_moved; DROP INDEX shard_open; DROP INDEX delivery_retry;
         ALTER TABLE device DROP COLUMN planned_environment; ALTER TABLE shard DROP COLUMN environment;
