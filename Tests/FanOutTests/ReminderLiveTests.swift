@@ -36,7 +36,7 @@ import UpgradeRules
 
     /// Time goes by, for the push service too, which looks at the age of tokens.
     private func pass(_ bench: LiveBench, _ time: Duration, _ faults: FaultScript = FaultScript()) throws {
-        let before = try #require(bench.store.version(of: LiveBench.app)).updatedAt
+        let before = try #require(try bench.store.version(of: LiveBench.app)).updatedAt
         bench.clock.advance(by: time)
         var faults = faults
         faults.clockAhead = (bench.clock.now - before).milliseconds / 1000
@@ -50,8 +50,9 @@ import UpgradeRules
             let campaign = try bench.campaign()
             return campaign.rounds.count == rounds && campaign.state == .completed
         }
-        try #require(isThere, "\(try bench.campaign())")
-        return try bench.campaign()
+        let last = try bench.campaign()
+        try #require(isThere, "\(last)")
+        return last
     }
 
     @Test func thoseStillBehindArePushedToOnceMoreUnderTheSameIdAndNobodyElse() throws {
@@ -157,7 +158,7 @@ import UpgradeRules
         #expect(step.progress == .more)
         let gathered = try bench.store.gather(first.key, atMost: 9_999, at: bench.clock.now) { row, _ in row.id % 2 == 0 }
         let during = try bench.campaign()
-        #expect(gathered.devices > 100 && during.counts.retrying == gathered.devices && during.counts.addsUp)
+        #expect(gathered.devices > 10 && during.counts.retrying == gathered.devices && during.counts.addsUp)
         #expect(during.counts.accepted == 2_000 - gathered.devices && during.isGathering)
         #expect(try bench.store.check { _ in true } == [])
         try bench.raise("3.0")

@@ -18,7 +18,7 @@ import Testing
         #expect(try bench.follow(id) { $0.isFinal }.counts["accepted"] == behind)
         #expect(bench.simulator.figures.requests == behind)
         // Four days later.
-        #expect(try bench.sql("UPDATE campaign SET started_at = started_at - 4 * 86400000").code == 0)
+        #expect(try bench.sql("UPDATE campaign SET started_at = started_at - 4 * 86400000").status == 0)
         var unrecorded = 0
         for number in 1...plan.kills {
             let rest = max(1, 2 * behind - bench.simulator.figures.requests)
