@@ -14,7 +14,7 @@ package struct AppConfiguration: Sendable, Equatable {
     /// Where versions are looked up. Default nowhere.
     package var sources: [VersionSource.Kind] = []
     /// With an App Store source: from the release in the store until users are told. Default 24 hours.
-    package var hold = SourceRunner.usualHold
+    package var hold = AvailabilityGate.Rules().hold
     package var push = PushConfiguration()
     /// How fast pushes go out, and to whom first.
     package var pace = PaceConfiguration()
@@ -65,7 +65,18 @@ package struct APNsConfiguration: Sendable, Equatable {
 }
 
 extension AppConfiguration {
-    package var hasAppStoreSource: Bool {
-        sources.contains { if case .appStore = $0 { true } else { false } }
+    /// Whether a new requirement waits for a store.
+    package var isGated: Bool {
+        sources.contains { $0.store != nil }
+    }
+
+    /// Why a new requirement first waits; nil: it does not.
+    package var waitingReason: String? {
+        isGated ? "waiting until its store offers the required version" : nil
+    }
+
+    /// What a store must do before a version is let through.
+    var gateRules: AvailabilityGate.Rules {
+        AvailabilityGate.Rules(hold: hold)
     }
 }

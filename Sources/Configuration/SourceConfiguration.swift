@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayAPI
+import RelayEngine
 import RelayStore
 import UpgradeRules
 package import VersionSources
@@ -9,7 +9,7 @@ extension RelayConfiguration {
     package var sourcePlan: SourceRunner.Plan {
         SourceRunner.Plan(
             sources: apps.flatMap { app in app.sources.map { VersionSource(app: app.key, kind: $0) } },
-            holds: Dictionary(uniqueKeysWithValues: apps.map { ($0.key, $0.hold) }))
+            rules: Dictionary(uniqueKeysWithValues: apps.map { ($0.key, $0.gateRules) }))
     }
 
     /// `sources` and `holdHours` of one app.
@@ -35,7 +35,9 @@ extension RelayConfiguration {
                     "\(given.isEmpty ? "names no source" : "names two"); { appStore: { … } } or { launchGate: { … } }")
             }
             if let appStore, let store = readAppStore(appStore) {
-                if app.hasAppStoreSource { reader.fault(at: path, "is a second App Store source; an app has one") }
+                if app.sources.contains(where: { $0.store == .appStore }) {
+                    reader.fault(at: path, "is a second App Store source; an app has one")
+                }
                 app.sources.append(.appStore(store))
             }
             if let launchGate, let kind = readLaunchGate(launchGate) { app.sources.append(kind) }

@@ -49,9 +49,7 @@ package struct AppRoute: Sendable, Equatable {
 
     /// What a campaign of this app inherits.
     package var draft: CampaignDraft {
-        CampaignDraft(
-            downloadURL: downloadURL, timeToLive: timeToLive, initialState: waitingReason == nil ? .running : .waiting,
-            reason: waitingReason)
+        CampaignDraft(downloadURL: downloadURL, timeToLive: timeToLive)
     }
 
     /// Two routes are equal where a reload from one to the other changes nothing.

@@ -19,7 +19,7 @@ extension Dispatcher {
         nextReminderLook = now.tick + Self.reminderInterval
         for (app, route) in routes where !route.reminders.times.isEmpty && newRoutes[app] == nil {
             // A paused or suspended one waits, a cancelled one is over, and a requirement that nobody has any more is none.
-            guard let record = try store.campaignRequired(of: app), let startedAt = record.startedAt,
+            guard let record = try store.campaignInForce(of: app), let startedAt = record.startedAt,
                 record.state == .completed || record.state == .running,
                 case .begin(let dueAt) = route.reminders.next(
                     startedAt: startedAt, last: record.lastReminder, at: now.wall)

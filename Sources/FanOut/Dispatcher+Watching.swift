@@ -53,11 +53,14 @@ extension Dispatcher {
                 continue
             }
             do {
-                if let campaign = try store.reconcile(record.app, draft: route.draft, at: now) {
+                if let campaign = try store.reconcile(
+                    record.app, draft: route.draft, waitingReason: route.waitingReason, at: now)
+                {
                     log(
                         .notice, "the required version rose: a campaign begins",
                         [
                             ("campaign", campaign.id), ("app", record.app.app), ("required", required.text),
+                            ("state", campaign.state.rawValue),
                         ])
                 }
                 _ = faults.clear(part)

@@ -31,7 +31,7 @@ extension API {
             states = Self.states(&fields) ?? states
             try fields.finish()
         }
-        let status = try control.retry(campaign: try record(id, caller).id, states: states)
+        let status = try control.retry(campaign: try record(id, caller).id, states: states, by: caller.actor)
         return .json { $0.campaign(status) }
     }
 

@@ -4,53 +4,75 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-/// The three answers that one app's clients can get at login (SEEDS S1), rendered.
+/// What one app's clients can be answered at login (SEEDS S1), rendered: it speaks of what is in force, never of what waits.
 struct CheckAnswers: Sendable {
-    private let required: Version?
-    private let latest: Version?
-    private let hasDownloadURL: Bool
-    /// The only users that `required` holds for; nil: everyone.
-    private let telephones: Set<WireText>?
-    private let none: PreparedContent
-    private let remind: PreparedContent
-    private let force: PreparedContent
+    private let everybody: Answers
+    /// The canary's, and who they are.
+    private let canary: (telephones: Set<WireText>, answers: Answers)?
 
     /// - Parameter record: nil when nothing was ever stored for the app: then there is never anything to do.
     init(_ record: VersionRecord?, _ profile: AppProfile) {
-        let url = (record?.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
-        required = record?.required
-        latest = record?.latest
-        hasDownloadURL = url != nil
-        telephones = record?.telephones.map { Set($0.map { WireText($0) }) }
-        let zero = try? Version("0")
-        func answer(installed: Version?, required: Version?) -> PreparedContent {
-            Self.render(
-                LoginAnswer(
-                    installed: installed, latest: record?.latest, required: required, downloadURL: url,
-                    message: record?.message))
-        }
-        // One installed version stands for all of the same verdict.
-        none = answer(installed: nil, required: record?.required)
-        force = answer(installed: zero, required: record?.required)
-        if let required = record?.required, let latest = record?.latest, required < latest {
-            remind = answer(installed: required, required: required)
-        } else {
-            remind = answer(installed: zero, required: nil)
+        let inForce = record?.inForce ?? InForce()
+        everybody = Answers(inForce, profile)
+        canary = inForce.canary.map { canary in
+            var own = inForce
+            own.required = [inForce.required, canary.required].compactMap(\.self).max()
+            own.latest = [inForce.latest, canary.required].compactMap(\.self).max()
+            (own.downloadURL, own.message) = (canary.downloadURL, canary.message)
+            return (Set(canary.telephones.map { WireText($0) }), Answers(own, profile))
         }
     }
 
-    var isRestricted: Bool { telephones != nil }
+    /// Whether the answer hangs on who asks.
+    var isRestricted: Bool { canary != nil }
 
-    /// - Parameter telephone: the logged-in user's; whoever a restricted requirement does not name is only reminded.
+    /// - Parameter telephone: the logged-in user's.
     func answer(to version: Version, telephone: String?) -> PreparedContent {
-        let isMeant =
-            telephones.map { telephones in telephone.map { telephones.contains(WireText($0)) } ?? false } ?? true
-        let verdict = UpgradeVerdict.judge(
-            installed: version, latest: latest, required: isMeant ? required : nil, hasDownloadURL: hasDownloadURL)
-        return switch verdict {
-        case .none: none
-        case .remind: remind
-        case .force: force
+        if let canary, let telephone, canary.telephones.contains(WireText(telephone)) {
+            return canary.answers.answer(to: version)
+        }
+        return everybody.answer(to: version)
+    }
+
+    /// The three answers that users of one kind can get.
+    private struct Answers: Sendable {
+        let required: Version?
+        let latest: Version?
+        let hasDownloadURL: Bool
+        let none: PreparedContent
+        let remind: PreparedContent
+        let force: PreparedContent
+
+        init(_ inForce: InForce, _ profile: AppProfile) {
+            let url = (inForce.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
+            required = inForce.required
+            latest = inForce.latest
+            hasDownloadURL = url != nil
+            let zero = try? Version("0")
+            func answer(installed: Version?, required: Version?) -> PreparedContent {
+                CheckAnswers.render(
+                    LoginAnswer(
+                        installed: installed, latest: inForce.latest, required: required, downloadURL: url,
+                        message: inForce.message))
+            }
+            // One installed version stands for all of the same verdict.
+            none = answer(installed: nil, required: inForce.required)
+            force = answer(installed: zero, required: inForce.required)
+            if let required = inForce.required, let latest = inForce.latest, required < latest {
+                remind = answer(installed: required, required: required)
+            } else {
+                remind = answer(installed: zero, required: nil)
+            }
+        }
+
+        func answer(to version: Version) -> PreparedContent {
+            switch UpgradeVerdict.judge(
+                installed: version, latest: latest, required: required, hasDownloadURL: hasDownloadURL)
+            {
+            case .none: none
+            case .remind: remind
+            case .force: force
+            }
         }
     }
 

@@ -13,14 +13,36 @@ extension JSONWriter {
     }
 
     /// - Parameter record: nil when nothing was ever stored for the app: every member is null.
-    mutating func versionMembers(of key: AppKey, _ record: VersionRecord?) {
+    ///
+    /// - Parameter wait: why what is asked for is not in force yet.
+    mutating func versionMembers(of key: AppKey, _ record: VersionRecord?, wait: GateVerdict?) {
         app(key)
         requirementMembers(record)
         member(.updatedAt, record?.updatedAt)
+        inForceMembers(record?.inForce)
+        member(.waitingReason, wait?.reason)
+        member(.waitingUntil, wait?.opensAt)
     }
 
-    mutating func version(_ record: VersionRecord) {
-        object { $0.versionMembers(of: record.app, record) }
+    mutating func version(_ record: VersionRecord, wait: GateVerdict?) {
+        object { $0.versionMembers(of: record.app, record, wait: wait) }
+    }
+
+    private mutating func inForceMembers(_ inForce: InForce?) {
+        member(.inForce, inForce?.required?.text)
+        member(.inForceSince, inForce?.since)
+        member(.inForceBy, inForce?.openedBy)
+        member(.inForceReason, inForce?.reason)
+        member(.announced, inForce?.latest?.text)
+    }
+
+    mutating func change(_ change: InForceChange) {
+        object { writer in
+            writer.inForceMembers(change.inForce)
+            writer.member(.updatedAt, change.at)
+            writer.member(.actor, change.actor)
+            writer.member(.source, change.source)
+        }
     }
 
     mutating func change(_ change: VersionChange) {
@@ -51,6 +73,7 @@ extension JSONWriter {
             writer.member(.id, record.id)
             writer.app(record.app)
             writer.member(.required, record.required.text)
+            writer.member(.inForce, record.inForce?.text)
             writer.member(.latest, record.latest?.text)
             writer.member(.downloadUrl, record.downloadURL)
             writer.member(.message, record.message)
@@ -129,17 +152,20 @@ extension JSONWriter {
     }
 
     /// What a dry run of a bump came to.
-    mutating func plan(_ app: AppKey, _ survey: AudienceSurvey, warnings: [String], samplePayload: [UInt8]) {
+    mutating func plan(_ app: AppKey, _ report: PlanReport, inForce: Version?, warnings: [String]) {
         object { writer in
             writer.app(app)
-            writer.member(.audience, survey.audience)
-            writer.member(.toPush, survey.toPush)
-            writer.filteredBy(survey.filteredBy)
+            writer.member(.inForce, inForce?.text)
+            writer.member(.waitingReason, report.gate.flatMap { $0.isOpen ? nil : $0.reason })
+            writer.member(.waitingUntil, report.gate?.opensAt)
+            writer.member(.audience, report.survey.audience)
+            writer.member(.toPush, report.survey.toPush)
+            writer.filteredBy(report.survey.filteredBy)
             writer.member(.warnings, strings: warnings)
             writer.name(.samplePayload)
-            writer.raw(samplePayload)
+            writer.raw(report.samplePayload)
             // As it goes over the wire, which who reads it can no longer say.
-            writer.member(.samplePayloadSize, Int64(samplePayload.count))
+            writer.member(.samplePayloadSize, Int64(report.samplePayload.count))
         }
     }
 

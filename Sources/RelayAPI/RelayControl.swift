@@ -33,14 +33,23 @@ package protocol RelayControl: Sendable {
     /// The stored record with what only the running process knows.
     func status(_ record: CampaignRecord) -> CampaignStatus
 
+    /// Why what is asked for is not in force yet; nil where all of it is, or where nothing is known to hold it.
+    func wait(of record: VersionRecord) -> GateVerdict?
+
     /// - Throws: `ControlError.noSuchCampaign` or `.wrongState`.
-    func pause(campaign id: String) throws -> CampaignStatus
-    func resume(campaign id: String) throws -> CampaignStatus
-    func cancel(campaign id: String) throws -> CampaignStatus
-    /// Lets a waiting campaign begin, whatever the store offers, or the next wave of a running one.
-    func release(campaign id: String) throws -> CampaignStatus
+    func pause(campaign id: String, by actor: String) throws -> CampaignStatus
+    func resume(campaign id: String, by actor: String) throws -> CampaignStatus
+    func cancel(campaign id: String, by actor: String) throws -> CampaignStatus
+    /// Puts a waiting campaign's requirement in force on every channel, whatever the store offers, or lets the next wave of
+    /// a running one begin.
+    func release(campaign id: String, by actor: String) throws -> CampaignStatus
     /// Opens a campaign again that is over, for the devices in these states (of `CampaignRound.retried`).
-    func retry(campaign id: String, states: Set<DeliveryState>) throws -> CampaignStatus
+    func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus
+
+    /// Puts what an app requires in force on every channel, whatever the store offers: for apps without campaigns, too.
+    ///
+    /// - Throws: `ControlError.wrongState` where nothing waits.
+    func release(app: AppKey, by actor: String) throws -> VersionRecord
 
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
@@ -51,6 +60,7 @@ package protocol RelayControl: Sendable {
 
 extension RelayControl {
     package func apps() -> [AppKey] { [] }
+    package func wait(of record: VersionRecord) -> GateVerdict? { nil }
     package func writeMetrics(to text: inout MetricsText) {}
     package func releaseRules(of app: AppKey) -> ReleaseRules { ReleaseRules() }
     package func versionLookup(of app: AppKey) -> (any VersionLookup)? { nil }
@@ -96,6 +106,8 @@ package struct CampaignStatus: Sendable {
 
 package struct PlanReport: Sendable {
     package var survey: AudienceSurvey
+    /// What the app's gate says of the version now; nil where it has none: it would be in force at once.
+    package var gate: GateVerdict?
     /// What a phone would get, with a made-up telephone where the registry has none.
     package var samplePayload: [UInt8]
 

@@ -46,6 +46,9 @@ extension Route {
         Route(
             "PUT", "/v1/apps/{app}/{platform}/version", .scope(.versions), .work(.writes), isNoteworthy: true,
             .body { api, call, body in try api.bump(call.app, body: body, by: call.caller) }),
+        Route(
+            "POST", "/v1/apps/{app}/{platform}/release", .scope(.versions), .work(.writes), isNoteworthy: true,
+            .head { api, call in try api.release(call.app, by: call.caller) }),
         // It only reads, however long.
         Route(
             "POST", "/v1/apps/{app}/{platform}/plan", .scope(.versions), .work(.reads),
@@ -103,22 +106,23 @@ extension Route {
                 query: ["limit", "cursor", "campaign", "state"],
                 .head { api, call in try api.notifications(&call.query, call) }),
         ] + [
-            moving("pause") { try $0.pause(campaign: $1) },
-            moving("resume") { try $0.resume(campaign: $1) },
-            moving("cancel") { try $0.cancel(campaign: $1) },
-            moving("release") { try $0.release(campaign: $1) },
+            moving("pause") { try $0.pause(campaign: $1, by: $2) },
+            moving("resume") { try $0.resume(campaign: $1, by: $2) },
+            moving("cancel") { try $0.cancel(campaign: $1, by: $2) },
+            moving("release") { try $0.release(campaign: $1, by: $2) },
             Route(
                 "POST", "/v1/campaigns/{id}/retry", .scope(.campaigns), .work(.writes), isNoteworthy: true,
                 .body { api, call, body in try api.retryCampaign(call.path.name, body: body, call.caller) }),
         ]
 
     private static func moving(
-        _ verb: String, _ move: @escaping @Sendable (any RelayControl, String) throws -> CampaignStatus
+        _ verb: String, _ move: @escaping @Sendable (any RelayControl, String, String) throws -> CampaignStatus
     ) -> Route {
         Route(
             "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true,
             .head { api, call in
-                let status = try move(api.control, try api.record(call.path.name, call.caller).id)
+                let status = try move(
+                    api.control, try api.record(call.path.name, call.caller).id, call.caller.actor)
                 return .json { $0.campaign(status) }
             })
     }

@@ -5,7 +5,7 @@ package import RelayStore
 import Synchronization
 package import UpgradeRules
 
-/// What the open paths answer from: the version store, the alerts and the versions seen, as they were a moment ago, with
+/// What the open paths answer from: what is in force, the alerts and the versions seen, as they were a moment ago, with
 /// every answer rendered. Requests never touch the disk here.
 ///
 /// Refreshed at each change of a version that this process makes or sees, and each second while the documents are asked
@@ -55,7 +55,7 @@ package final class VersionCache: Sendable {
             }
             for (app, profile) in profiles {
                 new.checks[app] = CheckAnswers(byApp[app], profile)
-                let facts = Self.facts(byApp[app], profile, seen[app] ?? SeenVersions())
+                let facts = Self.facts(byApp[app]?.inForce ?? InForce(), profile, seen[app] ?? SeenVersions())
                 new.documents[app.app, default: LaunchDocument()].facts[app.platform] = (facts, alertByApp[app])
             }
             let now = clock()
@@ -102,10 +102,13 @@ package final class VersionCache: Sendable {
 
     // MARK: Advice
 
-    /// What the document makes of a record.
+    /// What the document makes of a record once all of it is in force.
     package func advice(for record: VersionRecord, seen: SeenVersions) -> LaunchGateAdvice {
         let (profile, alert) = contents.withLock { ($0.profiles[record.app], $0.alerts[record.app]) }
-        var facts = Self.facts(record, profile, seen)
+        var asked = InForce()
+        (asked.required, asked.latest, asked.builds) = (record.required, record.latest, record.builds)
+        asked.message = record.message
+        var facts = Self.facts(asked, profile, seen)
         if let alert, !alert.hasEnded(at: clock()) {
             facts.alert = .init(message: alert.message, blocking: alert.isBlocking)
         }
@@ -124,11 +127,11 @@ package final class VersionCache: Sendable {
     }
 
     private static func facts(
-        _ record: VersionRecord?, _ profile: AppProfile?, _ seen: SeenVersions
+        _ inForce: InForce, _ profile: AppProfile?, _ seen: SeenVersions
     ) -> LaunchGateAdvice.Facts {
         LaunchGateAdvice.Facts(
-            required: record?.required, latest: record?.latest, requiredBuild: record?.builds.required,
-            latestBuild: record?.builds.latest, message: record?.message, requiredMessage: profile?.alert, seen: seen)
+            required: inForce.required, latest: inForce.latest, requiredBuild: inForce.builds.required,
+            latestBuild: inForce.builds.latest, message: inForce.message, requiredMessage: profile?.alert, seen: seen)
     }
 }
 

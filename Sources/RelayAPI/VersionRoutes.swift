@@ -17,7 +17,7 @@ extension API {
         }
         return .json { writer in
             writer.page(rows, next: nil) { writer, row in
-                writer.object { $0.versionMembers(of: row.key, row.value) }
+                writer.object { $0.versionMembers(of: row.key, row.value, wait: row.value.flatMap(control.wait)) }
             }
         }
     }
@@ -27,12 +27,16 @@ extension API {
         try query.finish()
         try require(app)
         let history = try store.history(of: app, limit: limit)
+        let inForceHistory = try store.inForceHistory(of: app, limit: limit)
         let record = try store.version(of: app)
+        let wait = record.flatMap(control.wait)
         return .json { writer in
             writer.object { writer in
-                writer.versionMembers(of: app, record)
+                writer.versionMembers(of: app, record, wait: wait)
                 writer.name(.history)
                 writer.array(history) { $0.change($1) }
+                writer.name(.inForceHistory)
+                writer.array(inForceHistory) { $0.change($1) }
             }
         }
     }
@@ -47,7 +51,15 @@ extension API {
         let bump = try BumpBody.read(body, app: app)
         let report = try control.plan(bump)
         let warnings = try versionCache.warnings(for: bump)
-        return .json { $0.plan(app, report.survey, warnings: warnings, samplePayload: report.samplePayload) }
+        let record = try store.version(of: app)
+        return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
+    }
+
+    func release(_ app: AppKey, by caller: Caller) throws -> Response {
+        try require(app)
+        let record = try control.release(app: app, by: caller.actor)
+        versionCache.refresh()
+        return .json { $0.version(record, wait: control.wait(of: record)) }
     }
 
     func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
@@ -56,7 +68,9 @@ extension API {
         let applied = try control.bump(
             bump, actor: caller.actor, source: caller.source, receipt: receipt
         ) { outcome in
-            Self.answer(to: outcome, warnings: versionCache.advice(for: outcome.record, seen: seen).warnings)
+            Self.answer(
+                to: outcome, wait: control.wait(of: outcome.record),
+                warnings: versionCache.advice(for: outcome.record, seen: seen).warnings)
         }
         versionCache.refresh()
         switch applied {
@@ -67,11 +81,11 @@ extension API {
 
     /// The answer to a bump. Called inside the store's transaction, so it asks nobody: a campaign that was born a moment
     /// ago has no rate.
-    static func answer(to outcome: BumpOutcome, warnings: [String] = []) -> StoredAnswer {
+    static func answer(to outcome: BumpOutcome, wait: GateVerdict? = nil, warnings: [String] = []) -> StoredAnswer {
         var writer = JSONWriter()
         writer.object { writer in
             writer.name(.version)
-            writer.version(outcome.record)
+            writer.version(outcome.record, wait: wait)
             writer.name(.campaign)
             if let campaign = outcome.campaign {
                 writer.campaign(

@@ -70,10 +70,14 @@ struct Daemon {
                 configuration, store: store, environment: environment, tokenSources: tokenSources, signings: signings,
                 log: log))
         let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
+        let sources = try SourceRunner(store: store, log: log, clock: clock)
         let fanOut = try FanOut(
             store: store, routes: Array(active.current.routes.values), configuration: Self.fanOut(configuration),
-            log: log, clock: clock, onVersions: { _ in versionCache.refresh() })
-        let sources = try SourceRunner(store: store, log: log, clock: clock)
+            log: log, clock: clock,
+            onVersions: { records in
+                versionCache.refresh()
+                if records.contains(where: \.isWaiting) { sources.poke() }
+            })
         let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
         let maintenance = MaintenanceThread(store: store, log: log, clock: clock)
         let control = DaemonControl(
@@ -87,7 +91,12 @@ struct Daemon {
             try api.start()
             try sources.start(
                 configuration.sourcePlan,
-                callbacks: .init(apply: { try control.take($0, from: $1) }, released: { fanOut.poke() }))
+                callbacks: .init(
+                    apply: { try control.take($0, from: $1) },
+                    inForceChanged: {
+                        versionCache.refresh()
+                        fanOut.poke()
+                    }))
             try notifier.start(active.current.notify)
             try maintenance.start(keep: configuration.store.keep)
         } catch {

@@ -9,7 +9,7 @@ import VersionSources
 
 /// Campaigns that are sent again to some of their devices.
 extension DaemonControl {
-    func retry(campaign id: String, states: Set<DeliveryState>) throws -> CampaignStatus {
+    func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus {
         guard let campaign = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
         }
@@ -19,13 +19,15 @@ extension DaemonControl {
                 hint: "add `apns` to the app's configuration")
         }
         var draft = RoundDraft(.retry(states), timeToLive: route.timeToLive)
-        // As with a resumption: what never began still has to wait for its store.
-        draft.waitsForStore = campaign.startedAt == nil && sources.isGated(campaign.app)
+        draft.waitingReason = route.waitingReason
         let answer = try store.reopen(campaign.key, for: draft, at: clock())
         guard answer == .opened else { throw Self.refusal(answer, of: campaign, states) }
         log(
             .notice, "a campaign is sent again by hand",
-            [("campaign", id), ("states", CampaignRound.names(of: states).joined(separator: ","))])
+            [
+                ("campaign", id), ("app", campaign.app.app),
+                ("states", CampaignRound.names(of: states).joined(separator: ",")), ("by", actor),
+            ])
         fanOut.poke()
         sources.poke()
         return status(try store.campaign(campaign.key) ?? campaign)
@@ -46,7 +48,7 @@ extension DaemonControl {
                 )
             case .notRequired(let now?):
                 (
-                    "the campaign announces \(campaign.required), and \(now) is required by now",
+                    "the campaign announces \(campaign.required), and \(now) is what counts by now",
                     "retry the campaign of \(now)"
                 )
             case .notRequired(nil):
@@ -69,7 +71,7 @@ extension DaemonControl {
         guard let schedule = active.current.routes[record.app]?.reminders, !schedule.times.isEmpty,
             let startedAt = record.startedAt,
             record.state == .completed || record.state == .running || record.state == .paused,
-            let required = try? store.version(of: record.app)?.required, required == record.required
+            record.inForce == record.required
         else { return nil }
         switch schedule.next(startedAt: startedAt, last: record.lastReminder, at: now) {
         case .begin(let dueAt), .wait(let dueAt): return dueAt

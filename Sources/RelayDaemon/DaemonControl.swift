@@ -58,7 +58,7 @@ final class DaemonControl: RelayControl {
     }
 
     func versionLookup(of app: AppKey) -> (any VersionLookup)? {
-        sources.isGated(app) ? sources : nil
+        sources.hasLookup(app) ? sources : nil
     }
 
     // MARK: Versions
@@ -73,8 +73,7 @@ final class DaemonControl: RelayControl {
             if bump.required != nil, let route = active.current.routes[bump.app] { _ = try payload(bump, app, route) }
             return try store.apply(
                 bump, actor: actor, source: source, at: clock(), draft: active.current.routes[bump.app]?.draft,
-                receipt: receipt,
-                render: render)
+                waitingReason: app.waitingReason, receipt: receipt, render: render)
         }
         fanOut.poke()
         if case .applied(let outcome, _) = applied { warn(outcome.record) }
@@ -111,6 +110,15 @@ final class DaemonControl: RelayControl {
         }
     }
 
+    func wait(of record: VersionRecord) -> GateVerdict? {
+        let inForce = record.inForce
+        if let required = record.required, !inForce.holds(required, onlyFor: record.telephones) {
+            return sources.verdict(required, build: record.builds.required, of: record.app)
+        }
+        guard let latest = record.latest, inForce.latest.map({ $0 < latest }) ?? true else { return nil }
+        return sources.verdict(latest, build: record.builds.latest, of: record.app, isReminder: true)
+    }
+
     func plan(_ bump: VersionBump) throws -> PlanReport {
         let app = try configured(bump.app)
         let bump = try derived(bump, app)
@@ -134,8 +142,10 @@ final class DaemonControl: RelayControl {
         let payload = try payload(bump, app, route)
         let filter = AudienceFilter(required: required, telephones: bump.telephones)
         let survey = try store.survey(bump.app) { row, devices in filter.reason(against: row, in: devices) }
-        return PlanReport(
+        var report = PlanReport(
             survey: survey, samplePayload: payload.render(userTelephone: bump.telephones?.first ?? "13800138000"))
+        report.gate = sources.verdict(required, build: bump.builds.required, of: bump.app)
+        return report
     }
 
     private func configured(_ app: AppKey) throws -> AppConfiguration {
@@ -189,9 +199,9 @@ final class DaemonControl: RelayControl {
         }
         var waitingUntil: Timestamp?
         if record.state == .waiting,
-            let wait = sources.wait(for: record.required, of: record.app, write: \.internetTime)
+            let verdict = sources.verdict(record.required, build: record.requiredBuild, of: record.app)
         {
-            (record.reason, waitingUntil) = (wait.reason, wait.until)
+            (record.reason, waitingUntil) = (verdict.reason, verdict.opensAt)
         }
         var status = CampaignStatus(
             record: record, counts: counts, ratePerSecond: record.state == .running ? figures.rate(at: now) : 0,
@@ -204,51 +214,91 @@ final class DaemonControl: RelayControl {
         return status
     }
 
-    func pause(campaign id: String) throws -> CampaignStatus {
-        try move(id, from: [.running, .waiting], to: .paused, verb: "paused")
+    func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
+        try move(id, from: [.running, .waiting], to: .paused, verb: "paused", by: actor)
     }
 
-    func resume(campaign id: String) throws -> CampaignStatus {
-        // What was paused before it ever began still has to wait for its store.
-        if let campaign = try store.campaign(id: id), campaign.startedAt == nil, sources.isGated(campaign.app) {
-            return try move(id, from: [.paused, .suspended], to: .waiting, verb: "resumed")
-        }
-        return try move(id, from: [.paused, .suspended], to: .running, verb: "resumed")
+    func resume(campaign id: String, by actor: String) throws -> CampaignStatus {
+        // What is not in force still has to wait for its store.
+        let campaign = try campaign(id)
+        let record = try store.version(of: campaign.app)
+        let isInForce = record?.inForce.holds(campaign.required, onlyFor: campaign.telephones) ?? false
+        return try move(
+            id, from: [.paused, .suspended], to: isInForce ? .running : .waiting, verb: "resumed", by: actor)
     }
 
-    func release(campaign id: String) throws -> CampaignStatus {
+    func release(campaign id: String, by actor: String) throws -> CampaignStatus {
+        let campaign = try campaign(id)
         // Of a running campaign it is the next wave that waits.
-        if let campaign = try store.campaign(id: id), try store.releaseWave(campaign.key, at: clock()) {
-            log(.notice, "the next wave was released by hand", [("campaign", id)])
+        if try store.releaseWave(campaign.key, at: clock()) {
+            log(.notice, "the next wave was released by hand", [("campaign", id), ("by", actor)])
             fanOut.poke()
             return status(try store.campaign(campaign.key) ?? campaign)
         }
-        return try move(id, from: [.waiting], to: .running, verb: "released")
+        guard campaign.state == .waiting || campaign.state == .suspended,
+            try putInForce(campaign.required, of: campaign.app, by: actor)
+        else { throw wrongState(campaign.state, "released", from: [.waiting]) }
+        return status(try self.campaign(id))
     }
 
-    func cancel(campaign id: String) throws -> CampaignStatus {
-        try move(id, from: [.waiting, .running, .paused, .suspended], to: .cancelled, verb: "cancelled")
+    func release(app: AppKey, by actor: String) throws -> VersionRecord {
+        _ = try configured(app)
+        guard let required = try store.waitingVersions(of: app).required.first?.required,
+            try putInForce(required, of: app, by: actor), let record = try store.version(of: app)
+        else {
+            throw ControlError(
+                .wrongState, context: "nothing of \(app.app) (\(app.platform.rawValue)) waits to come into force",
+                hint: "\"upgrade-relay version show\" tells what is required and what is in force")
+        }
+        return record
     }
 
-    private func move(
-        _ id: String, from: Set<CampaignState>, to state: CampaignState, verb: String
-    ) throws -> CampaignStatus {
+    private func putInForce(_ required: Version, of app: AppKey, by actor: String) throws -> Bool {
+        let isNews = try store.putInForce(
+            required, of: app, by: actor, from: "release", reason: "released by hand", at: clock())
+        guard isNews else { return false }
+        log(
+            .notice, "a requirement was put in force by hand",
+            [
+                ("app", app.app), ("platform", app.platform.rawValue), ("required", required.text), ("by", actor),
+            ])
+        versionCache.refresh()
+        fanOut.poke()
+        sources.poke()
+        return true
+    }
+
+    func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {
+        try move(id, from: [.waiting, .running, .paused, .suspended], to: .cancelled, verb: "cancelled", by: actor)
+    }
+
+    private func campaign(_ id: String) throws -> CampaignRecord {
         guard let campaign = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
         }
+        return campaign
+    }
+
+    private func wrongState(_ state: CampaignState, _ verb: String, from: Set<CampaignState>) -> ControlError {
+        ControlError(
+            .wrongState, context: "the campaign is \(state.rawValue) and cannot be \(verb)",
+            hint: "only a campaign that is " + from.map(\.rawValue).sorted().joined(separator: " or ") + " can")
+    }
+
+    private func move(
+        _ id: String, from: Set<CampaignState>, to state: CampaignState, verb: String, by actor: String
+    ) throws -> CampaignStatus {
+        let campaign = try campaign(id)
         let moved = try store.moveCampaign(campaign.key, from: from, to: state, reason: nil, at: clock())
-        guard let after = try store.campaign(campaign.key) else {
-            throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
-        }
-        guard moved || after.state == state else {
-            throw ControlError(
-                .wrongState, context: "the campaign is \(after.state.rawValue) and cannot be \(verb)",
-                hint: "only a campaign that is " + from.map(\.rawValue).sorted().joined(separator: " or ") + " can")
-        }
+        let after = try self.campaign(id)
+        guard moved || after.state == state else { throw wrongState(after.state, verb, from: from) }
         if moved {
             log(
                 .notice, "a campaign was moved by hand",
-                [("campaign", id), ("from", campaign.state.rawValue), ("to", state.rawValue)])
+                [
+                    ("campaign", id), ("app", campaign.app.app), ("from", campaign.state.rawValue),
+                    ("to", state.rawValue), ("by", actor),
+                ])
         }
         fanOut.poke()
         sources.poke()

@@ -90,7 +90,7 @@ struct RouteBuilder {
         route.waveRules = app.pace.waveRules
         route.reminders = app.push.reminders
         route.triesOtherEnvironment = apns.triesOtherEnvironment
-        if app.hasAppStoreSource { route.waitingReason = "waiting until the App Store offers the required version" }
+        route.waitingReason = app.waitingReason
         return route
     }
 

@@ -58,8 +58,8 @@ package struct RoundDraft: Hashable, Sendable {
     package var cause: Cause
     /// From now until nothing is sent any more.
     package var timeToLive: Duration
-    /// Whether a campaign that never began must wait for its store once more.
-    package var waitsForStore = false
+    /// What a campaign is told to wait for whose requirement is not in force; nil: its gate.
+    package var waitingReason: String?
 
     package init(_ cause: Cause, timeToLive: Duration) {
         self.cause = cause
@@ -71,11 +71,11 @@ package enum Reopening: Hashable, Sendable {
     case opened
     /// What it would take is sent by its campaign.
     case superseded
-    /// Nothing of it is sent again: the app requires another version by now; nil: none.
+    /// Nothing of it is sent again: another version is in force, or asked for, by now; nil: none.
     case notRequired(now: Version?)
     /// It is not over, so that there is nothing to open.
     case notOver(CampaignState)
-    /// Another campaign of the app, by its public id, is open.
+    /// Another campaign of the app, by its public id, is being sent or stands still.
     case otherIsOpen(String)
     /// Its deliveries were pruned: nobody knows any more who was left out.
     case pruned
@@ -99,9 +99,10 @@ package struct Gathered: Hashable, Sendable {
 
 /// Campaigns that are sent again, to some of their devices.
 package protocol RoundStore: Sendable {
-    /// Opens a campaign that is over (for a reminder also one of which only retries are left): it runs, `expiresAt` is at
-    /// least `timeToLive` away, and devices are put in line by `gather`, which may take long and is found again after a
-    /// restart. Changes nothing where it answers anything but `opened`.
+    /// Opens a campaign that is over (for a reminder also one of which only retries are left): it runs, or waits where its
+    /// requirement is asked for and not in force; `expiresAt` is at least `timeToLive` away, and devices are put in line by
+    /// `gather`, which may take long and is found again after a restart. Changes nothing where it answers anything but
+    /// `opened`.
     func reopen(_ campaign: CampaignKey, for draft: RoundDraft, at now: Timestamp) throws -> Reopening
 
     /// Puts more devices in line, due now, in a transaction of about a thousand; where nobody is left, those that the campaign
@@ -115,8 +116,8 @@ package protocol RoundStore: Sendable {
         wants: (DeviceRow, borrowing DeviceRows) -> Bool
     ) throws -> Gathered
 
-    /// The campaign of the version that the app requires; nil where there is none.
-    func campaignRequired(of app: AppKey) throws -> CampaignRecord?
+    /// The campaign of the requirement that is in force for everybody; nil where there is none.
+    func campaignInForce(of app: AppKey) throws -> CampaignRecord?
 }
 
 extension CampaignRecord {

@@ -19,17 +19,10 @@ package struct CampaignDraft: Hashable, Sendable {
     package var downloadURL: String?
     /// From the rise until nothing is sent any more.
     package var timeToLive: Duration
-    /// `.running`, or `.waiting` where the build must first be available.
-    package var initialState: CampaignState
-    package var reason: String?
 
-    package init(
-        downloadURL: String?, timeToLive: Duration, initialState: CampaignState = .running, reason: String? = nil
-    ) {
+    package init(downloadURL: String?, timeToLive: Duration) {
         self.downloadURL = downloadURL
         self.timeToLive = timeToLive
-        self.initialState = initialState
-        self.reason = reason
     }
 }
 
@@ -40,6 +33,10 @@ package struct CampaignRecord: Hashable, Sendable {
     package var id: String
     package var app: AppKey
     package var required: Version
+    /// Android's version code of `required`, where it is known.
+    package var requiredBuild: Int64?
+    /// What is in force for everybody: `required`, a newer one, or an older one for as long as the campaign waits.
+    package var inForce: Version?
     package var latest: Version?
     package var downloadURL: String
     package var message: String?

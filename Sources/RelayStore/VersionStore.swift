@@ -2,7 +2,7 @@
 package import RelayEngine
 package import UpgradeRules
 
-/// What is stored for one app and platform.
+/// What was asked for, for one app and platform, and what of it is in force.
 package struct VersionRecord: Hashable, Sendable {
     package var app: AppKey
     package var latest: Version?
@@ -13,6 +13,20 @@ package struct VersionRecord: Hashable, Sendable {
     package var telephones: [String]?
     package var updatedAt: Timestamp
     package var builds = BuildNumbers()
+    /// Not part of the history's records.
+    package var inForce = InForce()
+
+    /// What was asked for alone, as the history keeps it.
+    package var asked: VersionRecord {
+        var record = self
+        record.inForce = InForce()
+        return record
+    }
+
+    /// Whether anything that was asked for is not in force yet.
+    package var isWaiting: Bool {
+        required.map { !inForce.holds($0, onlyFor: telephones) } ?? false || latest != inForce.latest
+    }
 
     package init(
         app: AppKey, latest: Version? = nil, required: Version? = nil, downloadURL: String? = nil,
@@ -121,17 +135,18 @@ package protocol VersionStore: Sendable {
     /// Newest first.
     func history(of app: AppKey, limit: Int) throws -> [VersionChange]
 
-    /// Applies a bump and, when `required` rises, creates its campaign, in one transaction.
+    /// Applies a bump and, when `required` rises, creates its campaign, in one transaction with what comes into force.
     ///
     /// - Parameters:
     ///   - draft: what the configuration adds to a campaign; nil makes no campaign (the watcher does later).
+    ///   - waitingReason: why versions of this app first wait for their gate; nil: they are in force at once.
     ///   - receipt: with one, the answer that `render` makes of the outcome is stored in the same transaction.
     /// - Returns: the outcome, or the answer stored before when `receipt` is known already (then nothing changes).
     /// - Throws: `StoreError.versionWouldFall` when either version would fall; `.noDownloadURL` when a campaign would have
     ///   none. A `required` above `latest` is no error: `latest` rises with it.
     func apply(
         _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
-        receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
+        waitingReason: String?, receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump
 
     /// The answer that was given to this webhook before, if it was.
@@ -148,15 +163,36 @@ package protocol VersionStore: Sendable {
     @discardableResult
     func forgetWebhooks(before time: Timestamp) throws -> Int
 
-    /// Creates the campaign of `app` if its required version has none yet, superseding the older ones (DESIGN, rules 2
-    /// and 6). Idempotent: the database allows one campaign per app, platform and required version.
+    /// Creates the campaign of `app` if its required version has none yet (DESIGN, rule 2), and puts it in force where it does
+    /// not wait; then older campaigns are superseded (rule 6). Idempotent: the database allows one campaign per app, platform
+    /// and required version.
     ///
+    /// - Parameter waitingReason: why it first waits for its gate; nil: it does not.
     /// - Returns: the campaign created, or nil when there was nothing to do.
-    func reconcile(_ app: AppKey, draft: CampaignDraft, at now: Timestamp) throws -> CampaignRecord?
+    func reconcile(
+        _ app: AppKey, draft: CampaignDraft, waitingReason: String?, at now: Timestamp
+    ) throws -> CampaignRecord?
 
     /// A number that changes when another process (or another connection) has committed to the store
     /// (`PRAGMA data_version`, sqlite.org/pragma.html#pragma_data_version). Cheap enough to ask five times a second.
     func changeMark() throws -> Int64
+}
+
+extension VersionStore {
+    /// Applies a bump of an app that has no gate.
+    package func apply(
+        _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
+        receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
+    ) throws -> AppliedBump {
+        try apply(
+            bump, actor: actor, source: source, at: now, draft: draft, waitingReason: nil, receipt: receipt,
+            render: render)
+    }
+
+    /// Creates the missing campaign of an app that has no gate.
+    package func reconcile(_ app: AppKey, draft: CampaignDraft, at now: Timestamp) throws -> CampaignRecord? {
+        try reconcile(app, draft: draft, waitingReason: nil, at: now)
+    }
 }
 
 /// What `VersionStore.apply` came to.

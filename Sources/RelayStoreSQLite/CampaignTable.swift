@@ -16,8 +16,10 @@ enum CampaignTable {
             CASE WHEN c.planned_at IS NOT NULL THEN
                 (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s WHERE s.campaign_id = c.id AND s.done = 0)
             ELSE a.devices END,
-            c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded
+            c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded,
+            c.required_build, f.required
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+            LEFT JOIN in_force AS f ON f.app = a.name AND f.platform = a.platform AND f.canary = 0
         """
 
     static func records(
@@ -45,7 +47,7 @@ enum CampaignTable {
     /// nil where a column holds what the schema's CHECKs do not allow.
     private static func row(_ row: Statement) -> (CampaignRecord?, String?) {
         guard let required = row.version(4), let state = CampaignState(rawValue: row.text(9)) else { return (nil, nil) }
-        let record = CampaignRecord(
+        var record = CampaignRecord(
             key: CampaignKey(row: row.integer(0)), id: row.text(1),
             app: AppKey(app: row.text(2), platform: row.platform(3)), required: required, latest: row.version(5),
             downloadURL: row.text(6), message: row.optionalText(7), telephones: nil, state: state,
@@ -53,6 +55,8 @@ enum CampaignTable {
             finishedAt: row.optionalTime(13), expiresAt: row.time(14), isPlanned: !row.isNull(15),
             counts: CampaignCounts(row, from: 16),
             filteredBy: [:], rejectedBy: [:], upgraded: row.integer(24))
+        record.requiredBuild = row.optionalInteger(25)
+        record.inForce = row.version(26)
         return (record, row.optionalText(8))
     }
 
@@ -79,9 +83,10 @@ enum CampaignTable {
         return exists == nil ? record : nil
     }
 
-    /// Creates the campaign of the record's required version and supersedes the one that is open; nil when it exists.
+    /// Creates the campaign of the record's required version, and supersedes older ones where it is in force; nil when it exists.
     static func create(
-        for version: VersionRecord, draft: CampaignDraft, at now: Timestamp, _ connection: SQLiteConnection
+        for version: VersionRecord, draft: CampaignDraft, waitingReason: String?, at now: Timestamp,
+        _ connection: SQLiteConnection
     ) throws -> CampaignRecord? {
         guard let required = version.required, try missing(of: version.app, connection) != nil else { return nil }
         guard let downloadURL = version.downloadURL ?? draft.downloadURL, !downloadURL.isEmpty else {
@@ -92,25 +97,20 @@ enum CampaignTable {
                 hint: "Send downloadUrl with the version, or set it in the app's configuration")
         }
         let app = try AppTable.idMade(for: version.app, connection)
-        let open = try connection.all(
-            "SELECT id FROM campaign WHERE app_id = ? AND state NOT IN \(finalStates)", .integer(app)
-        ) { CampaignKey(row: $0.integer(0)) }
-        for older in open {
-            try finish(
-                older, as: .superseded, reason: "version \(required) became required", rest: .cancelled, at: now,
-                connection)
-        }
-        let (state, isFinal) = (draft.initialState, draft.initialState.isFinal)
+        let isInForce = try InForceTable.inForce(of: version.app, connection)
+            .holds(required, onlyFor: version.telephones)
+        if isInForce { try supersede(below: required, of: version.app, at: now, connection) }
+        let state = isInForce ? CampaignState.running : .waiting
         try connection.run(
             """
-            INSERT INTO campaign (public_id, app_id, required, required_canonical, latest, download_url, message,
-                telephones, state, reason, created_at, started_at, finished_at, expires_at)
+            INSERT INTO campaign (public_id, app_id, required, required_canonical, required_build, latest, download_url,
+                message, telephones, state, reason, created_at, started_at, expires_at)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .text(randomID()), .integer(app), .version(required), .text(required.canonical),
-            .version(version.latest), .text(downloadURL), .text(version.message),
-            .text(version.telephones.map(TextList.json)), .text(state.rawValue), .text(draft.reason), .time(now),
-            state == .running ? .time(now) : .null, isFinal ? .time(now) : .null, .time(now + draft.timeToLive))
+            .optional(version.builds.required), .version(version.latest), .text(downloadURL), .text(version.message),
+            .text(version.telephones.map(TextList.json)), .text(state.rawValue), .text(isInForce ? nil : waitingReason),
+            .time(now), isInForce ? .time(now) : .null, .time(now + draft.timeToLive))
         return try record(CampaignKey(row: connection.lastInsertedRow), connection)
     }
 

@@ -24,7 +24,8 @@ extension Migration {
                 -- Of the body: the same id with another body is refused. NULL: of an older release.
                 ALTER TABLE webhook ADD COLUMN digest INTEGER;
                 """),
-        Migration(name: "campaigns that are sent again", toVersion: 9, sql: rounds),
+        Migration(name: "what is in force, beside what is required", toVersion: 9, sql: InForceSchema.sql),
+        Migration(name: "campaigns that are sent again", toVersion: 10, sql: rounds),
     ]
 
     // MARK: 2
@@ -330,7 +331,7 @@ extension Migration {
                 AND t.last = shard.last
         """
 
-    // MARK: 11
+    // MARK: 10
 
     private static let rounds: SQL = """
         -- What the devices were counted as that remained in a shard when its campaign ended: 6 expired, 8 cancelled. NULL: it

@@ -16,7 +16,11 @@ enum SQLValue {
 
     static func integer(_ number: Int) -> SQLValue { .integer(Int64(number)) }
 
+    static func optional(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
+
     static func time(_ time: Timestamp) -> SQLValue { .integer(time.milliseconds) }
+
+    static func time(_ time: Timestamp?) -> SQLValue { .optional(time?.milliseconds) }
 
     static func version(_ version: Version?) -> SQLValue { .text(version?.text) }
 

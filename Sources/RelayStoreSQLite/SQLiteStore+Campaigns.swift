@@ -31,30 +31,8 @@ extension SQLiteStore {
     package func moveCampaign(
         _ campaign: CampaignKey, from: Set<CampaignState>, to: CampaignState, reason: String?, at now: Timestamp
     ) throws -> Bool {
-        let states = TextList.json(from.map(\.rawValue).sorted())
-        return try write("moving a campaign to \(to.rawValue)") { connection in
-            if to == .cancelled || to == .superseded {
-                // Counts and state in one statement: the event that it makes is the campaign as it then is.
-                guard let state = try CampaignTable.state(of: campaign, connection), from.contains(state) else {
-                    return false
-                }
-                try CampaignTable.finish(campaign, as: to, reason: reason, rest: .cancelled, at: now, connection)
-                return true
-            }
-            let moved = try connection.run(
-                """
-                UPDATE campaign SET state = ?1, reason = ?2,
-                    expires_at = expires_at + CASE WHEN ?1 = 'running' AND started_at IS NULL THEN
-                        max(?3 - created_at, 0) ELSE 0 END,
-                    started_at = CASE WHEN ?1 = 'running' THEN coalesce(started_at, ?3) ELSE started_at END,
-                    finished_at = CASE WHEN ?1 IN \(CampaignTable.finalStates) THEN ?3 END
-                WHERE id = ?4 AND state IN (SELECT value FROM json_each(?5))
-                """, .text(to.rawValue), .text(reason), .time(now), .integer(campaign.row), .text(states))
-            if moved > 0, to == .running {
-                try CampaignTable.release(campaign, at: now, connection)
-                _ = try WaveTable.release(campaign, onlyHeld: true, at: now, connection)
-            }
-            return moved > 0
+        try write("moving a campaign to \(to.rawValue)") { connection in
+            try CampaignTable.move(campaign, from: from, to: to, reason: reason, at: now, connection)
         }
     }
 

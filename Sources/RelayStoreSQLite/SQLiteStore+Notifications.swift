@@ -185,7 +185,8 @@ private enum NotificationTable {
         let row = try connection.first(
             """
             SELECT public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at, planned_at, pending,
-                accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded, reasons
+                accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded, reasons,
+                in_force
             FROM campaign_event WHERE id = ?
             """, .integer(id)
         ) { row in
@@ -194,13 +195,14 @@ private enum NotificationTable {
                 state: CampaignState(rawValue: row.text(3)), reason: row.optionalText(4),
                 startedAt: row.optionalTime(5), finishedAt: row.optionalTime(6), expiresAt: row.time(7),
                 isPlanned: !row.isNull(8), counts: CampaignCounts(row, from: 9), upgraded: row.integer(17),
-                reasons: row.text(18)
+                reasons: row.text(18), inForce: row.version(19)
             )
         }
         guard let row, let state = row.state, var campaign = try CampaignTable.record(row.campaign, connection) else {
             return nil
         }
         (campaign.state, campaign.reason, campaign.counts) = (state, row.reason, row.counts)
+        campaign.inForce = row.inForce
         (campaign.startedAt, campaign.finishedAt) = (row.startedAt, row.finishedAt)
         (campaign.expiresAt, campaign.isPlanned, campaign.upgraded) = (row.expiresAt, row.isPlanned, row.upgraded)
         (campaign.filteredBy, campaign.rejectedBy) = ([:], [:])

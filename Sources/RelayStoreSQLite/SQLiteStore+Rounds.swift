@@ -4,9 +4,9 @@ package import RelayStore
 import UpgradeRules
 
 extension SQLiteStore {
-    package func campaignRequired(of app: AppKey) throws -> CampaignRecord? {
+    package func campaignInForce(of app: AppKey) throws -> CampaignRecord? {
         try read("looking for the campaign of a requirement") { connection in
-            guard let required = try VersionTable.record(of: app, connection)?.required else { return nil }
+            guard let required = try InForceTable.inForce(of: app, connection).required else { return nil }
             return try CampaignTable.records(
                 "a.name = ? AND a.platform = ? AND c.required_canonical = ?",
                 [.text(app.app), .text(app.platform.rawValue), .text(required.canonical)], connection
@@ -21,14 +21,17 @@ extension SQLiteStore {
             }
             if let refusal = try Self.refusal(of: draft, record, connection) { return refusal }
             try RoundTable.insert(draft, for: campaign, at: now, connection)
-            let state: CampaignState = draft.waitsForStore ? .waiting : .running
+            let isInForce = try InForceTable.inForce(of: record.app, connection)
+                .holds(record.required, onlyFor: record.telephones)
+            let state: CampaignState = isInForce ? .running : .waiting
             try connection.run(
                 """
-                UPDATE campaign SET state = ?1, reason = NULL, finished_at = NULL,
+                UPDATE campaign SET state = ?1, reason = ?5, finished_at = NULL,
                     started_at = CASE WHEN ?1 = 'running' THEN coalesce(started_at, ?2) ELSE started_at END,
                     expires_at = max(expires_at, ?3)
                 WHERE id = ?4
-                """, .text(state.rawValue), .time(now), .time(now + draft.timeToLive), .integer(campaign.row))
+                """, .text(state.rawValue), .time(now), .time(now + draft.timeToLive), .integer(campaign.row),
+                .text(isInForce ? nil : draft.waitingReason))
             return .opened
         }
     }
@@ -38,8 +41,12 @@ extension SQLiteStore {
         of draft: RoundDraft, _ record: CampaignRecord, _ connection: SQLiteConnection
     ) throws -> Reopening? {
         if record.state == .superseded { return .superseded }
-        let required = try VersionTable.record(of: record.app, connection)?.required
-        guard required == record.required else { return .notRequired(now: required) }
+        let inForce = try InForceTable.inForce(of: record.app, connection)
+        if let newer = inForce.required, newer > record.required { return .notRequired(now: newer) }
+        // What is not in force waits for its gate again, if it is what is asked for.
+        let isInForce = inForce.holds(record.required, onlyFor: record.telephones)
+        let asked = try VersionTable.record(of: record.app, connection)?.required
+        guard isInForce || asked == record.required else { return .notRequired(now: asked ?? inForce.required) }
         switch draft.cause {
         case .retry:
             guard record.state.isFinal else { return .notOver(record.state) }
@@ -49,11 +56,12 @@ extension SQLiteStore {
                 record.state == .running && record.isPlanned && record.counts.pending == 0
                 && record.rounds.allSatisfy { $0.gatheredAt != nil }
             guard record.state == .completed || isLeftToRetries else { return .notOver(record.state) }
+            guard inForce.required == record.required else { return .notRequired(now: inForce.required) }
         }
         let other = try connection.first(
             """
             SELECT o.public_id FROM campaign AS c JOIN campaign AS o ON o.app_id = c.app_id AND o.id <> c.id
-            WHERE c.id = ? AND o.state NOT IN \(CampaignTable.finalStates)
+            WHERE c.id = ? AND o.state IN ('running', 'paused', 'suspended')
             """, .integer(record.key.row)
         ) { $0.text(0) }
         if let other { return .otherIsOpen(other) }

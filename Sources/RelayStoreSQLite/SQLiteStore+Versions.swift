@@ -12,7 +12,7 @@ extension SQLiteStore {
         try read("reading the versions") { connection in
             let rows = try connection.all(
                 "SELECT \(VersionTable.columns) FROM version ORDER BY app, platform", row: VersionTable.row)
-            return try rows.map { try VersionTable.record($0, connection) }
+            return try rows.map { try VersionTable.current($0, connection) }
         }
     }
 
@@ -32,7 +32,7 @@ extension SQLiteStore {
 
     package func apply(
         _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
-        receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
+        waitingReason: String?, receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         try write("storing a version") { connection in
             if let receipt, let answer = try WebhookTable.answer(to: receipt, connection) { return .replayed(answer) }
@@ -42,9 +42,15 @@ extension SQLiteStore {
             if before == nil || !VersionTable.same(before, after) {
                 try VersionTable.store(after, actor: actor, source: source, connection)
             }
+            if waitingReason == nil {
+                try InForceTable.follow(after, by: InForce.ungated, from: "bump", at: now, connection)
+            } else {
+                try InForceTable.reword(after, by: actor, from: source, at: now, connection)
+            }
             var campaign: CampaignRecord?
             if rose, let draft {
-                campaign = try CampaignTable.create(for: after, draft: draft, at: now, connection)
+                campaign = try CampaignTable.create(
+                    for: after, draft: draft, waitingReason: waitingReason, at: now, connection)
             }
             let outcome = BumpOutcome(
                 record: try VersionTable.record(of: bump.app, connection) ?? after, requiredRose: rose,
@@ -55,7 +61,9 @@ extension SQLiteStore {
         }
     }
 
-    package func reconcile(_ app: AppKey, draft: CampaignDraft, at now: Timestamp) throws -> CampaignRecord? {
+    package func reconcile(
+        _ app: AppKey, draft: CampaignDraft, waitingReason: String?, at now: Timestamp
+    ) throws -> CampaignRecord? {
         // Mostly there is nothing to do, and finding that out must not wait for the writer.
         let isMissing = try read("comparing a version with its campaigns") { connection in
             try CampaignTable.missing(of: app, connection) != nil
@@ -63,7 +71,11 @@ extension SQLiteStore {
         guard isMissing else { return nil }
         return try write("creating a campaign") { connection in
             guard let record = try CampaignTable.missing(of: app, connection) else { return nil }
-            return try CampaignTable.create(for: record, draft: draft, at: now, connection)
+            if waitingReason == nil {
+                try InForceTable.follow(record, by: InForce.ungated, from: "database", at: now, connection)
+            }
+            return try CampaignTable.create(
+                for: record, draft: draft, waitingReason: waitingReason, at: now, connection)
         }
     }
 }

@@ -33,7 +33,14 @@ enum VersionTable {
         let row = try connection.first(
             "SELECT \(columns) FROM version WHERE app = ? AND platform = ?",
             .text(app.app), .text(app.platform.rawValue), row: row)
-        return try row.map { try record($0, connection) }
+        return try row.map { try current($0, connection) }
+    }
+
+    /// A row of `version` with what of it is in force.
+    static func current(_ row: Row, _ connection: SQLiteConnection) throws -> VersionRecord {
+        var record = try record(row, connection)
+        record.inForce = try InForceTable.inForce(of: record.app, connection)
+        return record
     }
 
     /// What a bump makes of a record: versions rise, and `latest` is never behind `required`.
@@ -97,11 +104,15 @@ enum VersionTable {
         return left.latest == right.latest && left.required == right.required
             && same(left.downloadURL, right.downloadURL) && same(left.message, right.message)
             && left.builds == right.builds
-            && left.telephones?.count == right.telephones?.count
-            && zip(left.telephones ?? [], right.telephones ?? []).allSatisfy { same($0, $1) }
+            && same(left.telephones ?? [], right.telephones ?? [])
+            && (left.telephones == nil) == (right.telephones == nil)
     }
 
-    private static func same(_ left: String?, _ right: String?) -> Bool {
+    static func same(_ left: [String], _ right: [String]) -> Bool {
+        left.count == right.count && zip(left, right).allSatisfy { same($0, $1) }
+    }
+
+    static func same(_ left: String?, _ right: String?) -> Bool {
         switch (left, right) {
         case (nil, nil): true
         case (let left?, let right?): left.utf8.elementsEqual(right.utf8)
@@ -123,6 +134,6 @@ enum VersionTable {
             .text(record.app.app), .text(record.app.platform.rawValue), .version(record.latest),
             .version(record.required), .text(record.downloadURL), .text(record.message),
             .text(record.telephones.map(TextList.json)), .text(actor), .text(source), .time(record.updatedAt),
-            record.builds.latest.map { .integer($0) } ?? .null, record.builds.required.map { .integer($0) } ?? .null)
+            .optional(record.builds.latest), .optional(record.builds.required))
     }
 }

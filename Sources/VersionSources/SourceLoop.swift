@@ -7,8 +7,6 @@ import UpgradeRules
 
 /// The thread "sources": feeds the machines with time, files and answers, and does what they say.
 struct SourceLoop {
-    /// How often the store is asked whether another program changed it, where a campaign may have to wait.
-    private static let watchInterval = Duration.seconds(1)
     /// The wall clock may be set: nobody sleeps longer.
     private static let longestSleep = Duration.seconds(60)
 
@@ -31,7 +29,7 @@ struct SourceLoop {
     let callbacks: SourceRunner.Callbacks
     private let directories = DirectoryWatch()
     private var watched: [Watched] = []
-    private var availability = AvailabilityCheck()
+    private var gates = GateKeeper()
 
     init(runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan) {
         self.runner = runner
@@ -46,7 +44,7 @@ struct SourceLoop {
                 switch event {
                 case .stop: return
                 case .plan(let plan): adopt(plan)
-                case .poke: availability.mustLook = true
+                case .poke: gates.mustLook = true
                 }
             }
             if directories.drain() { filesChanged() }
@@ -56,8 +54,7 @@ struct SourceLoop {
                 due.append(work(&one))
                 watched[index] = one
             }
-            if availability.isNeeded { due.append(runner.clock() + Self.watchInterval) }
-            if let next = availability.update(runner, callbacks) { due.append(next) }
+            if let next = gates.update(runner, callbacks) { due.append(next) }
             events = runner.mailbox.take(timeout: rest(until: due.min()), orReadable: directories.descriptor)
         }
     }
@@ -92,7 +89,7 @@ struct SourceLoop {
         for gone in old { runner.status.write { $0.faults[gone.part] = nil } }
         beginCounting(watched)
         watchDirectories()
-        availability.mustLook = true
+        gates.mustLook = true
     }
 
     /// Before any read, so that a change between the two is not missed.
@@ -152,7 +149,7 @@ struct SourceLoop {
             if let free = runner.status.pace(source, at: runner.clock()) { return free }
             let answer = runner.client.lookup(key, in: source)
             runner.blockIfThrottled(answer, source)
-            let known = runner.status.read { $0.evidence[app]?.version }
+            let known = runner.status.lookup(of: app)?.version
             switch machine.answered(answer, known: known, at: runner.clock()) {
             case nil: break
             case .fault(let fault): report(fault, watched)
@@ -165,7 +162,6 @@ struct SourceLoop {
                     watched)
             case .listing(let listing):
                 runner.status.note(listing, of: app, at: runner.clock())
-                availability.mustLook = true
                 do throws(SourceFault) {
                     try raiseLatest(listing, app)
                     recovered(watched)
@@ -187,7 +183,7 @@ struct SourceLoop {
             if stored?.downloadURL == nil, let page = listing.trackViewURL, DownloadURL.fault(in: page) == nil {
                 bump.downloadURL = page
             }
-            try callbacks.apply(bump, VersionSource.appStoreName)
+            try callbacks.apply(bump, StoreKind.appStore.rawValue)
         } catch {
             throw SourceFault("\(listing.version) cannot be stored: \(error)")
         }

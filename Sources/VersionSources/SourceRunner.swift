@@ -6,8 +6,9 @@ import Synchronization
 package import Telemetry
 import Threading
 package import UpgradeRules
+import WireFormat
 
-/// Watches every source on one thread of its own, and lets waiting campaigns go once the store offers their version.
+/// Watches every source on one thread of its own, and lets versions through as their stores offer them.
 ///
 /// This object is the door to the thread, usable from any other.
 package final class SourceRunner: VersionLookup {
@@ -15,26 +16,28 @@ package final class SourceRunner: VersionLookup {
     package struct Callbacks: Sendable {
         /// Applies a bump; the second is the source's name for the history.
         package var apply: @Sendable (VersionBump, String) throws -> Void
-        /// A campaign went from waiting to running.
-        package var released: @Sendable () -> Void
+        /// What is in force has changed, and campaigns with it.
+        package var inForceChanged: @Sendable () -> Void
 
         package init(
-            apply: @escaping @Sendable (VersionBump, String) throws -> Void, released: @escaping @Sendable () -> Void
+            apply: @escaping @Sendable (VersionBump, String) throws -> Void,
+            inForceChanged: @escaping @Sendable () -> Void
         ) {
             self.apply = apply
-            self.released = released
+            self.inForceChanged = inForceChanged
         }
     }
 
     /// What is watched: the configuration's say.
     package struct Plan: Sendable, Equatable {
         package var sources: [VersionSource]
-        /// How long after its release a version is announced, by app; only apps with an App Store source wait at all.
-        package var holds: [AppKey: Duration]
+        /// What is wanted of an app's store before a version is let through; only apps with a source that is a store
+        /// wait at all.
+        package var rules: [AppKey: AvailabilityGate.Rules]
 
-        package init(sources: [VersionSource], holds: [AppKey: Duration] = [:]) {
+        package init(sources: [VersionSource], rules: [AppKey: AvailabilityGate.Rules] = [:]) {
             self.sources = sources
-            self.holds = holds
+            self.rules = rules
         }
     }
 
@@ -102,37 +105,34 @@ package final class SourceRunner: VersionLookup {
         status.read { $0.faults }
     }
 
-    /// Whether campaigns of the app wait for a store.
-    package func isGated(_ app: AppKey) -> Bool {
-        status.read { $0.stores[app] != nil }
+    /// The store that an app's versions wait for; nil where they wait for none.
+    package func decidingStore(of app: AppKey) -> StoreKind? {
+        status.read { $0.gates[app]?.deciding }
     }
 
-    /// Why a waiting campaign waits, and until when where that is known.
-    package func wait(
-        for required: Version, of app: AppKey, write: (Timestamp) -> String
-    ) -> (reason: String, until: Timestamp?)? {
-        guard let gate = gate(required, of: app) else { return nil }
-        let evidence = status.read { $0.evidence[app] }
-        let now = clock()
-        var until: Timestamp?
-        if case .held(_, let end) = gate.verdict(evidence, at: now) { until = end }
-        return (gate.reason(evidence, at: now, write: write), until)
+    /// Whether the App Store's lookup can be asked for the app.
+    package func hasLookup(_ app: AppKey) -> Bool {
+        status.read { $0.lookups[app] != nil }
     }
 
-    func gate(_ required: Version, of app: AppKey) -> AvailabilityGate? {
-        status.read { state in
-            state.stores[app] == nil
-                ? nil : AvailabilityGate(required: required, hold: state.holds[app] ?? Self.usualHold)
-        }
+    /// What the app's gate says of a version now; nil where it has none.
+    ///
+    /// - Parameter isReminder: nobody is forced: what the store shows need not have been there for a while.
+    package func verdict(
+        _ version: Version, build: Int64?, of app: AppKey, isReminder: Bool = false
+    ) -> GateVerdict? {
+        let (gate, evidence) = status.read { ($0.gates[app], $0.evidence[app]) }
+        guard let gate else { return nil }
+        var rules = gate.rules
+        if isReminder { rules.hold = .zero }
+        return AvailabilityGate(version, build: build, rules: rules).verdict(
+            of: gate.deciding, evidence?[gate.deciding], at: clock(), write: \.internetTime)
     }
-
-    /// Siren's default: the lookup shows a version up to a day before everybody can download it.
-    package static let usualHold = Duration.seconds(24 * 3600)
 
     // MARK: VersionLookup
 
     package func current(of app: AppKey) throws -> StoreListing? {
-        guard let source = status.read({ $0.stores[app] }) else { return nil }
+        guard let source = status.read({ $0.lookups[app] }) else { return nil }
         var machine = LookupMachine(source: source, start: Timestamp(milliseconds: 0))
         let deadline = clock() + .seconds(15)
         while case .ask(let key) = machine.next(at: clock()) {
@@ -146,7 +146,7 @@ package final class SourceRunner: VersionLookup {
             }
             let answer = client.lookup(key, in: source)
             blockIfThrottled(answer, source)
-            let known = status.read { $0.evidence[app]?.version }
+            let known = status.lookup(of: app)?.version
             guard let conclusion = machine.answered(answer, known: known, at: clock()) else { continue }
             switch conclusion {
             case .listing(let listing):
@@ -170,12 +170,18 @@ package final class SourceRunner: VersionLookup {
 
     private func adopt(_ plan: Plan) {
         status.write { state in
-            state.holds = plan.holds
-            state.stores = [:]
+            state.lookups = [:]
+            state.gates = [:]
             for source in plan.sources {
-                if case .appStore(let store) = source.kind { state.stores[source.app] = store }
+                if case .appStore(let store) = source.kind { state.lookups[source.app] = store }
+                guard let store = source.kind.store else { continue }
+                let rules = plan.rules[source.app] ?? AvailabilityGate.Rules()
+                state.gates[source.app, default: .init(kinds: [], rules: rules)].kinds.insert(store)
             }
-            for app in state.evidence.keys where state.stores[app] == nil { state.evidence[app] = nil }
+            for (app, evidence) in state.evidence {
+                let kinds = state.gates[app]?.kinds ?? []
+                state.evidence[app] = evidence.filter { kinds.contains($0.key) }
+            }
         }
     }
 }

@@ -9,13 +9,28 @@ final class SourceStatus: Sendable {
     struct State: Sendable {
         /// What is wrong just now, by part.
         var faults: [String: String] = [:]
-        var evidence: [AppKey: StoreEvidence] = [:]
-        var stores: [AppKey: AppStoreSource] = [:]
-        var holds: [AppKey: Duration] = [:]
+        var evidence: [AppKey: [StoreKind: StoreEvidence]] = [:]
+        /// Counts what was noted: where it stands still, no gate has anything new to say but by time.
+        var notes = 0
+        /// The apps whose versions wait for a store.
+        var gates: [AppKey: Gate] = [:]
+        var lookups: [AppKey: AppStoreSource] = [:]
         /// By server: the store counts questions by the address they come from.
         var paces: [String: LookupPace] = [:]
         /// By part, for those that are watched.
         var figures: [String: SourceFigures] = [:]
+    }
+
+    /// Which stores of an app are asked, and what is wanted of them.
+    struct Gate: Sendable {
+        var kinds: Set<StoreKind>
+        var rules: AvailabilityGate.Rules
+
+        /// App Store Connect is exact where the public lookup is a day stale (PROTOCOLS 4.1): where both are asked, it alone
+        /// decides.
+        var deciding: StoreKind {
+            kinds.contains(.appStoreConnect) ? .appStoreConnect : kinds.contains(.googlePlay) ? .googlePlay : .appStore
+        }
     }
 
     private let state = Mutex(State())
@@ -37,14 +52,29 @@ final class SourceStatus: Sendable {
         write { $0.paces[source.server, default: LookupPace(spacing: source.spacing)].block(until: time) }
     }
 
-    /// Keeps what the store showed.
+    /// Keeps what the lookup showed.
     func note(_ listing: StoreListing?, of app: AppKey, at now: Timestamp) {
+        let before = lookup(of: app)
+        let isSame = before?.version != nil && before?.version == listing?.version
+        note(
+            .appStore(
+                LookupEvidence(
+                    askedAt: now, version: listing?.version, releasedAt: listing?.releasedAt,
+                    firstShownAt: isSame ? before?.firstShownAt ?? now : now)), of: app)
+    }
+
+    /// Keeps what a store said.
+    func note(_ evidence: StoreEvidence, of app: AppKey) {
         write { state in
-            let before = state.evidence[app]
-            let isSame = before?.version != nil && before?.version == listing?.version
-            state.evidence[app] = StoreEvidence(
-                askedAt: now, version: listing?.version, releasedAt: listing?.releasedAt,
-                firstShownAt: isSame ? before?.firstShownAt ?? now : now)
+            state.evidence[app, default: [:]][evidence.kind] = evidence
+            state.notes += 1
+        }
+    }
+
+    /// What the lookup showed last.
+    func lookup(of app: AppKey) -> LookupEvidence? {
+        read { state in
+            if case .appStore(let evidence) = state.evidence[app]?[.appStore] { evidence } else { nil }
         }
     }
 }

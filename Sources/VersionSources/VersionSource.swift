@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 package import RelayStore
 
 /// Where the versions of one app are looked up.
@@ -8,6 +9,14 @@ package struct VersionSource: Hashable, Sendable {
         /// The absolute path of a LaunchGate file.
         case launchGateFile(path: String)
         case launchGateURL(LaunchGateURLSource)
+
+        /// The store that it asks, whose versions wait until it offers them; nil where it is none.
+        package var store: StoreKind? {
+            switch self {
+            case .appStore: .appStore
+            case .launchGateFile, .launchGateURL: nil
+            }
+        }
     }
 
     package var app: AppKey
@@ -20,13 +29,8 @@ package struct VersionSource: Hashable, Sendable {
 
     /// By which way a bump came, as the version's history names it.
     package var name: String {
-        switch kind {
-        case .appStore: Self.appStoreName
-        case .launchGateFile, .launchGateURL: "launchGate"
-        }
+        kind.store?.rawValue ?? "launchGate"
     }
-
-    package static let appStoreName = "appStore"
 }
 
 /// One app in the App Store's lookup.

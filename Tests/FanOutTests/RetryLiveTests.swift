@@ -88,10 +88,10 @@ import UpgradeRules
         let bench = try LiveBench()
         try bench.register(1...1_000)
         try bench.raise()
-        let draft = CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(60), initialState: .waiting)
+        let draft = CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(60))
         _ = try bench.store.reconcile(LiveBench.app, draft: draft, at: bench.clock.now)
         let key = try bench.campaign().key
-        _ = try bench.store.moveCampaign(key, from: [.waiting], to: .cancelled, reason: nil, at: bench.clock.now)
+        _ = try bench.store.moveCampaign(key, from: [.running], to: .cancelled, reason: nil, at: bench.clock.now)
         #expect(try bench.campaign().counts.cancelled == 1_000)
         try bench.register(1_001...1_500, environment: .sandbox)
         #expect(try retry(bench) == .opened)

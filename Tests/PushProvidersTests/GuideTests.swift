@@ -54,17 +54,17 @@ import UpgradeRules
     @Test func whatAWaitingCampaignSaysIsExplained() throws {
         let told = try Self.names("Campaign reasons", column: 1)
         let required = try Version("2.0.0")
-        let gate = AvailabilityGate(required: required, hold: .seconds(3600))
+        let gate = AvailabilityGate(required, rules: .init(hold: .seconds(3600)))
         let now = Timestamp(seconds: 1_800_000_000)
         func evidence(_ version: Version?, ago: Duration) -> StoreEvidence {
-            StoreEvidence(askedAt: now, version: version, releasedAt: now - ago, firstShownAt: now - ago)
+            .appStore(LookupEvidence(askedAt: now, version: version, releasedAt: now - ago, firstShownAt: now - ago))
         }
         let cases = [
             nil, evidence(nil, ago: .zero), evidence(required, ago: .seconds(60)),
             evidence(required, ago: .seconds(7200)),
         ]
         for evidence in cases {
-            let reason = gate.reason(evidence, at: now) { "\($0.seconds)" }
+            let reason = gate.verdict(of: .appStore, evidence, at: now) { "\($0.seconds)" }.reason
             let isTold = told.contains { pattern in
                 var rest = reason[...]
                 for part in pattern.split(separator: "…") {

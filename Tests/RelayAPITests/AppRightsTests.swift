@@ -83,7 +83,7 @@ struct AppRightsTests {
         for (app, needUpgrade) in [("com.example.other", "1"), ("com.example.app", "0")] {
             _ = try teams.bench.ask(
                 "PUT", "/v1/apps/\(app)/ios/version", #"{"required":"3.0","telephones":["138"]}"#)
-            let path = "/v1/check?app=\(app)&platform=ios&version=1.0&telephone=138"
+            let path = "/v1/check?app=\(app)&platform=ios&version=2.0&telephone=138"
             let answer = try teams.bench.askNetwork("GET", path, headers: teams.headers)
             #expect(answer.text("body", "needUpgrade") == needUpgrade, "\(app)")
         }

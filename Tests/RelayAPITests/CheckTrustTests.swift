@@ -44,7 +44,7 @@ struct CheckTrustTests {
         _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/abcd02", #"{"telephone":"139","version":"1.9"}"#)
         _ = try bench.ask("PUT", ResourceLiveTests.version, #"{"required":"2.1","telephones":["138"]}"#)
         func needUpgrade(_ query: String, _ headers: [(String, String)] = []) throws -> String? {
-            try bench.askNetwork("GET", CheckLiveTests.path("1.9", more: query), headers: headers)
+            try bench.askNetwork("GET", CheckLiveTests.path("2.0", more: query), headers: headers)
                 .text("body", "needUpgrade")
         }
         #expect(try needUpgrade("&telephone=138&token=ABCD01") == "1", "its own device")

@@ -72,15 +72,29 @@ final class ControlDouble: RelayControl {
         CampaignStatus(record: record, counts: record.counts, ratePerSecond: 0, secondsLeft: nil)
     }
 
-    func pause(campaign id: String) throws -> CampaignStatus { try move(id, from: [.running], to: .paused) }
-    func resume(campaign id: String) throws -> CampaignStatus { try move(id, from: [.paused], to: .running) }
-    func cancel(campaign id: String) throws -> CampaignStatus {
+    func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
+        try move(id, from: [.running], to: .paused)
+    }
+    func resume(campaign id: String, by actor: String) throws -> CampaignStatus {
+        try move(id, from: [.paused], to: .running)
+    }
+    func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {
         try move(id, from: [.running, .paused, .waiting], to: .cancelled)
     }
 
-    func release(campaign id: String) throws -> CampaignStatus { try move(id, from: [.waiting], to: .running) }
+    func release(campaign id: String, by actor: String) throws -> CampaignStatus {
+        try move(id, from: [.waiting], to: .running)
+    }
 
-    func retry(campaign id: String, states: Set<DeliveryState>) throws -> CampaignStatus {
+    func release(app: AppKey, by actor: String) throws -> VersionRecord {
+        guard let required = try store.waitingVersions(of: app).required.first?.required,
+            try store.putInForce(required, of: app, by: actor, from: "release", reason: nil, at: Bench.now),
+            let record = try store.version(of: app)
+        else { throw ControlError(.wrongState, context: "nothing waits") }
+        return record
+    }
+
+    func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus {
         guard let campaign = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no such campaign")
         }

@@ -16,7 +16,7 @@ struct AvailabilityGateTests {
         var releasedAgo: Duration?
         var seenAgo = Duration.zero
         var hold = AvailabilityGateTests.day
-        var verdict: AvailabilityGate.Verdict
+        var verdict: GateVerdict.State
 
         var testDescription: String {
             "\(required) against \(shown ?? "nothing"), \(releasedAgo.map { "\($0)" } ?? "undated")"
@@ -25,50 +25,53 @@ struct AvailabilityGateTests {
         var evidence: StoreEvidence? {
             get throws {
                 guard let shown else { return nil }
-                return StoreEvidence(
-                    askedAt: now, version: shown.isEmpty ? nil : try Version(shown),
-                    releasedAt: releasedAgo.map { now - $0 }, firstShownAt: now - seenAgo)
+                return .appStore(
+                    LookupEvidence(
+                        askedAt: now, version: shown.isEmpty ? nil : try Version(shown),
+                        releasedAt: releasedAgo.map { now - $0 }, firstShownAt: now - seenAgo))
             }
         }
     }
 
     static let rows: [Row] = [
-        Row(verdict: .notOffered),
-        Row(shown: "", verdict: .notOffered),
-        Row(shown: "1.9.0", releasedAgo: day * 30, verdict: .notOffered),
-        Row(shown: "1.10", releasedAgo: day * 30, verdict: .notOffered),
+        Row(verdict: .closed),
+        Row(shown: "", verdict: .closed),
+        Row(shown: "1.9.0", releasedAgo: day * 30, verdict: .closed),
+        Row(shown: "1.10", releasedAgo: day * 30, verdict: .closed),
         Row(shown: "2.0", releasedAgo: day, verdict: .open),
         Row(shown: "10.0", releasedAgo: day * 2, verdict: .open),
         Row(
             shown: "2.0.0", releasedAgo: day - .seconds(1),
-            verdict: .held(since: now - day + .seconds(1), until: now + .seconds(1))),
+            verdict: .held(until: now + .seconds(1))),
         Row(shown: "2.0.0", releasedAgo: .zero, hold: .zero, verdict: .open),
         // A release in the future, and no hold at all.
         Row(shown: "2.0.0", releasedAgo: .seconds(-60), hold: .zero, verdict: .open),
         Row(
             shown: "2.0.0", releasedAgo: .seconds(-60),
-            verdict: .held(since: now + .seconds(60), until: now + day + .seconds(60))),
+            verdict: .held(until: now + day + .seconds(60))),
         // Where the store does not date it, the first sight counts.
         Row(shown: "2.0.0", seenAgo: day, verdict: .open),
         Row(
             shown: "2.0.0", seenAgo: .seconds(10),
-            verdict: .held(since: now - .seconds(10), until: now + day - .seconds(10))),
+            verdict: .held(until: now + day - .seconds(10))),
     ]
 
     @Test("when a forced upgrade may be announced", arguments: rows)
     func verdict(_ row: Row) throws {
-        let gate = AvailabilityGate(required: try Version(row.required), hold: row.hold)
-        #expect(gate.verdict(try row.evidence, at: Self.now) == row.verdict)
+        let gate = AvailabilityGate(try Version(row.required), rules: .init(hold: row.hold))
+        let verdict = gate.verdict(of: .appStore, try row.evidence, at: Self.now) { "\($0.seconds)" }
+        #expect(verdict.state == row.verdict)
     }
 
     @Test("the reason says what is waited for, and until when")
     func reason() throws {
-        let gate = AvailabilityGate(required: try Version("2.0.0"), hold: Self.day)
+        let gate = AvailabilityGate(try Version("2.0.0"), rules: .init(hold: Self.day))
         func text(_ row: Row) throws -> String {
-            gate.reason(try row.evidence, at: Self.now) { "@\($0.seconds)" }
+            gate.verdict(of: .appStore, try row.evidence, at: Self.now) { "@\($0.seconds)" }.reason
         }
         #expect(
-            try text(Row(verdict: .open)) == "waiting until the App Store offers 2.0.0; it has not answered yet")
+            try text(Row(verdict: .open))
+                == "waiting until the App Store offers 2.0.0; the App Store has not answered yet")
         #expect(
             try text(Row(shown: "1.9.0", verdict: .open))
                 == "waiting until the App Store offers 2.0.0; it shows 1.9.0, last asked at @1000000")

@@ -26,6 +26,11 @@ final class StoreFixture: Sendable {
     /// Makes a store of the newest version one of version 6.
     static let undoEnvironments = """
         DROP TABLE campaign_round; ALTER TABLE shard DROP COLUMN rest; ALTER TABLE delivery DROP COLUMN again;
+        DROP TRIGGER campaign_event_in_force; ALTER TABLE campaign_event DROP COLUMN in_force;
+        ALTER TABLE campaign DROP COLUMN required_build; DROP TABLE in_force_history; DROP TABLE in_force;
+        DROP INDEX campaign_open;
+        CREATE UNIQUE INDEX campaign_open ON campaign (app_id)
+            WHERE state NOT IN ('completed', 'cancelled', 'superseded');
         ALTER TABLE access_token DROP COLUMN apps; ALTER TABLE webhook DROP COLUMN digest;
         DROP INDEX device_sandbox; DROP INDEX device_moved; DROP INDEX shard_open; DROP INDEX delivery_retry;
         ALTER TABLE device DROP COLUMN planned_environment; ALTER TABLE shard DROP COLUMN environment;

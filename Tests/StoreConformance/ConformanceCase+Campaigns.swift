@@ -16,7 +16,7 @@ extension ConformanceCase {
             try same(Set(try subject.store.openCampaigns().map(\.id)).count, 4)
         },
         ConformanceCase("the time to live of a campaign that waits counts from its start") { subject in
-            let campaign = try subject.announce(state: .waiting)
+            let campaign = try subject.announce(isGated: true)
             func move(_ from: CampaignState, _ to: CampaignState, _ seconds: Int) throws {
                 try check(
                     try subject.store.moveCampaign(
@@ -31,7 +31,7 @@ extension ConformanceCase {
             try same(try subject.record(campaign.key).expiresAt, campaign.expiresAt + .seconds(100), "once")
         },
         ConformanceCase("a campaign moves only from a state that was named") { subject in
-            let key = try subject.announce(state: .waiting).key
+            let key = try subject.announce(isGated: true).key
             func move(_ from: Set<CampaignState>, _ to: CampaignState, _ reason: String?, _ seconds: Int) throws -> Bool
             {
                 try subject.store.moveCampaign(
@@ -84,7 +84,7 @@ extension ConformanceCase {
         },
         ConformanceCase("cancelling before planning cancels the whole registry") { subject in
             try subject.registerDevices(4)
-            let campaign = try subject.announce(state: .waiting)
+            let campaign = try subject.announce(isGated: true)
             try same([campaign.counts.pending, campaign.counts.audience], [4, 4])
             _ = try subject.store.moveCampaign(
                 campaign.key, from: [.waiting], to: .cancelled, reason: nil, at: subject.now)

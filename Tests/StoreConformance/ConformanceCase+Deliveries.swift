@@ -53,7 +53,7 @@ extension ConformanceCase {
         },
         ConformanceCase("before planning every device is pending, for the campaign and for its user") { subject in
             try subject.registerDevices(3)
-            let campaign = try subject.announce(state: .waiting)
+            let campaign = try subject.announce(isGated: true)
             let list = try subject.store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 9)
             try same(list.map(\.state), [.pending, .pending, .pending])
             try same(try subject.store.deliveries(telephone: "1381", token: nil, after: nil, limit: 9), [list[1]])

@@ -66,7 +66,7 @@ extension Subject {
             app: app, required: try version("2"), downloadURL: text, message: text, telephones: telephones)
         let applied = try store.apply(
             bump, actor: text, source: text, at: now,
-            draft: CampaignDraft(downloadURL: text, timeToLive: .seconds(60), reason: text), receipt: receipt
+            draft: CampaignDraft(downloadURL: text, timeToLive: .seconds(60)), waitingReason: text, receipt: receipt
         ) { _ in answer }
         guard case .applied(let outcome, _) = applied else {
             throw ConformanceFailure(description: "taken for a replay")
@@ -145,7 +145,7 @@ extension Subject {
         try same(try store.deliveries(telephone: text + "x", token: nil, after: nil, limit: 10), [])
         try same(try record(campaign.key).rejectedBy, [text: 1])
         try check(
-            try store.moveCampaign(campaign.key, from: [.running], to: .suspended, reason: text, at: now),
+            try store.moveCampaign(campaign.key, from: [.waiting], to: .suspended, reason: text, at: now),
             "not suspended")
         try hold(try record(campaign.key).reason, text, "the reason of the suspension")
     }

@@ -164,7 +164,7 @@ extension ConformanceCase {
             subject in
             try subject.registerDevices(40)
             try subject.listen()
-            let campaign = try subject.announce(state: .waiting)
+            let campaign = try subject.announce(isGated: true)
             _ = try subject.store.moveCampaign(
                 campaign.key, from: [.waiting], to: .running, reason: nil, at: subject.now)
             let shard = try subject.onlyShard(campaign)
@@ -178,7 +178,7 @@ extension ConformanceCase {
                 campaign.key, from: [.suspended], to: .cancelled, reason: nil, at: subject.now + .seconds(9))
             let events = try subject.events()
             try same(events.map(\.type), ["waiting", "running", "suspended", "cancelled"].map { "campaign.\($0)" })
-            try same(events.map(\.campaign.reason), [nil, nil, "why", nil])
+            try same(events.map(\.campaign.reason), ["not out yet", nil, "why", nil])
             try same(events.map(\.campaign.counts.audience), [40, 40, 40, 40], "audiences")
             try same(events.map(\.campaign.counts.pending), [40, 40, 10, 0], "pending")
             try same(events.map(\.campaign.counts.cancelled), [0, 0, 0, 10], "cancelled")

@@ -121,18 +121,22 @@ extension ConformanceCase {
         },
         ConformanceCase("a campaign that was cancelled before it was planned begins as a new one") { subject in
             try subject.registerDevices(4)
-            let campaign = try subject.announce(state: .waiting)
+            let campaign = try subject.announce(isGated: true)
             _ = try subject.store.moveCampaign(
                 campaign.key, from: [.waiting], to: .cancelled, reason: nil, at: subject.now)
             try subject.registerDevices(7)
             var draft = RoundDraft(.retry([.cancelled]), timeToLive: .seconds(3600))
-            draft.waitsForStore = true
+            draft.waitingReason = "still not out"
             try same(try subject.store.reopen(campaign.key, for: draft, at: subject.now), .opened)
-            try same(try subject.record(campaign.key).state, .waiting)
+            try same(try subject.record(campaign.key).state, .waiting, "its requirement is not in force")
+            try same(try subject.record(campaign.key).reason, "still not out")
             try same(try subject.gather(campaign).progress, .done, "nobody before it runs")
             try check(try subject.record(campaign.key).isGathering, "and then it is")
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.waiting], to: .running, reason: nil, at: subject.now)
+            try check(
+                try subject.store.putInForce(
+                    campaign.required, of: subject.app, by: "store", from: "gate", reason: nil, at: subject.now),
+                "its gate opens")
+            try same(try subject.record(campaign.key).state, .running)
             try check(try subject.gather(campaign).opensShards, "all of them")
             let record = try subject.record(campaign.key)
             try check(!record.isPlanned, "with the audience of now")
@@ -160,8 +164,8 @@ extension ConformanceCase {
             let after = try subject.record(third.key)
             try same(after.state, .completed, "a refusal changes nothing")
             try same(after.rounds, [])
-            try same(try subject.store.campaignRequired(of: subject.app)?.key, third.key)
-            try same(try subject.store.campaignRequired(of: AppKey(app: "other", platform: .ios)), nil)
+            try same(try subject.store.campaignInForce(of: subject.app)?.key, third.key)
+            try same(try subject.store.campaignInForce(of: AppKey(app: "other", platform: .ios)), nil)
             _ = try subject.store.prune(before: subject.now + .seconds(9), at: subject.now + .seconds(9)) { _ in true }
             try same(try subject.remind(third), .pruned)
         },

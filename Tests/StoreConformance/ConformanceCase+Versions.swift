@@ -88,8 +88,7 @@ extension ConformanceCase {
                 VersionBump(
                     app: subject.app, latest: try subject.version("2.1"), required: try subject.version("2.0"),
                     message: "m", telephones: ["1", "2"]),
-                draft: CampaignDraft(
-                    downloadURL: Subject.url, timeToLive: .seconds(60), initialState: .waiting, reason: "not out yet"))
+                draft: CampaignDraft(downloadURL: Subject.url, timeToLive: .seconds(60)), waitingReason: "not out yet")
             let campaign = try present(outcome.campaign, "the campaign")
             try check(outcome.requiredRose, "required rose")
             try check(

@@ -27,7 +27,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         versions + webhooks + registry + upgrades + campaigns + planning + ledger + uneventful + hygiene + leftovers
         + deliveries
         + tokens
-        + gates + hostile + maintenance + outbox + waves + environments + rounds
+        + inForce + gates + hostile + maintenance + outbox + waves + environments + rounds
 }
 
 /// Where a driver broke a rule.

@@ -17,10 +17,12 @@ struct Subject: Sendable {
 
     @discardableResult
     func bump(
-        _ bump: VersionBump, at time: Timestamp? = nil, draft: CampaignDraft? = nil, receipt: WebhookReceipt? = nil
+        _ bump: VersionBump, at time: Timestamp? = nil, draft: CampaignDraft? = nil, receipt: WebhookReceipt? = nil,
+        waitingReason: String? = nil
     ) throws -> BumpOutcome {
         let applied = try store.apply(
-            bump, actor: "tester", source: "test", at: time ?? now, draft: draft, receipt: receipt
+            bump, actor: "tester", source: "test", at: time ?? now, draft: draft, waitingReason: waitingReason,
+            receipt: receipt
         ) { _ in StoredAnswer(status: 200, body: []) }
         guard case .applied(let outcome, _) = applied else {
             throw ConformanceFailure(description: "a bump was taken for a replay")
@@ -28,17 +30,18 @@ struct Subject: Sendable {
         return outcome
     }
 
-    func draft(_ state: CampaignState = .running) -> CampaignDraft {
-        CampaignDraft(downloadURL: Self.url, timeToLive: .seconds(3600), initialState: state)
+    func draft() -> CampaignDraft {
+        CampaignDraft(downloadURL: Self.url, timeToLive: .seconds(3600))
     }
 
     /// Raises the required version and returns the campaign that this made.
+    @discardableResult
     func announce(
-        _ required: String = "2.0.0", app other: AppKey? = nil, state: CampaignState = .running,
-        at time: Timestamp? = nil
+        _ required: String = "2.0.0", app other: AppKey? = nil, isGated: Bool = false, at time: Timestamp? = nil
     ) throws -> CampaignRecord {
         let outcome = try bump(
-            VersionBump(app: other ?? app, required: try version(required)), at: time, draft: draft(state))
+            VersionBump(app: other ?? app, required: try version(required)), at: time, draft: draft(),
+            waitingReason: isGated ? "not out yet" : nil)
         return try present(outcome.campaign, "the campaign")
     }
 

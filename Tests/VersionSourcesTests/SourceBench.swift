@@ -44,7 +44,7 @@ final class SourceBench: Sendable {
     func start(_ kinds: [VersionSource.Kind], hold: Duration = .zero) throws {
         let (seen, store) = (seen, store)
         try runner.start(
-            .init(sources: kinds.map { VersionSource(app: Self.app, kind: $0) }, holds: [Self.app: hold]),
+            .init(sources: kinds.map { VersionSource(app: Self.app, kind: $0) }, rules: [Self.app: .init(hold: hold)]),
             callbacks: .init(
                 apply: { bump, source in
                     _ = try store.apply(
@@ -55,7 +55,7 @@ final class SourceBench: Sendable {
                         $0.sources.append(source)
                     }
                 },
-                released: { seen.change { $0.released += 1 } }))
+                inForceChanged: { seen.change { $0.released += 1 } }))
     }
 
     func stop() {

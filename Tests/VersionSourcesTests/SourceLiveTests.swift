@@ -210,7 +210,7 @@ struct SourceNetworkTests {
                 apply: { _, _ in
                     isTaken.signal()
                     goesOn.wait()
-                }, released: {}))
+                }, inForceChanged: {}))
         #expect(isTaken.wait(timeout: .now() + 60) == .success)
         // On a thread of its own: who waits for the source waits until it goes on below.
         let runner = bench.runner

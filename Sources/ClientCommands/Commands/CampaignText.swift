@@ -66,6 +66,7 @@ package struct CampaignText: Sendable {
     package var details: String {
         var fields: [(String, String)] = [
             ("campaign", id), ("app", json.place), ("required", json.shown(.required, or: "-")),
+            ("in force", json.shown(.inForce, or: "-")),
             ("latest", json.shown(.latest, or: "-")), ("download URL", json.shown(.downloadUrl, or: "-")),
             ("state", state),
         ]

@@ -8,8 +8,8 @@ extension CommandEntry {
     static let versionSet = request(
         ["version", "set"], "Raises the required or the latest version of an app",
         discussion: """
-            When the required version rises, a campaign starts that tells every device below it. Versions only rise: a \
-            lower one is refused. Here --url is where users get the new version; the daemon's own address goes before \
+            When the required version rises, a campaign starts that tells every device below it: at once, or, where a store \
+            is asked for the app, when that offers it. Versions only rise: a lower one is refused. Here --url is where users get the new version; the daemon's own address goes before \
             the command, or into --api.
             """,
         positionals: AppArguments.positionals, options: BumpArguments.options,
@@ -22,12 +22,25 @@ extension CommandEntry {
                 "\(try AppArguments.name(arguments)): required \(version.shown(.required, or: "-")), "
                 + "latest \(version.shown(.latest, or: "-"))\n"
             let id = answer[.campaign]?.shown(.id) ?? ""
+            let wait = version.shown(.waitingReason)
             let news =
                 id.isEmpty
                 ? "the required version did not rise: nothing is pushed\n"
-                : "campaign \(id) started; \"upgrade-relay campaigns watch \(id)\" shows how it goes\n"
-            return head + news + answer.warnings
+                : "campaign \(id) \(wait.isEmpty ? "started" : "waits"); "
+                    + "\"upgrade-relay campaigns watch \(id)\" shows how it goes\n"
+            return head + news + (wait.isEmpty ? "" : waiting(version)) + answer.warnings
         })
+
+    static let versionRelease = request(
+        ["version", "release"], "Puts what an app requires in force now, whatever its store offers",
+        discussion: """
+            On every channel: pushes, login check, launch document, /v1/enforce. For a version that waits for its store and \
+            will not be seen there, or not in time; users who cannot get it are locked out.
+            """,
+        positionals: AppArguments.positionals,
+        examples: ["upgrade-relay version release com.example.app android"],
+        request: { try APIRequest("POST", AppArguments.path($0, "release")) },
+        text: { "\(try AppArguments.name($0)): required \($1.shown(.inForce, or: "-")) is in force\n" })
 
     static let versionShow = client(
         ["version", "show"], "Shows the versions of one app with their history, or those of all apps",
@@ -37,11 +50,11 @@ extension CommandEntry {
         let client = try run.client()
         guard let app = run.arguments.positional("APP") else {
             let reply = try await client.reply(to: APIRequest("GET", ["v1", "apps"]))
-            let table = reply.json.table(["APP", "PLATFORM", "REQUIRED", "LATEST", "UPDATED"], none: "no apps") {
-                item in
+            let columns: [TextTable.Column] = ["APP", "PLATFORM", "REQUIRED", "IN FORCE", "LATEST", "UPDATED"]
+            let table = reply.json.table(columns, none: "no apps") { item in
                 [
                     item.shown(.app), item.shown(.platform), item.shown(.required, or: "-"),
-                    item.shown(.latest, or: "-"), item.shown(.updatedAt, or: "-"),
+                    item.shown(.inForce, or: "-"), item.shown(.latest, or: "-"), item.shown(.updatedAt, or: "-"),
                 ]
             }
             run.show(reply.text, table)
@@ -63,10 +76,12 @@ extension CommandEntry {
 
     private static func version(_ version: JSONValue, of name: String) -> String {
         var fields = [
-            ("app", name), ("required", version.shown(.required, or: "-")), ("latest", version.shown(.latest, or: "-")),
+            ("app", name), ("required", version.shown(.required, or: "-")), ("in force", inForce(version)),
+            ("latest", version.shown(.latest, or: "-")), ("announced", version.shown(.announced, or: "-")),
             ("download URL", version.shown(.downloadUrl, or: "-")), ("message", version.shown(.message, or: "-")),
             ("updated", version.shown(.updatedAt, or: "-")),
         ]
+        if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
         if let telephones = version[.telephones]?.array { fields.append(("only to", "\(telephones.count) telephones")) }
         let history = version.list(.history)
         guard !history.isEmpty else { return TextTable.fields(fields) }
@@ -77,7 +92,29 @@ extension CommandEntry {
                 change.shown(.actor), change.shown(.source),
             ])
         }
-        return "\(TextTable.fields(fields))\nhistory\n\(table.text)"
+        var inForce = TextTable(["WHEN", "IN FORCE", "ANNOUNCED", "WHO", "BY", "REASON"])
+        for change in version.list(.inForceHistory) {
+            inForce.add([
+                change.shown(.updatedAt, or: "-"), change.shown(.inForce, or: "-"), change.shown(.announced, or: "-"),
+                change.shown(.actor), change.shown(.source), change.shown(.inForceReason, or: "-"),
+            ])
+        }
+        return "\(TextTable.fields(fields))\nhistory\n\(table.text)\nin force\n\(inForce.text)"
+    }
+
+    /// "1.9.0 since 2026-01-31T09:05:07.250Z (appStore)"
+    private static func inForce(_ version: JSONValue) -> String {
+        let required = version.shown(.inForce)
+        guard !required.isEmpty else { return "-" }
+        return "\(required) since \(version.shown(.inForceSince, or: "-")) (\(version.shown(.inForceBy, or: "-")))"
+    }
+
+    /// Why a new requirement is not in force yet, and what is.
+    private static func waiting(_ version: JSONValue) -> String {
+        let until = version.shown(.waitingUntil)
+        return version.shown(.waitingReason) + (until.isEmpty ? "" : " (until \(until))") + "\n"
+            + "in force until then: \(version.shown(.inForce, or: "nothing")); "
+            + "\"upgrade-relay version release\" puts it in force now\n"
     }
 
     static let plan = request(

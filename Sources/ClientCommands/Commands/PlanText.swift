@@ -13,8 +13,10 @@ package enum PlanText {
         table.add("filtered", audience - toPush)
         table.add(reasons: plan[.filteredBy])
         let warnings = plan.warnings
+        let wait = plan.shown(.waitingReason)
+        let gate = wait.isEmpty ? "in force at once\n" : "not in force at once: \(wait)\n"
         let payload = (plan[.samplePayload] ?? .null).text(isPretty: true)
-        return table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
+        return gate + table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
             + "\none push, \(plan.count(.samplePayloadSize)) of \(UpgradePayload.maximumSize) bytes\n\(payload)\n"
     }
 }

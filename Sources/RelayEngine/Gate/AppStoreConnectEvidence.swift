@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// What App Store Connect says of an app's versions (PROTOCOLS 4.1).
+package struct AppStoreConnectEvidence: Hashable, Sendable {
+    package struct Release: Hashable, Sendable {
+        package var version: Version
+        /// `appVersionState`, as Apple spells it; READY_FOR_DISTRIBUTION is live.
+        package var state: String
+        /// nil where everybody gets it at once.
+        package var phase: Phase?
+
+        package init(version: Version, state: String, phase: Phase? = nil) {
+            self.version = version
+            self.state = state
+            self.phase = phase
+        }
+
+        package var isLive: Bool { state == Self.live }
+        package static let live = "READY_FOR_DISTRIBUTION"
+    }
+
+    /// `phasedReleaseState`. By itself it is no gate: anybody can download the version by hand.
+    package enum Phase: String, Hashable, Sendable {
+        case inactive = "INACTIVE"
+        case active = "ACTIVE"
+        case paused = "PAUSED"
+        case complete = "COMPLETE"
+    }
+
+    package var askedAt: Timestamp
+    package var releases: [Release]
+
+    package init(askedAt: Timestamp, releases: [Release]) {
+        self.askedAt = askedAt
+        self.releases = releases
+    }
+
+    /// The newest that is live.
+    package var offered: Release? {
+        releases.filter(\.isLive).max { $0.version < $1.version }
+    }
+
+    func verdict(_ wanted: Version, write: (Timestamp) -> String) -> GateVerdict {
+        guard let offered, offered.version >= wanted else {
+            let known = releases.filter { $0.version >= wanted }.min { $0.version < $1.version }
+            let shown =
+                known.map { "App Store Connect says that \($0.version) is \($0.state)" }
+                ?? "App Store Connect shows \(offered?.version.text ?? "no version") as the newest that is live"
+            return GateVerdict(
+                .closed,
+                "waiting until the App Store offers \(wanted); \(shown), last asked at \(write(askedAt))")
+        }
+        if offered.phase == .paused {
+            return GateVerdict(
+                .closed,
+                "the phased release of \(offered.version) is paused in App Store Connect; waiting until it goes on, "
+                    + "last asked at \(write(askedAt))")
+        }
+        return GateVerdict(.open, "App Store Connect says that \(offered.version) is \(offered.state)")
+    }
+}

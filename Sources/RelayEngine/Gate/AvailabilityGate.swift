@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// Whether users may be told of a version: their store must offer it to them (DESIGN, rule 8). Pure.
+package struct AvailabilityGate: Hashable, Sendable {
+    /// What the owner wants of a store before a version is let through.
+    package struct Rules: Hashable, Sendable {
+        /// The App Store's lookup: from the release until the version is let through; zero: at once. Default a day, as
+        /// Siren's: the lookup shows a version 6 to 24 hours before everybody can download it (SEEDS).
+        package var hold: Duration
+        /// Google Play: the share of users that a staged rollout must have reached, above 0 and up to 1. Default all: who is
+        /// in a rollout cannot be seen from outside, and forcing the others locks them out (PROTOCOLS 4.2).
+        package var minimumFraction: Double
+
+        package init(hold: Duration = .seconds(24 * 3600), minimumFraction: Double = 1) {
+            self.hold = hold
+            self.minimumFraction = minimumFraction
+        }
+    }
+
+    /// The version that waits.
+    package var version: Version
+    /// Android's version code of it, where it is known.
+    package var build: Int64?
+    package var rules: Rules
+
+    package init(_ version: Version, build: Int64? = nil, rules: Rules) {
+        self.version = version
+        self.build = build
+        self.rules = rules
+    }
+
+    /// - Parameters:
+    ///   - evidence: what the store of `kind` was last seen to offer; nil where it has not answered yet.
+    ///   - write: a moment as people read it.
+    package func verdict(
+        of kind: StoreKind, _ evidence: StoreEvidence?, at now: Timestamp, write: (Timestamp) -> String
+    ) -> GateVerdict {
+        switch evidence {
+        case nil:
+            GateVerdict(
+                .closed, "waiting until \(kind.storeName) offers \(version); \(kind.title) has not answered yet")
+        case .appStore(let lookup): lookup.verdict(version, hold: rules.hold, at: now, write: write)
+        case .appStoreConnect(let releases): releases.verdict(version, write: write)
+        case .googlePlay(let track):
+            track.verdict(version, build: build, minimumFraction: rules.minimumFraction, write: write)
+        }
+    }
+}

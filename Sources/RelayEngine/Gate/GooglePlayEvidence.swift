@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// What a track of Google Play offers (PROTOCOLS 4.2).
+package struct GooglePlayEvidence: Hashable, Sendable {
+    package struct Release: Hashable, Sendable {
+        /// The highest of its version codes.
+        package var build: Int64
+        /// What its name says, where that is a version.
+        package var version: Version?
+        package var status: Status
+        /// The share of users that it has reached, from 0 to 1; 1 where it is completed.
+        package var fraction: Double
+
+        package init(build: Int64, version: Version?, status: Status, fraction: Double) {
+            self.build = build
+            self.version = version
+            self.status = status
+            self.fraction = fraction
+        }
+    }
+
+    /// As Google spells it.
+    package enum Status: String, Hashable, Sendable {
+        case draft, inProgress, halted, completed
+    }
+
+    package var askedAt: Timestamp
+    package var track: String
+    package var releases: [Release]
+
+    package init(askedAt: Timestamp, track: String, releases: [Release]) {
+        self.askedAt = askedAt
+        self.track = track
+        self.releases = releases
+    }
+
+    /// - Parameter build: the version code that the requirement came with. Without one the names of releases are compared.
+    func verdict(
+        _ wanted: Version, build: Int64?, minimumFraction: Double, write: (Timestamp) -> String
+    ) -> GateVerdict {
+        let meeting = releases.filter { release in
+            if let build { release.build >= build } else { release.version.map { $0 >= wanted } ?? false }
+        }
+        let asked = "last asked at \(write(askedAt))"
+        if let best = meeting.first(where: { $0.status == .completed }) {
+            return GateVerdict(.open, "Google Play offers \(Self.name(best)) to everybody")
+        }
+        let rolling = meeting.filter { $0.status == .inProgress }.max { $0.fraction < $1.fraction }
+        if let rolling, rolling.fraction >= minimumFraction {
+            return GateVerdict(.open, "Google Play offers \(Self.name(rolling)) to \(Self.percent(rolling.fraction))")
+        }
+        if let rolling {
+            return GateVerdict(
+                .closed,
+                "Google Play offers \(Self.name(rolling)) to \(Self.percent(rolling.fraction)) of users; waiting for "
+                    + "\(Self.percent(minimumFraction)), \(asked)")
+        }
+        if let halted = meeting.first(where: { $0.status == .halted }) {
+            return GateVerdict(
+                .halted,
+                "the rollout of \(Self.name(halted)) is halted in Google Play, at \(Self.percent(halted.fraction)) of "
+                    + "users; waiting until it goes on, \(asked)")
+        }
+        let label = build.map { "\(wanted) (version code \($0))" } ?? wanted.text
+        let isBlind = build == nil && !releases.isEmpty && releases.allSatisfy { $0.version == nil }
+        let shown =
+            isBlind
+            ? "no release on the track \"\(track)\" has a name that holds a version: announce it with --required-build"
+            : releases.map(\.build).max().map { "the track \"\(track)\" has version code \($0)" }
+                ?? "the track \"\(track)\" is empty"
+        return GateVerdict(.closed, "waiting until Google Play offers \(label); \(shown), \(asked)")
+    }
+
+    private static func name(_ release: Release) -> String {
+        release.version.map { "\($0) (version code \(release.build))" } ?? "version code \(release.build)"
+    }
+
+    /// Whole percent, and tenths where there are any: "12.5 %".
+    private static func percent(_ fraction: Double) -> String {
+        let tenths = Int((fraction * 1000).rounded())
+        return tenths.isMultiple(of: 10) ? "\(tenths / 10) %" : "\(tenths / 10).\(tenths % 10) %"
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// What the App Store's public lookup shows (PROTOCOLS 4).
+package struct LookupEvidence: Hashable, Sendable {
+    /// When the store last gave an answer that could be believed.
+    package var askedAt: Timestamp
+    /// nil where the store does not list the app.
+    package var version: Version?
+    /// When the store says that it released `version`.
+    package var releasedAt: Timestamp?
+    /// When the relay first saw `version`: stands for the release where the store does not date it.
+    package var firstShownAt: Timestamp
+
+    package init(askedAt: Timestamp, version: Version?, releasedAt: Timestamp?, firstShownAt: Timestamp) {
+        self.askedAt = askedAt
+        self.version = version
+        self.releasedAt = releasedAt
+        self.firstShownAt = firstShownAt
+    }
+
+    func verdict(
+        _ wanted: Version, hold: Duration, at now: Timestamp, write: (Timestamp) -> String
+    ) -> GateVerdict {
+        guard let version, version >= wanted else {
+            return GateVerdict(
+                .closed,
+                "waiting until the App Store offers \(wanted); it shows \(version?.text ?? "no version"), "
+                    + "last asked at \(write(askedAt))")
+        }
+        let until = (releasedAt ?? firstShownAt) + hold
+        guard hold > .zero, until > now else { return GateVerdict(.open, "the App Store offers \(version)") }
+        let verb = releasedAt == nil ? "first seen" : "released"
+        return GateVerdict(
+            .held(until: until),
+            "\(version) is in the App Store, \(verb) at \(write(releasedAt ?? firstShownAt)); "
+                + "the wait ends at \(write(until))")
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+
+/// What every channel says of an app: the part of its version record that a gate has let through (DESIGN, rule 8). The login
+/// check, the launch document, the pushes and what is asked by proxies all go by this, never by what was merely asked for.
+package struct InForce: Hashable, Sendable {
+    /// The highest requirement whose gate has opened.
+    package var required: Version?
+    /// The newest version that users are told of; never older than `required`.
+    package var latest: Version?
+    package var builds = BuildNumbers()
+    /// Of the bump that came into force last; nil: the configuration's.
+    package var downloadURL: String?
+    package var message: String?
+    /// Since when `required` is in force.
+    package var since: Timestamp?
+    /// Who let it through: the store that was asked, `InForce.ungated`, an operator's name, …
+    package var openedBy: String?
+    /// What that one said.
+    package var reason: String?
+    /// A requirement that holds for some users alone.
+    package var canary: Canary?
+
+    package struct Canary: Hashable, Sendable {
+        package var required: Version
+        package var build: Int64?
+        package var downloadURL: String?
+        package var message: String?
+        package var telephones: [String]
+
+        package init(
+            required: Version, build: Int64?, downloadURL: String?, message: String?, telephones: [String]
+        ) {
+            self.required = required
+            self.build = build
+            self.downloadURL = downloadURL
+            self.message = message
+            self.telephones = telephones
+        }
+    }
+
+    package init() {}
+
+    /// Who let a requirement through for which no store is asked.
+    package static let ungated = "noGate"
+
+    /// Puts what `record` requires in force, for its telephones alone where it names any, or for everybody.
+    package mutating func require(_ record: VersionRecord, by actor: String, reason: String?, at now: Timestamp) {
+        guard let required = record.required else { return }
+        if let telephones = record.telephones {
+            canary = Canary(
+                required: required, build: record.builds.required, downloadURL: record.downloadURL,
+                message: record.message, telephones: telephones)
+            return
+        }
+        if self.required != required { since = now }
+        (self.required, builds.required) = (required, record.builds.required)
+        (downloadURL, message, openedBy, self.reason) = (record.downloadURL, record.message, actor, reason)
+        if latest.map({ $0 < required }) ?? true { (latest, builds.latest) = (required, record.builds.required) }
+        if let canary, canary.required <= required { self.canary = nil }
+    }
+
+    /// Lets users be told of the latest version of `record`.
+    package mutating func announce(_ record: VersionRecord) {
+        (latest, builds.latest) = (record.latest, record.builds.latest)
+        (downloadURL, message) = (record.downloadURL, record.message)
+    }
+
+    /// Takes over texts and version codes that were sent for versions which are in force.
+    package mutating func reword(_ record: VersionRecord) {
+        guard record.required == required, record.latest == latest else { return }
+        (downloadURL, message, builds) = (record.downloadURL, record.message, record.builds)
+    }
+
+    /// Whether a requirement is in force for those that `record` names, or for everybody where it names nobody.
+    package func holds(_ required: Version, onlyFor telephones: [String]?) -> Bool {
+        if let own = self.required, own >= required { return true }
+        guard telephones != nil, let canary else { return false }
+        return canary.required >= required
+    }
+}
+
+/// One change of what is in force, with who made it.
+package struct InForceChange: Hashable, Sendable {
+    package var inForce: InForce
+    package var at: Timestamp
+    /// A store's name, `InForce.ungated`, or a person.
+    package var actor: String
+    /// "gate", "release", "bump", "withdraw", "migration".
+    package var source: String
+
+    package init(inForce: InForce, at: Timestamp, actor: String, source: String) {
+        self.inForce = inForce
+        self.at = at
+        self.actor = actor
+        self.source = source
+    }
+}
+
+/// What was asked for and is not in force yet, the highest first.
+package struct WaitingVersions: Hashable, Sendable {
+    /// The records that raised `required`, as they were.
+    package var required: [VersionRecord]
+    /// The records that raised `latest`.
+    package var latest: [VersionRecord]
+
+    package init(required: [VersionRecord] = [], latest: [VersionRecord] = []) {
+        self.required = required
+        self.latest = latest
+    }
+}
+
+/// Keeps what is in force beside what was asked for.
+package protocol InForceStore: Sendable {
+    /// What of an app waits for its gate. A requirement whose campaign was cancelled does not wait: nothing is forced then.
+    func waitingVersions(of app: AppKey) throws -> WaitingVersions
+
+    /// Puts a requirement in force on every channel, in one transaction: its waiting campaign begins, and what it takes the
+    /// place of is superseded. What an operator has paused stays paused.
+    ///
+    /// - Parameter actor: who lets it through: a store's name or a person's.
+    /// - Returns: false where nothing changed: it is in force, was cancelled, or is not asked for (any more).
+    func putInForce(
+        _ required: Version, of app: AppKey, by actor: String, from source: String, reason: String?, at now: Timestamp
+    ) throws -> Bool
+
+    /// Lets users be told of a newer version; false where it is not newer than the one that they are told of.
+    func announce(_ latest: Version, of app: AppKey, by actor: String, reason: String?, at now: Timestamp) throws
+        -> Bool
+
+    /// Takes a requirement out of force on every channel because its store has stopped to offer it: what was in force before
+    /// is so again, and its campaign is suspended. It waits for its gate as before.
+    ///
+    /// - Returns: false where another one is in force, or where a person put it there.
+    func takeOutOfForce(
+        _ required: Version, of app: AppKey, by actor: String, reason: String, at now: Timestamp
+    ) throws -> Bool
+
+    /// Newest first.
+    func inForceHistory(of app: AppKey, limit: Int) throws -> [InForceChange]
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// What is in force beside what is required (DESIGN, rule 8).
+extension ConformanceCase {
+    static let inForce: [ConformanceCase] = [
+        ConformanceCase("without a gate all that is required is in force at once") { subject in
+            try subject.bump(
+                VersionBump(
+                    app: subject.app, latest: try subject.version("2.1"), required: try subject.version("2"),
+                    downloadURL: "https://two", message: "m"))
+            let inForce = try subject.inForce()
+            try same([inForce.required?.text, inForce.latest?.text], ["2", "2.1"])
+            try same([inForce.downloadURL, inForce.message, inForce.openedBy], ["https://two", "m", InForce.ungated])
+            try same(inForce.since, subject.now)
+            try same(try subject.store.waitingVersions(of: subject.app), WaitingVersions())
+        },
+        ConformanceCase("behind a gate what was in force stays so, and what waits is told") { subject in
+            let first = try subject.announce("1.9")
+            let second = try subject.announce("2", isGated: true, at: subject.now + .seconds(1))
+            try same(second.state, .waiting)
+            try same(second.inForce?.text, "1.9")
+            try same(try subject.record(first.key).state, .running, "the older campaign goes on")
+            try same(try subject.inForce().required?.text, "1.9")
+            let waiting = try subject.store.waitingVersions(of: subject.app)
+            try same(waiting.required.map { $0.required?.text }, ["2"])
+            try same(waiting.latest.map { $0.latest?.text }, ["2"])
+        },
+        ConformanceCase("a gate that opens puts the version in force, begins its campaign and ends older ones") {
+            subject in
+            try subject.registerDevices(10)
+            let first = try subject.announce("1.9")
+            let second = try subject.announce("2", isGated: true)
+            let time = subject.now + .seconds(60)
+            try check(try subject.open("2", at: time), "it waited")
+            try check(try !subject.open("2", at: time), "once")
+            try same(try subject.record(first.key).state, .superseded)
+            let record = try subject.record(second.key)
+            try same(record.state, .running)
+            try same([record.startedAt, record.expiresAt], [time, time + .seconds(3600)])
+            try same(record.inForce?.text, "2")
+            let inForce = try subject.inForce()
+            try same([inForce.required?.text, inForce.latest?.text], ["2", "2"])
+            try same([inForce.since, try subject.store.version(of: subject.app)?.inForce.since], [time, time])
+            try same([inForce.openedBy, inForce.reason], ["appStore", "shown"])
+            try same(try subject.store.waitingVersions(of: subject.app), WaitingVersions())
+        },
+        ConformanceCase("of two that wait, each comes into force by its own gate; the newer takes the older along") {
+            subject in
+            let keys = try ["2", "2.1", "2.2"].map { try subject.announce($0, isGated: true).key }
+            let waiting = try subject.store.waitingVersions(of: subject.app).required
+            try same(waiting.map { $0.required?.text }, ["2.2", "2.1", "2"])
+            try check(try subject.open("2.1"), "2.1 is offered, 2.2 is not")
+            try same(try keys.map { try subject.record($0).state }, [.superseded, .running, .waiting])
+            try same(try subject.inForce().required?.text, "2.1")
+            try same(
+                try subject.store.waitingVersions(of: subject.app).required.map { $0.required?.text }, ["2.2"])
+        },
+        ConformanceCase("a waiting campaign that is cancelled forces nothing, ever") { subject in
+            try subject.announce("1.9")
+            let campaign = try subject.announce("2", isGated: true)
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.waiting], to: .cancelled, reason: nil, at: subject.now)
+            try same(try subject.store.waitingVersions(of: subject.app).required, [])
+            try check(try !subject.open("2"), "it was cancelled")
+            try same(try subject.inForce().required?.text, "1.9")
+        },
+        ConformanceCase("a paused campaign stays paused when its requirement comes into force") { subject in
+            let campaign = try subject.announce("2", isGated: true)
+            _ = try subject.store.moveCampaign(
+                campaign.key, from: [.waiting], to: .paused, reason: nil, at: subject.now)
+            try check(try subject.open("2"), "pausing pushes holds up nothing else")
+            try same(try subject.record(campaign.key).state, .paused)
+            try same(try subject.inForce().required?.text, "2")
+        },
+        ConformanceCase("a store that stops to offer a version takes it out of force, and back when it goes on") {
+            subject in
+            try subject.announce("1.9")
+            let campaign = try subject.announce("2", isGated: true)
+            try check(try subject.open("2"), "")
+            let store = subject.store
+            let two = try subject.version("2")
+            func takeOut(by actor: String) throws -> Bool {
+                try store.takeOutOfForce(two, of: subject.app, by: actor, reason: "halted", at: subject.now)
+            }
+            try check(try !takeOut(by: "googlePlay"), "another put it there")
+            try check(try takeOut(by: "appStore"), "")
+            try same(try subject.inForce().required?.text, "1.9")
+            try same(try subject.inForce().reason, "halted")
+            var record = try subject.record(campaign.key)
+            try same([record.state == .suspended, record.reason == "halted"], [true, true])
+            try check(try subject.open("2"), "it goes on")
+            record = try subject.record(campaign.key)
+            try same(record.state, .running)
+            let changes = try store.inForceHistory(of: subject.app, limit: 9)
+            try same(changes.map { $0.inForce.required?.text }, ["2", "1.9", "2", "1.9"])
+            try same(changes.map(\.source), ["gate", "gate", "gate", "bump"])
+        },
+        ConformanceCase("a requirement for named users is in force for them alone") { subject in
+            try subject.announce("1.9")
+            try subject.bump(
+                VersionBump(
+                    app: subject.app, required: try subject.version("2"), message: "m", telephones: ["138", "e\u{301}"])
+            )
+            let inForce = try subject.inForce()
+            try same(inForce.required?.text, "1.9")
+            try same(inForce.canary?.required.text, "2")
+            try same(inForce.canary?.telephones.map { Array($0.utf8) }, [Array("138".utf8), Array("e\u{301}".utf8)])
+            try same(inForce.canary?.message, "m")
+            try subject.bump(VersionBump(app: subject.app, required: try subject.version("2.1")))
+            try same(try subject.inForce().canary, nil, "a requirement for everybody ends it")
+        },
+        ConformanceCase("the latest version is announced by itself") { subject in
+            try subject.announce("1.9")
+            try subject.bump(
+                VersionBump(app: subject.app, latest: try subject.version("2")), waitingReason: "not out yet")
+            try same(try subject.inForce().latest?.text, "1.9")
+            let two = try subject.version("2")
+            func announce() throws -> Bool {
+                try subject.store.announce(two, of: subject.app, by: "appStore", reason: nil, at: subject.now)
+            }
+            try check(try announce(), "")
+            try check(try !announce(), "once")
+            try same([try subject.inForce().latest?.text, try subject.inForce().required?.text], ["2", "1.9"])
+        },
+        ConformanceCase("texts that are sent for what is in force change it at once, gate or not") { subject in
+            try subject.announce("2")
+            try subject.bump(VersionBump(app: subject.app, message: "new words"), waitingReason: "not out yet")
+            try same(try subject.inForce().message, "new words")
+            try subject.announce("3", isGated: true)
+            try subject.bump(VersionBump(app: subject.app, message: "for 3"), waitingReason: "not out yet")
+            try same(try subject.inForce().message, "new words", "3 is not in force yet")
+        },
+    ]
+}
+
+extension Subject {
+    fileprivate func inForce() throws -> InForce {
+        try present(try store.version(of: app), "the version").inForce
+    }
+
+    fileprivate func open(_ required: String, at time: Timestamp? = nil) throws -> Bool {
+        try store.putInForce(
+            try version(required), of: app, by: "appStore", from: "gate", reason: "shown", at: time ?? now)
+    }
+}
