@@ -237,7 +237,7 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "Configuration", "RelayAPI", "VersionSources", "RelayStore", "WireFormat", "RelayEngine",
+                "Configuration", "RelayAPI", "VersionSources", "Signing", "RelayStore", "WireFormat", "RelayEngine",
                 "UpgradeRules",
             ]),
         tests(

@@ -235,7 +235,7 @@ private func downloadURL(_ text: String) -> String? {
 }
 
 extension ConfigurationReader {
-    fileprivate func server(_ key: String) -> ServerAddress? {
+    func server(_ key: String) -> ServerAddress? {
         let text = string(key) {
             ServerAddress($0) == nil ? "is not a server; an address such as \"https://127.0.0.1:2197\"" : nil
         }

@@ -9,6 +9,7 @@ final class CensusTaker: Sendable {
     struct Census: Sendable {
         var store = StoreCensus()
         var open: [CampaignRecord] = []
+        var versions: [VersionRecord] = []
     }
 
     static let interval = Duration.seconds(1)

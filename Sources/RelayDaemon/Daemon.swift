@@ -90,7 +90,7 @@ struct Daemon {
         do {
             try api.start()
             try sources.start(
-                configuration.sourcePlan,
+                try configuration.sourcePlan(environment: environment),
                 callbacks: .init(
                     apply: { try control.take($0, from: $1) },
                     inForceChanged: {
@@ -206,6 +206,7 @@ struct Daemon {
             let new = try ActiveConfiguration(
                 configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
                 signings: signings, log: log)
+            let sources = try configuration.sourcePlan(environment: environment)
             // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
             let isNewIdentity = try identity.map { try parts.api.exchange(identity: $0) } ?? false
             do {
@@ -226,7 +227,7 @@ struct Daemon {
             adopt(configuration.log)
             parts.active.exchange(for: new)
             parts.fanOut.reroute(Array(new.routes.values))
-            parts.sources.reload(configuration.sourcePlan)
+            parts.sources.reload(sources)
             parts.maintenance.reload(keep: configuration.store.keep)
             parts.versionCache.refresh()
             let running = parts.configuration

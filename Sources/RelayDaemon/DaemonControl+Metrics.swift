@@ -14,10 +14,13 @@ import VersionSources
 extension DaemonControl {
     func writeMetrics(to text: inout MetricsText) {
         let census = census.census {
-            .init(store: try store.census(), open: try store.openCampaigns())
+            .init(store: try store.census(), open: try store.openCampaigns(), versions: try store.versions())
         }
         let work = fanOut.work
-        if let census { write(census, to: &text) }
+        if let census {
+            write(census, to: &text)
+            write(census.versions, to: &text)
+        }
         text.write(MetricCatalogue.watcherLook, work.lastLook.map(Self.seconds))
         writePushes(work, to: &text)
         writeConnections(to: &text)
@@ -37,6 +40,23 @@ extension DaemonControl {
 
     private static func sorted<Value>(_ values: [AppKey: Value]) -> [(key: AppKey, value: Value)] {
         values.sorted { ($0.key.app, $0.key.platform.rawValue) < ($1.key.app, $1.key.platform.rawValue) }
+    }
+
+    // MARK: Versions
+
+    private func write(_ versions: [VersionRecord], to text: inout MetricsText) {
+        text.write(
+            MetricCatalogue.versionInfo,
+            versions.map { record in
+                let shown = [record.required, record.inForce.required, record.inForce.latest].map { $0?.text ?? "" }
+                return (Self.labels(record.app) + shown, 1)
+            })
+        let waiting = versions.filter { record in
+            record.required.map { !record.inForce.holds($0, onlyFor: record.telephones) } ?? false
+        }
+        text.write(
+            MetricCatalogue.requirementWaiting,
+            waiting.map { (Self.labels($0.app), Self.seconds($0.updatedAt)) })
     }
 
     // MARK: Campaigns

@@ -32,9 +32,16 @@ package enum MetricCatalogue {
         .gauge, "upgrade_relay_watcher_last_look_timestamp_seconds",
         "When the store's required versions were last compared with its campaigns.")
 
+    package static let versionInfo = Metric(
+        .gauge, "upgrade_relay_version_info", ["app", "platform", "required", "in_force", "announced"],
+        "Always 1: which version is required, which requirement is in force, and which version users are told of.")
+    package static let requirementWaiting = Metric(
+        .gauge, "upgrade_relay_requirement_waiting_since_timestamp_seconds", ["app", "platform"],
+        "When the requirement was asked for that is not in force yet; absent while none waits.")
+
     static let campaigns = [
         campaignsByState, devices, pending, retriesWaiting, oldestCampaign, credentialSuspended, pushesCancelled,
-        watcherLook,
+        watcherLook, versionInfo, requirementWaiting,
     ]
 
     // MARK: Pushes

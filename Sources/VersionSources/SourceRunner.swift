@@ -171,9 +171,18 @@ package final class SourceRunner: VersionLookup {
     private func adopt(_ plan: Plan) {
         status.write { state in
             state.lookups = [:]
+            let oldTracks = state.tracks
+            state.tracks = [:]
             state.gates = [:]
             for source in plan.sources {
                 if case .appStore(let store) = source.kind { state.lookups[source.app] = store }
+                if case .googlePlay(let play) = source.kind {
+                    state.tracks[source.app] = play.releasesAddress
+                    // Another track's releases say nothing of this one's.
+                    if oldTracks[source.app].map({ $0 != play.releasesAddress }) ?? false {
+                        state.evidence[source.app]?[.googlePlay] = nil
+                    }
+                }
                 guard let store = source.kind.store else { continue }
                 let rules = plan.rules[source.app] ?? AvailabilityGate.Rules()
                 state.gates[source.app, default: .init(kinds: [], rules: rules)].kinds.insert(store)

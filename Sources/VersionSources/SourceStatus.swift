@@ -15,6 +15,8 @@ final class SourceStatus: Sendable {
         /// The apps whose versions wait for a store.
         var gates: [AppKey: Gate] = [:]
         var lookups: [AppKey: AppStoreSource] = [:]
+        /// The tracks of Google Play that are asked, by their addresses.
+        var tracks: [AppKey: String] = [:]
         /// By server: the store counts questions by the address they come from.
         var paces: [String: LookupPace] = [:]
         /// By part, for those that are watched.

@@ -9,11 +9,13 @@ package struct VersionSource: Hashable, Sendable {
         /// The absolute path of a LaunchGate file.
         case launchGateFile(path: String)
         case launchGateURL(LaunchGateURLSource)
+        case googlePlay(GooglePlaySource)
 
         /// The store that it asks, whose versions wait until it offers them; nil where it is none.
         package var store: StoreKind? {
             switch self {
             case .appStore: .appStore
+            case .googlePlay: .googlePlay
             case .launchGateFile, .launchGateURL: nil
             }
         }

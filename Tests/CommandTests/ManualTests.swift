@@ -55,7 +55,7 @@ import WireFormat
 
     /// The sample with everything that it shows as a comment.
     private static func uncommented(_ text: String) -> String {
-        let setting = #/^\s*//\s+((?:[a-zA-Z]+:\s.*|\{ (?:appStore|launchGate): .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
+        let setting = #/^\s*//\s+((?:[a-zA-Z]+:\s.*|\{ (?:appStore|launchGate|googlePlay): .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.wholeMatch(of: setting).map { String($0.output.1) } ?? String(line)
         }.joined(separator: "\n")

@@ -54,17 +54,32 @@ import UpgradeRules
     @Test func whatAWaitingCampaignSaysIsExplained() throws {
         let told = try Self.names("Campaign reasons", column: 1)
         let required = try Version("2.0.0")
-        let gate = AvailabilityGate(required, rules: .init(hold: .seconds(3600)))
+        let rules = AvailabilityGate.Rules(hold: .seconds(3600), minimumFraction: 0.5)
         let now = Timestamp(seconds: 1_800_000_000)
-        func evidence(_ version: Version?, ago: Duration) -> StoreEvidence {
+        func lookup(_ version: Version?, ago: Duration) -> StoreEvidence {
             .appStore(LookupEvidence(askedAt: now, version: version, releasedAt: now - ago, firstShownAt: now - ago))
         }
-        let cases = [
-            nil, evidence(nil, ago: .zero), evidence(required, ago: .seconds(60)),
-            evidence(required, ago: .seconds(7200)),
-        ]
-        for evidence in cases {
-            let reason = gate.verdict(of: .appStore, evidence, at: now) { "\($0.seconds)" }.reason
+        func connect(_ state: String, _ phase: AppStoreConnectEvidence.Phase? = nil) -> StoreEvidence {
+            .appStoreConnect(
+                .init(askedAt: now, releases: [.init(version: required, state: state, phase: phase)]))
+        }
+        func play(_ status: GooglePlayEvidence.Status, _ fraction: Double, _ version: Version?) -> StoreEvidence {
+            .googlePlay(
+                .init(
+                    askedAt: now, track: "production",
+                    releases: [.init(build: 200, version: version, status: status, fraction: fraction)]))
+        }
+        let cases: [(StoreKind, StoreEvidence?)] =
+            StoreKind.allCases.map { ($0, nil) }
+            + [
+                lookup(nil, ago: .zero), lookup(required, ago: .seconds(60)), lookup(required, ago: .seconds(7200)),
+                connect("IN_REVIEW"), connect("READY_FOR_DISTRIBUTION", .paused), connect("READY_FOR_DISTRIBUTION"),
+                play(.draft, 0, required), play(.inProgress, 0.1, required), play(.inProgress, 0.1, nil),
+                play(.halted, 0.1, required), play(.completed, 1, required),
+            ].map { ($0.kind, $0) }
+        for (kind, evidence) in cases {
+            let reason = AvailabilityGate(required, rules: rules)
+                .verdict(of: kind, evidence, at: now) { "\($0.seconds)" }.reason
             let isTold = told.contains { pattern in
                 var rest = reason[...]
                 for part in pattern.split(separator: "…") {

@@ -210,8 +210,9 @@ extension ConfigurationManual {
             that time.
 
         # sources
-            Sources that are watched for new versions; iOS only. Each entry is { *appStore*: { ... } }, of which an
-            app has one at most, or { *launchGate*: { ... } }.
+            Sources that are watched for new versions. For iOS each entry is { *appStore*: { ... } }, of which an app
+            has one at most, or { *launchGate*: { ... } }; for Android it is { *googlePlay*: { ... } }, of which an
+            app has one at most.
         apps.APP.PLATFORM.sources
             Sources that are watched for new versions. None by default.
         apps.APP.PLATFORM.sources[].appStore.id
@@ -235,5 +236,29 @@ extension ConfigurationManual {
             host are refused.
         apps.APP.PLATFORM.sources[].launchGate.every
             How often to ask the *url*.
+        apps.APP.PLATFORM.sources[].googlePlay.packageName
+            The app's id in Google Play. By default the app's name.
+        apps.APP.PLATFORM.sources[].googlePlay.track
+            The track that users get the app from. What it offers to everybody raises the latest version and its
+            version code, never the required ones by itself; and a campaign waits until the track offers a release
+            that meets the requirement: by its version code where the requirement came with one (--required-build),
+            else by the version in its name.
+        apps.APP.PLATFORM.sources[].googlePlay.key
+            The JSON file of a key of a service account that nothing else uses: opening an edit, which is how Google
+            tells how far a rollout is, ends the other open edits of the same account.
+        apps.APP.PLATFORM.sources[].googlePlay.versionPattern
+            A regular expression for a release's name, with one capture group for the version. The name of one that
+            does not match holds none.
+        apps.APP.PLATFORM.sources[].googlePlay.minimumFraction
+            The share of users that a staged rollout must have reached before a release counts as offered. 1 is all of
+            them: nobody can tell from outside who is in a rollout, and the others cannot get the version.
+        apps.APP.PLATFORM.sources[].googlePlay.every
+            How often to ask; from one second with a *server* of your own. While a requirement depends on a staged
+            rollout, its fraction is read at every third time.
+        apps.APP.PLATFORM.sources[].googlePlay.server
+            A server to ask instead of Google's, for tests: https, or http for this machine. Tokens come from the
+            token_uri of the key's file.
+        apps.APP.PLATFORM.sources[].googlePlay.trustedCertificates
+            A PEM file of certificates to trust instead of the system's.
         """
 }

@@ -82,7 +82,7 @@ enum ConfigurationManual {
                 pace: { ratePerSecond: 1, rampUp: {} },
                 sources: [{ appStore: { id: 1 } }, { launchGate: { url: "https://example.com" } }],
               },
-              android: {},
+              android: { sources: [{ googlePlay: { key: { file: "/k" } } }] },
             },
           },
         }

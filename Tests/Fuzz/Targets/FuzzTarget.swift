@@ -18,7 +18,7 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
 
     static let all: [FuzzTarget] = [
         .version, .telephone, .payload, .json, .bumpBody, .releaseEvent, .webhookSignature, .deviceImport, .launchGate,
-        .storeLookup, .pushAnswer, .providerToken, .configuration, .http, .request, .wireTime, .shownText,
+        .storeLookup, .google, .pushAnswer, .providerToken, .configuration, .http, .request, .wireTime, .shownText,
     ]
 }
 
