@@ -27,7 +27,7 @@ import Testing
             "serve", "demo", "check-config", "simulate-apns", "version set", "version show", "version release",
             "devices import",
             "devices export", "devices show", "devices remove", "campaigns list", "campaigns show", "campaigns watch",
-            "campaigns adoption", "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel",
+            "campaigns adoption", "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel", "campaigns retry",
             "deliveries", "plan",
             "tokens create",
             "tokens list",

@@ -94,6 +94,18 @@ final class ControlDouble: RelayControl {
         return record
     }
 
+    func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus {
+        guard let campaign = try store.campaign(id: id) else {
+            throw ControlError(.noSuchCampaign, context: "there is no such campaign")
+        }
+        let draft = RoundDraft(.retry(states), timeToLive: .seconds(604_800))
+        let answer = try store.reopen(campaign.key, for: draft, at: Bench.now)
+        guard answer == .opened, let campaign = try store.campaign(id: id) else {
+            throw ControlError(.wrongState, context: "the campaign cannot be retried", hint: "\(answer)")
+        }
+        return status(campaign)
+    }
+
     func faults() -> [ReadinessFault] {
         faultLooks.withLock { $0 += 1 }
         return faultsNow.withLock { $0 }
