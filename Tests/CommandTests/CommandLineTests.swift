@@ -26,7 +26,8 @@ import Testing
         let names = [
             "serve", "demo", "check-config", "simulate-apns", "version set", "version show", "devices import",
             "devices export", "devices show", "devices remove", "campaigns list", "campaigns show", "campaigns watch",
-            "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel", "campaigns retry", "deliveries", "plan",
+            "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel", "campaigns retry",
+            "deliveries", "plan",
             "tokens create",
             "tokens list",
             "tokens revoke", "log level", "store status", "store backup", "store check", "store prune", "notifications",
