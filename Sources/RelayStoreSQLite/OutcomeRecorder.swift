@@ -339,7 +339,7 @@ struct OutcomeRecorder {
         ) {
             ShardRow(
                 number: number, remaining: $0.integer(0), isDone: $0.integer(1) != 0,
-                rest: DeliveryState(rawValue: UInt8(truncatingIfNeeded: $0.integer(2))).flatMap { $0 == .pending ? nil : $0 },
+                rest: $0.isNull(2) ? nil : DeliveryState(rawValue: UInt8(truncatingIfNeeded: $0.integer(2))),
                 packs: $0.integer(3) != 0)
         }
         guard let shard else { throw SQLiteFailure.missing("shard \(number) of campaign \(campaign.row)") }

@@ -312,7 +312,9 @@ private struct RoundStep {
                 isUnplanned
                 ? "DELETE FROM shard WHERE campaign_id = ? AND done = 1 AND rest = ?"
                 : "UPDATE shard SET done = 0, rest = NULL WHERE campaign_id = ? AND done = 1 AND rest = ?"
-            guard try connection.run(shards, .integer(campaign.row), .integer(Int(state.rawValue))) > 0 else { continue }
+            guard try connection.run(shards, .integer(campaign.row), .integer(Int(state.rawValue))) > 0 else {
+                continue
+            }
             opened = (opened ?? 0) + left
             try connection.run(
                 "UPDATE campaign SET \(column) = \(column) - ?1, planned_at = iif(?2, NULL, planned_at) WHERE id = ?3",

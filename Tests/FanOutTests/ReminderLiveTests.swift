@@ -28,10 +28,10 @@ import UpgradeRules
     }
 
     private func upgrade(_ bench: LiveBench, _ numbers: some Collection<Int>, to version: String = "2.0") throws {
+        let version = try Version(version)
         try bench.store.sawVersions(
-            numbers.map {
-                Sighting(app: LiveBench.app, token: LiveBench.token($0), version: try! Version(version))
-            }, at: bench.clock.now)
+            numbers.map { Sighting(app: LiveBench.app, token: LiveBench.token($0), version: version) },
+            at: bench.clock.now)
     }
 
     /// Time goes by, for the push service too, which looks at the age of tokens.
@@ -69,7 +69,8 @@ import UpgradeRules
         try bench.remove(1_501)
         try bench.register(1_502...1_502, telephone: { _ in nil })
         try pass(bench, Self.day * 3 - .seconds(1))
-        #expect(try bench.until(deadline: .milliseconds(700)) { try !bench.campaign().rounds.isEmpty } == false, "too early")
+        let isEarly = try bench.until(deadline: .milliseconds(700)) { try !bench.campaign().rounds.isEmpty }
+        #expect(!isEarly)
         try pass(bench, .seconds(1))
         let reminded = try wait(bench, rounds: 1)
         let round = try #require(reminded.rounds.first)
@@ -131,7 +132,8 @@ import UpgradeRules
         try pass(bench, Self.day)
         try #require(bench.production.wait(forRequests: sent + 5, deadline: .seconds(60)))
         let key = try bench.campaign().key
-        let isPaused = try bench.store.moveCampaign(key, from: [.running], to: .paused, reason: nil, at: bench.clock.now)
+        let isPaused = try bench.store.moveCampaign(
+            key, from: [.running], to: .paused, reason: nil, at: bench.clock.now)
         #expect(isPaused)
         bench.fanOut?.poke()
         let paused = try bench.wait(for: .paused)
@@ -156,7 +158,8 @@ import UpgradeRules
         #expect(try bench.store.reopen(first.key, for: draft, at: bench.clock.now) == .opened)
         let step = try bench.store.gather(first.key, atMost: 9_999, at: bench.clock.now) { row, _ in row.id % 2 == 0 }
         #expect(step.progress == .more)
-        let gathered = try bench.store.gather(first.key, atMost: 9_999, at: bench.clock.now) { row, _ in row.id % 2 == 0 }
+        let gathered = try bench.store.gather(first.key, atMost: 9_999, at: bench.clock.now) { row, _ in row.id % 2 == 0
+        }
         let during = try bench.campaign()
         #expect(gathered.devices > 10 && during.counts.retrying == gathered.devices && during.counts.addsUp)
         #expect(during.counts.accepted == 2_000 - gathered.devices && during.isGathering)

@@ -166,10 +166,12 @@ extension ConformanceCase {
             try same(after.rounds, [])
             try same(try subject.store.campaignInForce(of: subject.app)?.key, third.key)
             try same(try subject.store.campaignInForce(of: AppKey(app: "other", platform: .ios)), nil)
-            _ = try subject.store.prune(before: subject.now + .seconds(9), at: subject.now + .seconds(9)) { _ in true }
+            let late = subject.now + .seconds(9)
+            _ = try subject.store.prune(before: late, at: late) { _ in true }
             try same(try subject.remind(third), .pruned)
         },
-        ConformanceCase("a reminder goes to those of the accepted who are wanted, first rows, then batches") { subject in
+        ConformanceCase("a reminder goes to those of the accepted who are wanted, first rows, then batches") {
+            subject in
             try subject.registerDevices(3000)
             let campaign = try subject.announce()
             // Every tenth was accepted at the second attempt and has a row.
