@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayEngine
 import RelayStore
+import Synchronization
 import Telemetry
 import Testing
 import UpgradeRules
