@@ -23,6 +23,7 @@ extension CommandTree {
         .campaignsResume,
         .campaignsRelease,
         .campaignsCancel,
+        .campaignsRetry,
         .deliveries,
         .tokensCreate,
         .tokensList,

@@ -40,6 +40,8 @@ package struct PushConfiguration: Sendable, Equatable {
     package var timeToLive = Duration.seconds(7 * 86_400)
     /// A sound's name in the app's bundle, or "default". Default none.
     package var sound: String?
+    /// When those who are still behind get the push again, after a campaign's start. Default never.
+    package var reminders = ReminderSchedule([])
 }
 
 /// How to speak with APNs for one app.

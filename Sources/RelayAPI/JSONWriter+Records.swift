@@ -102,6 +102,20 @@ extension JSONWriter {
             if let limit = status.rateLimit { writer.decimal(limit, places: 2) } else { writer.null() }
             writer.name(.wave)
             writer.wave(of: record.waves, nextAt: status.nextWaveAt)
+            writer.name(.rounds)
+            writer.array(record.rounds) { $0.round($1) }
+            writer.member(.nextReminderAt, status.nextReminderAt)
+        }
+    }
+
+    /// How often the campaign was opened again, and for whom.
+    private mutating func round(_ round: CampaignRound) {
+        object { writer in
+            writer.member(.type, round.kind.rawValue)
+            writer.member(.states, strings: round.states.map(\.name))
+            writer.member(.dueAt, round.dueAt)
+            writer.member(.begunAt, round.begunAt)
+            writer.member(.devices, round.devices)
         }
     }
 

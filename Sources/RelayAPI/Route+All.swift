@@ -119,6 +119,9 @@ extension Route {
             moving("resume") { try $0.resume(campaign: $1, by: $2) },
             moving("cancel") { try $0.cancel(campaign: $1, by: $2) },
             moving("release") { try $0.release(campaign: $1, by: $2) },
+            Route(
+                "POST", "/v1/campaigns/{id}/retry", .scope(.campaigns), .work(.writes), isNoteworthy: true,
+                .body { api, call, body in try api.retryCampaign(call.path.name, body: body, call.caller) }),
         ]
 
     private static func moving(

@@ -212,6 +212,7 @@ final class DaemonControl: RelayControl {
             waitingUntil: waitingUntil)
         status.rateLimit = record.state == .running ? figures.rateLimit : nil
         status.nextWaveAt = nextWaveAt
+        status.nextReminderAt = nextReminder(of: record, at: now)
         return status
     }
 

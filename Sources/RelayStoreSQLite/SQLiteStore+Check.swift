@@ -201,14 +201,16 @@ private struct StoreExamination {
     private mutating func campaigns() throws {
         let campaigns = try connection.all(
             """
-            SELECT id, public_id, state, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded,
-                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1)
+            SELECT id, public_id, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded,
+                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest = 6),
+                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest = 8),
+                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest IS NULL)
             FROM campaign AS c WHERE pruned_at IS NULL ORDER BY id
             """
         ) { row in
             (
-                row: row.integer(0), id: row.text(1), state: CampaignState(rawValue: row.text(2)),
-                counts: (3...9).map { row.integer($0) }, upgraded: row.integer(10), left: row.integer(11)
+                row: row.integer(0), id: row.text(1), counts: (2...8).map { row.integer($0) }, upgraded: row.integer(9),
+                expired: row.integer(10), cancelled: row.integer(11), left: row.integer(12)
             )
         }
         let states: [DeliveryState] = [
@@ -235,9 +237,9 @@ private struct StoreExamination {
             rows[.accepted, default: 0] += packed?.accepted ?? 0
             rows[.filtered, default: 0] += packed?.filtered ?? 0
             upgraded += packed?.upgraded ?? 0
-            if let state = campaign.state, state.isFinal {
-                rows[state == .completed ? .expired : .cancelled, default: 0] += campaign.left
-            } else if campaign.left != 0 {
+            rows[.expired, default: 0] += campaign.expired
+            rows[.cancelled, default: 0] += campaign.cancelled
+            if campaign.left != 0 {
                 note("campaign \(campaign.id): \(campaign.left) devices remain in shards that are done")
             }
             for (state, count) in zip(states, campaign.counts) where count != rows[state, default: 0] {

@@ -136,6 +136,11 @@ package final class SourceRunner: VersionLookup {
             of: gate.deciding, evidence?[gate.deciding], at: clock(), write: \.internetTime)
     }
 
+    /// Takes note of what a store was seen to offer.
+    package func note(_ evidence: StoreEvidence, of app: AppKey) {
+        status.note(evidence, of: app)
+    }
+
     // MARK: VersionLookup
 
     package func current(of app: AppKey) throws -> StoreListing? {

@@ -28,6 +28,7 @@ import Testing
             "devices import",
             "devices export", "devices show", "devices remove", "campaigns list", "campaigns show", "campaigns watch",
             "campaigns adoption", "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel",
+            "campaigns retry",
             "deliveries", "plan",
             "tokens create",
             "tokens list",

@@ -107,6 +107,8 @@ import WireFormat
         #expect(same.pace.waveRules?.failedShare == 0.05)
         #expect(same.pace.waveRules?.pause == .seconds(600) && same.pace.waveRules?.needsApproval == false)
         same.pace = PaceConfiguration()
+        #expect(same.push.reminders.times.count == 2)
+        same.push.reminders = ReminderSchedule([])
         #expect(same == app)
     }
 

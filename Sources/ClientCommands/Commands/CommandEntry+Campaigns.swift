@@ -82,6 +82,31 @@ extension CommandEntry {
         "release", "Lets a waiting campaign, or the next wave of a running one, begin now")
     static let campaignsCancel = campaigns("cancel", "Ends a campaign; what was not sent yet is never sent")
 
+    static let campaignsRetry = request(
+        ["campaigns", "retry"], "Sends what was rejected, cancelled or expired again",
+        discussion: """
+            Opens a campaign again that was cancelled or is completed, under the same id, with the same push ids and with the \
+            whole time to live. Devices that have upgraded since, or were removed, get nothing. A superseded campaign is not \
+            sent again: that of the newer requirement reaches the same devices.
+            """,
+        positionals: [CampaignText.positional],
+        options: [
+            .value("state", "STATES", "only devices in these states, separated by commas (\(retriedStates.shown))")
+        ],
+        examples: [
+            "upgrade-relay campaigns retry 1f0c2ab93d44",
+            "upgrade-relay campaigns retry 1f0c2ab93d44 --state rejected,expired",
+        ],
+        request: { arguments in
+            let states = try retriedStates.list(arguments)
+            return APIRequest(
+                "POST", ["v1", "campaigns", try arguments.require("ID"), "retry"],
+                json: states.map { ["states": .array($0.map { .string($0) })] })
+        },
+        text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
+
+    private static let retriedStates = NamedChoice("state", CampaignRound.retried.map(\.name))
+
     /// What moves a campaign from one state to another, named as the API names it; says in which state it is now.
     private static func campaigns(_ verb: String, _ purpose: String) -> CommandEntry {
         request(

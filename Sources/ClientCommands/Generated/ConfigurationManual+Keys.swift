@@ -168,6 +168,10 @@ extension ConfigurationManual {
             that is off.
         apps.APP.PLATFORM.push.sound
             The name of a sound in the app's bundle, or "default". None by default.
+        apps.APP.PLATFORM.push.remind
+            When those who are still behind get the same push again, with the same apns-id: up to five durations from
+            the campaign's start, ascending, each at least 1h. Only while the version is the required one. Off by
+            default.
         apps.APP.PLATFORM.pace.ratePerSecond
             Pushes per second at most, retries included, evenly spread. No second ever has more than this number plus
             a tenth of it plus one push. By default there is no limit. A reload applies it at once.

@@ -40,9 +40,15 @@ extension SourceLoop {
     mutating func hasten(_ app: AppKey) {
         let now = runner.clock()
         for index in watched.indices where watched[index].source.app == app {
-            guard case .appStoreConnect(let source, var machine) = watched[index].kind else { continue }
-            machine.hasten(at: now)
-            watched[index].kind = .appStoreConnect(source, machine)
+            switch watched[index].kind {
+            case .appStoreConnect(let source, var machine):
+                machine.hasten(at: now)
+                watched[index].kind = .appStoreConnect(source, machine)
+            case .googlePlay(let source, var machine):
+                machine.hasten(at: now)
+                watched[index].kind = .googlePlay(source, machine)
+            default: break
+            }
         }
     }
 
