@@ -257,7 +257,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "upgrade-relay", "ClientCommands", "Configuration", "Terminal", "CommandTranscript", "WireFormat",
+                "upgrade-relay", "ClientCommands", "Configuration", "RelayAPI", "Terminal", "CommandTranscript",
+                "WireFormat",
                 "RelayEngine",
             ]),
         tests(

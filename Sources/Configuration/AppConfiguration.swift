@@ -42,6 +42,8 @@ package struct PushConfiguration: Sendable, Equatable {
     package var timeToLive = Duration.seconds(7 * 86_400)
     /// A sound's name in the app's bundle, or "default". Default none.
     package var sound: String?
+    /// When those who are still behind get the push again, after a campaign's start. Default never.
+    package var reminders = ReminderSchedule([])
 }
 
 /// How to speak with APNs for one app.
@@ -80,6 +82,9 @@ extension AppConfiguration {
         case .googlePlay(var source):
             source.account = try sourceKeys[.googlePlay].map { try Self.account($0, environment) }
             return .googlePlay(source)
+        case .appStoreConnect(var source):
+            source.key.pem = try sourceKeys[.appStoreConnect].map { try $0.read(environment: environment) } ?? []
+            return .appStoreConnect(source)
         default: return kind
         }
     }

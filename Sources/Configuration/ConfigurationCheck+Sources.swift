@@ -12,6 +12,9 @@ extension ConfigurationCheck {
             if case .googlePlay(let source) = kind {
                 checkGooglePlay(source, "\(field).googlePlay", of: app, &report)
             }
+            if case .appStoreConnect(let source) = kind {
+                checkAppStoreConnect(source, "\(field).appStoreConnect", of: app, &report)
+            }
         }
     }
 }

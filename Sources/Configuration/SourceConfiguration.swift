@@ -24,14 +24,16 @@ extension RelayConfiguration {
         for (value, path) in list {
             guard let source = reader.reader(of: value, at: path) else { continue }
             let appStore = source.optionalObject("appStore")
+            let connect = source.optionalObject("appStoreConnect")
             let launchGate = source.optionalObject("launchGate")
             let googlePlay = source.optionalObject("googlePlay")
-            let given = ["appStore", "launchGate", "googlePlay"].filter { source.raw($0) != nil }
+            let given = ["appStore", "appStoreConnect", "launchGate", "googlePlay"].filter { source.raw($0) != nil }
             source.finish()
             if given.count != 1 {
                 let right =
                     app.key.platform == .android
-                    ? "{ googlePlay: { … } }" : "{ appStore: { … } } or { launchGate: { … } }"
+                    ? "{ googlePlay: { … } }"
+                    : "{ appStore: { … } }, { appStoreConnect: { … } } or { launchGate: { … } }"
                 reader.fault(at: path, "\(given.isEmpty ? "names no source" : "names two"); \(right)")
             }
             let platform = app.key.platform
@@ -44,6 +46,13 @@ extension RelayConfiguration {
                     reader.fault(at: path, "is a second App Store source; an app has one")
                 }
                 app.sources.append(.appStore(store))
+            }
+            if let connect, let (store, key) = readAppStoreConnect(connect) {
+                if app.sources.contains(where: { $0.store == .appStoreConnect }) {
+                    reader.fault(at: path, "is a second App Store Connect source; an app has one")
+                }
+                app.sources.append(.appStoreConnect(store))
+                app.sourceKeys[.appStoreConnect] = key
             }
             if let launchGate, let kind = readLaunchGate(launchGate) { app.sources.append(kind) }
             if let googlePlay { addGooglePlay(googlePlay, at: path, reader, into: &app) }

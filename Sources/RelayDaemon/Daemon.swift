@@ -163,6 +163,7 @@ struct Daemon {
         settings.server.controlSocketGroup = configuration.listen.controlSocketGroup?.id
         settings.server.identity = identity
         settings.checkTrust = configuration.listen.checkTrust
+        settings.enforce = { active.current.enforce }
         return settings
     }
 
@@ -234,8 +235,9 @@ struct Daemon {
             if configuration.store.sqlitePath != running.store.sqlitePath
                 || configuration.listen.needsRestart(from: running.listen)
                 || configuration.fanOut != running.fanOut
+                || configuration.enforce.headers != running.enforce.headers
             {
-                log(.warning, "reloaded; what changed in store, listen or fanOut needs a restart")
+                log(.warning, "reloaded; what changed in store, listen, fanOut or enforce.headers needs a restart")
             } else {
                 log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
             }

@@ -39,6 +39,7 @@ extension DaemonControl {
             waitingUntil: waitingUntil)
         status.rateLimit = record.state == .running ? figures.rateLimit : nil
         status.nextWaveAt = nextWaveAt
+        status.nextReminderAt = nextReminder(of: record, at: now)
         return status
     }
 

@@ -29,6 +29,8 @@ extension DaemonControl {
         fanOut.poke()
         if case .applied(let outcome, _) = applied { warn(outcome.record) }
         sources.poke()
+        // What came from a store was asked just now.
+        if StoreKind(rawValue: source) == nil { sources.askNow(bump.app) }
         return applied
     }
 

@@ -177,6 +177,7 @@ enum InForceTable {
         var limits = Limits(record)
         for (place, row) in rows.enumerated() {
             let past = try VersionTable.record(row.record, connection)
+            waiting.forgetBuilds(asOf: past)
             // Below an entry that took a version back, what is newer than that entry was withdrawn.
             defer { if row.source == VersionChange.withdrawal { limits.lower(to: past) } }
             if let required = past.required, limits.required.map({ required <= $0 }) ?? false,

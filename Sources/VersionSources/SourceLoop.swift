@@ -13,6 +13,7 @@ struct SourceLoop {
     struct Watched {
         enum Kind {
             case appStore(AppStoreSource, LookupMachine)
+            case appStoreConnect(AppStoreConnectSource, AppStoreConnectMachine)
             case file(path: String, FileWatchMachine)
             case url(LaunchGateURLSource, PollSchedule, SourceClient.Validators)
             case googlePlay(GooglePlaySource, GooglePlayMachine)
@@ -29,7 +30,9 @@ struct SourceLoop {
     let runner: SourceRunner
     let callbacks: SourceRunner.Callbacks
     private let directories = DirectoryWatch()
-    private var watched: [Watched] = []
+    var watched: [Watched] = []
+    /// For apps with both sources of the App Store.
+    var crossChecks: [AppKey: StoreCrossCheck] = [:]
     private var gates = GateKeeper()
     var googleTokens = GoogleTokens()
 
@@ -47,6 +50,7 @@ struct SourceLoop {
                 case .stop: return
                 case .plan(let plan): adopt(plan)
                 case .poke: evidenceChanged()
+                case .ask(let app): hasten(app)
                 }
             }
             if directories.drain() { filesChanged() }
@@ -81,6 +85,8 @@ struct SourceLoop {
             let kind: Watched.Kind =
                 switch source.kind {
                 case .appStore(let store): .appStore(store, LookupMachine(source: store, start: now))
+                case .appStoreConnect(let store):
+                    .appStoreConnect(store, AppStoreConnectMachine(source: store, start: now))
                 case .launchGateFile(let path): .file(path: path, FileWatchMachine(start: now))
                 case .launchGateURL(let url):
                     .url(url, PollSchedule(every: url.every, start: now), SourceClient.Validators())
@@ -92,6 +98,7 @@ struct SourceLoop {
         for gone in old { runner.status.write { $0.faults[gone.part] = nil } }
         googleTokens.keep(plan.sources)
         beginCounting(watched)
+        adoptCrossChecks()
         watchDirectories()
         evidenceChanged()
     }
@@ -129,6 +136,10 @@ struct SourceLoop {
         case .appStore(let source, var machine):
             let next = ask(source, &machine, watched)
             watched.kind = .appStore(source, machine)
+            return next
+        case .appStoreConnect(let source, var machine):
+            let next = ask(source, &machine, watched)
+            watched.kind = .appStoreConnect(source, machine)
             return next
         case .file(let path, var machine):
             if machine.next <= runner.clock() {
@@ -168,6 +179,7 @@ struct SourceLoop {
             case .fault(let fault): report(fault, watched)
             case .notListed:
                 runner.status.note(nil, of: app, at: runner.clock())
+                crossCheck(app)
                 report(
                     SourceFault(
                         "the App Store lists no such app"
@@ -175,6 +187,7 @@ struct SourceLoop {
                     watched)
             case .listing(let listing):
                 runner.status.note(listing, of: app, at: runner.clock())
+                crossCheck(app)
                 do throws(SourceFault) {
                     try raiseLatest(listing.version, page: listing.trackViewURL, app, from: .appStore)
                     recovered(watched)

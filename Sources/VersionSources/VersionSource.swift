@@ -6,6 +6,7 @@ package import RelayStore
 package struct VersionSource: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case appStore(AppStoreSource)
+        case appStoreConnect(AppStoreConnectSource)
         /// The absolute path of a LaunchGate file.
         case launchGateFile(path: String)
         case launchGateURL(LaunchGateURLSource)
@@ -15,6 +16,7 @@ package struct VersionSource: Hashable, Sendable {
         package var store: StoreKind? {
             switch self {
             case .appStore: .appStore
+            case .appStoreConnect: .appStoreConnect
             case .googlePlay: .googlePlay
             case .launchGateFile, .launchGateURL: nil
             }

@@ -28,6 +28,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         + deliveries
         + tokens
         + inForce + withdrawing + gates + hostile + maintenance + outbox + waves + environments
+        + adoption + rounds
 }
 
 /// Where a driver broke a rule.

@@ -40,8 +40,12 @@ package struct GooglePlayMachine: Hashable, Sendable {
     /// How often the deletion of one edit is tried. It ends by itself, and with the next one that is opened.
     private static let discardLimit = 3
 
+    /// Between two polls at least, also where somebody asks for one: as long as `every` may be short.
+    private static let shortest = Duration.seconds(60)
+
     private let source: GooglePlaySource
     private var schedule: PollSchedule
+    private var polledAt: Timestamp?
     /// The list of this round, where an edit has to tell the rest.
     private var listed: [GooglePlaySummary]?
     /// The list that was good last.
@@ -70,6 +74,11 @@ package struct GooglePlayMachine: Hashable, Sendable {
         return .list
     }
 
+    /// Somebody said that something happened: the list is asked as early as Google allows.
+    package mutating func hasten(at now: Timestamp) {
+        schedule.hasten(to: max(now, polledAt.map { $0 + min(Self.shortest, source.every) } ?? now))
+    }
+
     /// An edit was to be deleted.
     package mutating func discarded(isGone: Bool) {
         discards += 1
@@ -82,6 +91,7 @@ package struct GooglePlayMachine: Hashable, Sendable {
     package mutating func listed(
         _ answer: Result<[GooglePlaySummary], SourceFault>, wanted: [Requirement], at now: Timestamp
     ) -> Conclusion? {
+        polledAt = now
         switch answer {
         case .failure(let fault): return failed(fault, at: now)
         case .success(let summaries):

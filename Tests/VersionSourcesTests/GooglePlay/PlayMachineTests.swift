@@ -172,6 +172,23 @@ struct PlayMachineTests {
         #expect(machine.next(at: now + Self.every) == .list)
     }
 
+    @Test("who knows that something happened is asked for at once, but not in a pause, and once a minute")
+    func hastened() throws {
+        var machine = Self.machine()
+        _ = machine.listed(.success([]), wanted: [], at: Self.start)
+        machine.hasten(at: Self.start + .seconds(10))
+        #expect(machine.next(at: Self.start + .seconds(10)) == .wait(until: Self.start + .seconds(60)))
+        #expect(machine.next(at: Self.start + .seconds(60)) == .list)
+        let now = Self.start + .seconds(200)
+        _ = machine.listed(.success([]), wanted: [], at: Self.start + .seconds(60))
+        machine.hasten(at: now)
+        #expect(machine.next(at: now) == .list)
+        _ = machine.listed(
+            .failure(SourceFault("HTTP 429", isThrottled: true, retryAfter: .seconds(3600))), wanted: [], at: now)
+        machine.hasten(at: now + .seconds(100))
+        #expect(machine.next(at: now + .seconds(100)) == .wait(until: now + .seconds(3600)))
+    }
+
     @Test("versions are read by the pattern of the source")
     func pattern() throws {
         let pattern = try TagPattern(#"^Release (\d+)$"#)
