@@ -107,7 +107,7 @@ extension RelayConfiguration {
         app.downloadSchemes = readSchemes(reader)
         let schemes = app.downloadSchemes
         app.downloadURL = reader.string("downloadUrl") {
-            DownloadURL.fault(in: $0, schemes: schemes).map { "is no download URL: \($0)" }
+            DownloadURL.fault(in: $0, schemes: schemes, repeats: false).map { "is no download URL: \($0)" }
         }
         app.forcePolicy = reader.choice(
             "forcePolicy", default: .manual, among: ForcePolicy.allCases.map { ($0.rawValue, $0) }, "a force policy"

@@ -21,7 +21,10 @@ package enum DownloadURL {
     }
 
     /// What is wrong with the text; nil when it is an absolute URL of https or of one of the schemes.
-    package static func fault(in text: String, schemes: [String] = []) -> String? {
+    ///
+    /// - Parameter repeats: whether it says what the text was; not where whoever reports it says that himself.
+    package static func fault(in text: String, schemes: [String] = [], repeats: Bool = true) -> String? {
+        let was = repeats ? "; it was \(JSONValue.string(text).sight)" : ""
         // By scalars: a combining mark would hide the colon or the slash that it follows.
         let scalars = text.unicodeScalars
         let need = "an absolute URL is needed, such as \"\(example)\""
@@ -31,13 +34,13 @@ package enum DownloadURL {
         // RFC 3986 section 2: a URI is written in visible ASCII; but phones take others too, so only what can never be
         // meant is refused.
         guard !scalars.contains(where: { $0 == " " || $0.properties.generalCategory == .control }) else {
-            return "\(need), without spaces; it was \(JSONValue.string(text).sight)"
+            return "\(need), without spaces\(was)"
         }
         // RFC 3986 section 3.1: scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
         guard let colon = scalars.firstIndex(of: ":"), let first = scalars.first, isLetter(first),
             scalars[..<colon].allSatisfy(isOfScheme)
         else {
-            return "\(need); it was \(JSONValue.string(text).sight)"
+            return "\(need)\(was)"
         }
         let rest = scalars[colon...].dropFirst()
         let scheme = text[..<colon].lowercased()
@@ -45,16 +48,16 @@ package enum DownloadURL {
             guard rest.starts(with: "//".unicodeScalars), let host = rest.dropFirst(2).first,
                 !"/?#:".unicodeScalars.contains(host)
             else {
-                return "\(need); it was \(JSONValue.string(text).sight), which names no host"
+                return repeats ? "\(need)\(was), which names no host" : "\(need), with a host"
             }
         }
         guard scheme == "https" || schemes.contains(where: { $0.lowercased() == scheme }) else {
             let allowed = (["https"] + schemes).joined(separator: " or ")
             let hint =
                 neverAllowed.contains(scheme) ? "" : "; downloadSchemes in the app's configuration can allow another"
-            return "its scheme must be \(allowed); it was \(JSONValue.string(text).sight)\(hint)"
+            return "its scheme must be \(allowed)\(was)\(hint)"
         }
-        return rest.isEmpty ? "\(need); it was \(JSONValue.string(text).sight)" : nil
+        return rest.isEmpty ? "\(need)\(was)" : nil
     }
 
     private static func isOfScheme(_ scalar: Unicode.Scalar) -> Bool {

@@ -24,10 +24,12 @@ import Testing
         _ words: [String], types: String?, _ answers: [String: (Int, String)]
     ) async -> (code: ExitCode, err: String, requests: [String]) {
         let transport = ScriptedTransport(answers)
-        let transcript = Transcript(typed: types.map { word in { word } })
+        let typed: (@Sendable () -> String?)? = types == nil ? nil : { @Sendable in types }
+        let transcript = Transcript(typed: typed)
         let code = await transcript.run(words, transport)
         let requests = transport.requests.map { request in
-            "\(request.method) \(request.path) \(request.body.map { String(decoding: $0, as: UTF8.self) } ?? "")"
+            let body = request.body.map { String(decoding: $0, as: UTF8.self) } ?? ""
+            return "\(request.method) \(request.path) \(body)"
         }
         return (code, transcript.err, requests)
     }

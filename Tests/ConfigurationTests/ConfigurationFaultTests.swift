@@ -142,11 +142,11 @@ import VersionSources
         ),
         (
             ios("downloadUrl: \"no url\""),
-            #"apps["com.example.app"].ios.downloadUrl: "no url" is no download URL: an absolute URL is needed, such as "https://apps.apple.com/app/id1173193999", without spaces; it was "no url""#
+            #"apps["com.example.app"].ios.downloadUrl: "no url" is no download URL: an absolute URL is needed, such as "https://apps.apple.com/app/id1173193999", without spaces"#
         ),
         (
             ios("downloadUrl: \"ftp://example.com/app\""),
-            #"apps["com.example.app"].ios.downloadUrl: "ftp://example.com/app" is no download URL: its scheme must be https; it was "ftp://example.com/app""#
+            #"apps["com.example.app"].ios.downloadUrl: "ftp://example.com/app" is no download URL: its scheme must be https"#
         ),
         (
             ios("downloadSchemes: [\"itms-apps\", \"javascript\"]"),
@@ -154,7 +154,7 @@ import VersionSources
         ),
         (
             ios("downloadSchemes: [\"itms-apps\"], downloadUrl: \"market://details?id=a\""),
-            #"apps["com.example.app"].ios.downloadUrl: "market://details?id=a" is no download URL: its scheme must be https or itms-apps; it was "market://details?id=a"; downloadSchemes in the app's configuration can allow another"#
+            #"apps["com.example.app"].ios.downloadUrl: "market://details?…" is no download URL: its scheme must be https or itms-apps; downloadSchemes in the app's configuration can allow another"#
         ),
         (
             "{ fanOut: { batch: 0 } }",

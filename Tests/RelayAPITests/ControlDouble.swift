@@ -72,7 +72,9 @@ final class ControlDouble: RelayControl {
     func plan(_ bump: VersionBump) throws -> PlanReport {
         let payload = UpgradePayload(type: "needUpgrade", alert: "Upgrade", downloadURL: "https://example.com/app")
         let survey = try store.survey(bump.app) { row, _ in row.telephone.isAbsent ? .noTelephone : nil }
-        return PlanReport(survey: survey, samplePayload: payload.render(userTelephone: "138"))
+        var report = PlanReport(survey: survey, samplePayload: payload.render(userTelephone: "138"))
+        report.required = try bump.required ?? store.version(of: bump.app)?.required ?? Version("1")
+        return report
     }
 
     func status(_ record: CampaignRecord) -> CampaignStatus {

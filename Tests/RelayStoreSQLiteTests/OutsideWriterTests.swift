@@ -180,7 +180,12 @@ struct OutsideWriterTests {
         #expect(try fixture.store.check { _ in true } == [])
         // A row that is made anew is held against the newest entry alone.
         try fixture.store.administer(
-            "INSERT OR REPLACE INTO version (app, platform, required) VALUES ('com.example.app', 'ios', '1.9.1')")
+            recursiveTriggers
+                ? "UPDATE version SET required = '1.9.1'"
+                : """
+                REPLACE INTO version (app, platform, required, latest)
+                    VALUES ('com.example.app', 'ios', '1.9.1', '1.9.1')
+                """)
         #expect(try fixture.store.version(of: fixture.app)?.required?.text == "1.9.1")
     }
 }

@@ -58,12 +58,12 @@ extension CommandEntry {
         let reason = run.arguments.value("reason").map { [JSONMember(name: "reason", value: .string($0))] } ?? []
         let reply = try await client.reply(
             to: APIRequest("POST", AppArguments.path(run.arguments, "withdraw"), json: .object(reason)))
-        let version = reply.json[.version] ?? .null
+        let after = reply.json[.version] ?? .null
         let campaign = reply.json[.campaign]?.shown(.id) ?? ""
         run.show(
             reply.text,
-            "\(name): \(reply.json.shown(.withdrawn)) is withdrawn; required \(version.shown(.required, or: "nothing")), "
-                + "in force \(version.shown(.inForce, or: "nothing"))\n"
+            "\(name): \(reply.json.shown(.withdrawn)) is withdrawn; required \(after.shown(.required, or: "nothing")), "
+                + "in force \(after.shown(.inForce, or: "nothing"))\n"
                 + (campaign.isEmpty ? "" : "campaign \(campaign) is \(reply.json[.campaign]?.shown(.state) ?? "")\n"))
         return .done
     }
