@@ -8,14 +8,22 @@ import WireFormat
 enum DeviceFields {
     /// The body of `PUT …/devices/{token}`: what is left out is null, for a PUT replaces.
     static func read(_ bytes: [UInt8], app: AppKey, token: String) throws(BodyError) -> DeviceRegistration {
-        var fields = try BodyFields(bytes)
-        let registration = read(&fields, app: app, token: token)
-        try fields.finish()
-        return registration
+        let change = try readChange(bytes, token: token)
+        return DeviceRegistration(
+            app: app, token: token, telephone: change.telephone.value, version: change.version.value,
+            environment: change.environment.value ?? .production)
     }
 
-    /// One line of an import, which names its token and may name its app and platform.
-    static func readLine(_ bytes: [UInt8], in range: Range<Int>, app: AppKey) throws(BodyError) -> DeviceRegistration {
+    /// The body of `PATCH …/devices/{token}`: what is left out stays as it is, what is null is forgotten.
+    static func readChange(_ bytes: [UInt8], token: String) throws(BodyError) -> DeviceChange {
+        var fields = try BodyFields(bytes)
+        let change = read(&fields, token: token)
+        try fields.finish()
+        return change
+    }
+
+    /// One line of an import, which names its token and may name its app and platform. What is left out stays as it is.
+    static func readLine(_ bytes: [UInt8], in range: Range<Int>, app: AppKey) throws(BodyError) -> DeviceChange {
         var fields = try BodyFields(bytes, in: range)
         if let name = fields.string("app", example: app.app), !name.utf8.elementsEqual(app.app.utf8) {
             fields.refuse("app", "must be \"\(app.app)\", as in the path; it was \(JSONValue.string(name).sight)")
@@ -31,9 +39,9 @@ enum DeviceFields {
             case .failure(let fault): fields.refuse("token", fault.reason)
             }
         }
-        let registration = read(&fields, app: app, token: token)
+        let change = read(&fields, token: token)
         try fields.finish()
-        return registration
+        return change
     }
 
     /// The same for a line that is written plainly and holds nothing but what is right: from bytes to bytes.
@@ -63,25 +71,32 @@ enum DeviceFields {
                 return false
             }
         }
+        var kept: RegistrationBatch.Kept = []
+        if !line.named.contains(.telephone) { kept.insert(.telephone) }
+        if !line.named.contains(.version) { kept.insert(.version) }
+        if !line.named.contains(.environment) { kept.insert(.environment) }
         batch.append(
-            from: bytes, token: token, telephone: line.telephone, version: line.version, environment: environment)
+            from: bytes, token: token, telephone: line.telephone, version: line.version, environment: environment,
+            kept: kept)
         return true
     }
 
-    private static func read(_ fields: inout BodyFields, app: AppKey, token: String) -> DeviceRegistration {
-        let telephone = fields.telephone("telephone")
-        let version = fields.version("version")
-        var environment = PushEnvironment.production
+    private static func read(_ fields: inout BodyFields, token: String) -> DeviceChange {
+        var change = DeviceChange(token: token)
+        if fields.names("telephone") { change.telephone = .set(nil) }
+        if fields.names("version") { change.version = .set(nil) }
+        if fields.names("environment") { change.environment = .set(nil) }
+        if let telephone = fields.telephone("telephone") { change.telephone = .set(telephone) }
+        if let version = fields.version("version") { change.version = .set(version) }
         if let name = fields.string("environment", example: "production") {
             if let known = PushEnvironment(name: name) {
-                environment = known
+                change.environment = .set(known)
             } else {
                 fields.refuse(
                     "environment", "\"production\" or \"sandbox\" is needed; it was \(JSONValue.string(name).sight)")
             }
         }
-        return DeviceRegistration(
-            app: app, token: token, telephone: telephone, version: version, environment: environment)
+        return change
     }
 
     // MARK: Tokens

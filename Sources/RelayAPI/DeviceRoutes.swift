@@ -28,6 +28,13 @@ extension API {
         }
     }
 
+    func changeDevice(_ app: AppKey, token: String, body: [UInt8]) throws -> Response {
+        try require(app)
+        let change = try DeviceFields.readChange(body, token: Self.checked(token, app))
+        guard let record = try store.change(change, of: app, at: now()) else { throw Self.noDevice(app) }
+        return .json { $0.device(record) }
+    }
+
     func removeDevice(_ app: AppKey, token: String) throws -> Response {
         try require(app)
         guard try store.removeDevice(app, token: Self.checked(token, app)) else { throw Self.noDevice(app) }

@@ -78,6 +78,9 @@ extension Route {
             "PUT", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
             .body { api, call, body in try api.registerDevice(call.app, token: call.path.name, body: body) }),
         Route(
+            "PATCH", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
+            .body { api, call, body in try api.changeDevice(call.app, token: call.path.name, body: body) }),
+        Route(
             "DELETE", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
             .head { api, call in try api.removeDevice(call.app, token: call.path.name) }),
     ]

@@ -85,7 +85,8 @@ package protocol DeviceRegistry: Sendable {
     @discardableResult
     func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts
 
-    /// Registers very many devices, in any order but that of two with the same token the later one counts.
+    /// Registers very many devices, in any order but that of two with the same token the later one counts. What a row keeps stays
+    /// as it is.
     ///
     /// Takes as many transactions as it needs so that nobody else who writes meanwhile waits for more than some ten
     /// milliseconds and a commit; takes few where nobody does.
@@ -94,6 +95,11 @@ package protocol DeviceRegistry: Sendable {
     ///   these are registered and no other.
     @discardableResult
     func register(_ batch: RegistrationBatch, at now: Timestamp, stored: (Int) -> Void) throws -> UpsertCounts
+
+    /// Registers a device that is known once more, with what is said of it; what is not named stays as it is.
+    ///
+    /// - Returns: the device as it is then; nil, and nothing is done, where it is unknown or removed.
+    func change(_ device: DeviceChange, of app: AppKey, at now: Timestamp) throws -> DeviceRecord?
 
     func device(_ app: AppKey, token: String) throws -> DeviceRecord?
 

@@ -31,10 +31,13 @@ struct Registrar {
             """)
         // Does not name an indexed column: SQLite would delete and insert the index's entry even for an equal value.
         refresh = try connection.prepared(
-            "UPDATE device SET version = ?, registered_at = ?, retired_at = NULL WHERE id = ?")
+            """
+            UPDATE device SET version = iif(?4, version, ?1), registered_at = ?2, retired_at = NULL WHERE id = ?3
+            """)
         replace = try connection.prepared(
             """
-            UPDATE device SET version = ?, registered_at = ?, retired_at = NULL, telephone = ?4, removed_at = NULL
+            UPDATE device SET version = iif(?4, version, ?1), registered_at = ?2, retired_at = NULL, telephone = ?5,
+                removed_at = NULL
             WHERE id = ?3
             """)
     }
@@ -84,16 +87,19 @@ struct Registrar {
         }
         let id = find.integer(0)
         let wasRemoved = !find.isNull(3)
-        let keepsUser = unsafe find.equals(1, row.telephone, of: bytes)
-        let keepsVersion = unsafe find.equals(2, row.version, of: bytes)
-        let keepsEnvironment = find.integer(4) == Int64(row.environment.rawValue)
+        let keepsUser = unsafe row.kept.contains(.telephone) || find.equals(1, row.telephone, of: bytes)
+        let keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
+        let keepsEnvironment =
+            row.kept.contains(.environment) || find.integer(4) == Int64(row.environment.rawValue)
         if !keepsUser, let former = find.optionalText(1) {
             try DeviceTable.remember(former, of: id, app, connection)
         }
         if !keepsVersion, let version = unsafe Self.version(row.version, of: bytes) {
             try upgrades.saw(version, after: find.version(2), device: id, app: app, connection)
         }
-        if wasRemoved {
+        if wasRemoved, keepsVersion {
+            seen.came(find.version(2), app: app)
+        } else if wasRemoved {
             unsafe seen.came(row.version, of: bytes, app: app)
         } else if !keepsVersion {
             seen.left(find.version(2), app: app)
@@ -103,7 +109,9 @@ struct Registrar {
         unsafe update.bind(1, row.version, of: bytes)
         update.bind(2, now.milliseconds)
         update.bind(3, id)
-        if update === replace { unsafe update.bind(4, row.telephone, of: bytes) }
+        update.bind(4, keepsVersion ? 1 : 0)
+        // A removed device has no telephone that could be kept.
+        if update === replace { unsafe update.bind(5, row.telephone, of: bytes) }
         try update.run()
         if !keepsEnvironment {
             try connection.run(DeviceTable.changeEnvironment, .environment(row.environment), .integer(id))

@@ -51,14 +51,20 @@ extension SQLiteStore {
         return counts
     }
 
-    package func device(_ app: AppKey, token: String) throws -> DeviceRecord? {
-        let token = DeviceTable.token(token, app.platform)
-        return try readOnce("looking for a device") { connection in
-            try connection.first(
-                DeviceTable.find, .text(app.app), .text(app.platform.rawValue), .text(token),
-                .integer(DeviceTable.hash(token)),
-                row: DeviceTable.record)
+    package func change(_ device: DeviceChange, of app: AppKey, at now: Timestamp) throws -> DeviceRecord? {
+        try write("changing a device") { connection in
+            guard try DeviceTable.device(app, token: device.token, connection) != nil else { return nil }
+            var batch = RegistrationBatch(app: app)
+            batch.append(device)
+            var registrar = try Registrar(connection, at: now)
+            _ = try registrar.register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
+            _ = try registrar.finish()
+            return try DeviceTable.device(app, token: device.token, connection)
         }
+    }
+
+    package func device(_ app: AppKey, token: String) throws -> DeviceRecord? {
+        try readOnce("looking for a device") { try DeviceTable.device(app, token: token, $0) }
     }
 
     package func removeDevice(_ app: AppKey, token: String) throws -> Bool {
@@ -139,6 +145,13 @@ package enum DeviceTable {
         WHERE d.token_hash = ?4 AND d.token = ?3 AND d.removed_at IS NULL AND a.id = d.app_id AND a.name = ?1
             AND a.platform = ?2
         """
+
+    /// The device with a token that is there.
+    static func device(_ app: AppKey, token: String, _ connection: SQLiteConnection) throws -> DeviceRecord? {
+        let token = self.token(token, app.platform)
+        return try connection.first(
+            find, .text(app.app), .text(app.platform.rawValue), .text(token), .integer(hash(token)), row: record)
+    }
 
     /// A page of devices behind an id, of every app.
     package static let page: SQL = """

@@ -100,6 +100,25 @@ import Testing
         #expect(refused.err.contains("line 2: token: "), "\(refused.err)")
     }
 
+    @Test func `An import leaves alone what its file does not mention, and forgets what is empty there`() async throws {
+        let tokens = try await daemon.register()
+        let path = "\(daemon.folder)/versions.csv"
+        let words = ["devices", "import", path, "--app", RealDaemon.app, "--platform", "ios"]
+        try Data("token,version\n\(tokens[0]),1.5.0\n\(tokens[1]),\n".utf8).write(to: URL(filePath: path))
+        #expect(await daemon.run(words).code == .done)
+        let first = fields(await daemon.run("devices show \(tokens[0])").out)
+        #expect(first["telephone"] == "13800138000")
+        #expect(first["version"] == "1.5.0")
+        let second = fields(await daemon.run("devices show \(tokens[1])").out)
+        #expect(second["version"] == "-")
+        #expect(second["environment"] == "sandbox")
+        try Data("token,telephone\n\(tokens[0]),\n".utf8).write(to: URL(filePath: path))
+        #expect(await daemon.run(words).code == .done)
+        let forgotten = fields(await daemon.run("devices show \(tokens[0])").out)
+        #expect(forgotten["telephone"] == "-")
+        #expect(forgotten["version"] == "1.5.0")
+    }
+
     @Test func `A campaign is listed, shown, moved and watched, with its deliveries and notifications`() async throws {
         let tokens = try await daemon.register()
         let id = try await daemon.announce()

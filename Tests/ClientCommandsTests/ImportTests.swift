@@ -88,7 +88,7 @@ import Testing
         let text = "platform,app,token,telephone,version\nios,a,ff,138,1.0\nios,a,fe,,\n"
         #expect(
             try items(text) == [
-                #"2 a ios {"token":"ff","telephone":"138","version":"1.0"}"#, #"3 a ios {"token":"fe"}"#,
+                #"2 a ios {"token":"ff","telephone":"138","version":"1.0"}"#, #"3 a ios {"token":"fe","telephone":null,"version":null}"#,
             ])
     }
 
@@ -147,7 +147,8 @@ import Testing
         let text = "token,telephone\n\"a\"\"b\\c\n\u{1}ü\",\n,1\n,\n"
         #expect(
             try items(text, app: "a", platform: "ios") == [
-                #"2 a ios {"token":"a\"b\\c\n\u0001ü"}"#, #"4 a ios {"telephone":"1"}"#, "5 a ios {}",
+                #"2 a ios {"token":"a\"b\\c\n\u0001ü","telephone":null}"#, #"4 a ios {"token":null,"telephone":"1"}"#,
+                #"5 a ios {"token":null,"telephone":null}"#,
             ])
     }
 

@@ -12,26 +12,30 @@ struct DeviceFieldsTests {
     /// What each way makes of a line; `plain` is nil where it leaves the line to the other.
     private func readings(
         _ text: String, _ platform: Platform
-    ) throws -> (plain: DeviceRegistration?, full: DeviceRegistration?) {
+    ) throws -> (plain: DeviceChange?, full: DeviceChange?) {
         let app = AppKey(app: "com.example.app", platform: platform)
         let bytes = Array(text.utf8)
         var batch = RegistrationBatch(app: app)
         let isPlain = DeviceFields.readPlain(bytes, in: 0..<bytes.count, into: &batch)
         #expect(batch.count == (isPlain ? 1 : 0))
         return (
-            isPlain ? try registration(batch, 0) : nil,
+            isPlain ? try change(batch, 0) : nil,
             try? DeviceFields.readLine(bytes, in: 0..<bytes.count, app: app)
         )
     }
 
-    private func registration(_ batch: RegistrationBatch, _ row: Int) throws -> DeviceRegistration {
+    private func change(_ batch: RegistrationBatch, _ row: Int) throws -> DeviceChange {
         let row = batch.rows[row]
         func text(_ slice: ByteSlice) -> String? {
             slice.isAbsent ? nil : String(decoding: batch.bytes[slice.range], as: UTF8.self)
         }
-        return DeviceRegistration(
-            app: batch.app, token: try #require(text(row.token)), telephone: text(row.telephone),
-            version: try text(row.version).map { try Version($0) }, environment: row.environment)
+        return DeviceChange(
+            token: try #require(text(row.token)),
+            telephone: row.kept.contains(.telephone) ? .keep : .set(text(row.telephone)),
+            version: row.kept.contains(.version) ? .keep : .set(try text(row.version).map { try Version($0) }),
+            // Forgotten and production are the same.
+            environment: row.kept.contains(.environment)
+                ? .keep : .set(row.environment == .production ? nil : row.environment))
     }
 
     @Test(
@@ -45,8 +49,14 @@ struct DeviceFieldsTests {
     func plain(line: String) throws {
         let (plain, full) = try readings(line, .ios)
         #expect(plain != nil)
-        #expect(plain == full)
-        #expect(plain?.version?.text == full?.version?.text)
+        #expect(plain == full.map(Self.withoutDefault))
+        #expect(plain?.version.value?.text == full?.version.value?.text)
+    }
+
+    private static func withoutDefault(_ change: DeviceChange) -> DeviceChange {
+        var change = change
+        if change.environment == .set(.production) { change.environment = .set(nil) }
+        return change
     }
 
     @Test("An Android token keeps its case")
@@ -94,7 +104,7 @@ struct DeviceFieldsTests {
             #expect(plain == nil)
             var batch = RegistrationBatch(app: AppKey(app: "com.example.app", platform: .ios))
             batch.append(try #require(full))
-            #expect(try registration(batch, 0) == full)
+            #expect(try change(batch, 0) == full)
         }
     }
 }

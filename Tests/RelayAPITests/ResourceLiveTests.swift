@@ -74,6 +74,36 @@ struct ResourceLiveTests {
         #expect(try bench.ask("PUT", android, "{}").text("token") == "a:B_c-d")
     }
 
+    @Test("PATCH and the import change what they name; null forgets")
+    func parts() throws {
+        let bench = try Bench()
+        let path = "\(Self.devices)/abcdef01"
+        #expect(try bench.ask("PATCH", path, "{}").status == 404)
+        let body = #"{"telephone":"13800138000","version":"1.9.0","environment":"sandbox"}"#
+        #expect(try bench.ask("PUT", path, body).status == 201)
+        var answer = try bench.ask("PATCH", path, #"{"version":"1.9.1"}"#)
+        #expect(answer.status == 200)
+        #expect(answer.text("version") == "1.9.1")
+        #expect(answer.text("telephone") == "13800138000")
+        #expect(answer.text("environment") == "sandbox")
+        #expect(try bench.ask("GET", path).body == answer.body)
+        #expect(
+            try bench.ask("POST", Self.devices, #"{"token":"ABCDEF01","version":"2.0"}"# + "\n").number("stored") == "1")
+        answer = try bench.ask("GET", path)
+        #expect(answer.text("version") == "2.0")
+        #expect(answer.text("telephone") == "13800138000")
+        #expect(answer.text("environment") == "sandbox")
+        #expect(try bench.ask("PATCH", path, #"{"telephone":null}"#).value("telephone") == .null)
+        #expect(
+            try bench.ask("POST", Self.devices, #"{"token":"abcdef01","version":null,"environment":null}"# + "\n")
+                .number("stored") == "1")
+        answer = try bench.ask("GET", path)
+        #expect(answer.value("version") == .null)
+        #expect(answer.text("environment") == "production")
+        #expect(try bench.ask("PATCH", path, #"{"token":"ab"}"#).text("errors", "0", "field") == "token")
+        #expect(try bench.ask("PATCH", path, #"{"telephone":""}"#).status == 422)
+    }
+
     @Test("ten thousand lines with faulty ones between; the export gives them back")
     func manyDevices() throws {
         let bench = try Bench()

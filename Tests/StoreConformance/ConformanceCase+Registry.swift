@@ -43,6 +43,26 @@ extension ConformanceCase {
             try same(record.registration.version, nil)
             try same(record.registeredAt, later)
         },
+        ConformanceCase("what is not named of a device stays as it is; what is named as nothing is forgotten") { subject in
+            let (one, two) = (try subject.version("1"), try subject.version("2"))
+            let token = subject.token(0)
+            try same(
+                try subject.store.change(DeviceChange(token: token), of: subject.app, at: subject.now), nil, "unknown")
+            let new = try subject.changed(DeviceChange(token: token, version: .set(one)))
+            try same(new, subject.registration(0, version: one), "a new one has nothing else")
+            var device = try subject.changed(DeviceChange(token: token, telephone: .set("1"), environment: .set(.sandbox)))
+            try same(device.version, one)
+            try same([device.telephone, device.environment.name], ["1", "sandbox"])
+            device = try subject.changed(DeviceChange(token: token, version: .set(two)))
+            try same([device.telephone, device.version?.text, device.environment.name], ["1", "2", "sandbox"])
+            device = try subject.changed(DeviceChange(token: token, telephone: .set(nil)))
+            try same([device.telephone, device.version?.text, device.environment.name], [nil, "2", "sandbox"])
+            device = try subject.changed(DeviceChange(token: token, version: .set(nil), environment: .set(nil)))
+            try same([device.telephone, device.version?.text, device.environment.name], [nil, nil, "production"])
+            _ = try subject.store.removeDevice(subject.app, token: token)
+            try same(
+                try subject.store.change(DeviceChange(token: token), of: subject.app, at: subject.now), nil, "removed")
+        },
         ConformanceCase("a device that cannot be stored takes the whole batch with it") { subject in
             let bad = DeviceRegistration(app: subject.app, token: "", telephone: nil, version: nil)
             try fails(.conflict) { try subject.store.register([subject.registration(1), bad], at: subject.now) }
@@ -200,4 +220,17 @@ extension ConformanceCase {
             try same(try subject.record(campaign.key).upgraded, 4, "from unknown")
         }
     ]
+}
+
+extension Subject {
+    /// Changes device 0 by an import, then by itself, and returns it.
+    fileprivate func changed(_ change: DeviceChange) throws -> DeviceRegistration {
+        var batch = RegistrationBatch(app: app)
+        batch.append(change)
+        try store.register(batch, at: now) { _ in }
+        let imported = try device(0).registration
+        let again = try present(try store.change(change, of: app, at: now + .seconds(1)), "the device")
+        try same(again.registration, imported, "the second time changes nothing")
+        return imported
+    }
 }

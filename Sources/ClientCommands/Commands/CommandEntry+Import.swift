@@ -8,8 +8,8 @@ extension CommandEntry {
         ["devices", "import"], "Registers devices from a file",
         discussion: """
             The file is CSV with a header line (RFC 4180) or NDJSON, whichever its first line is; the columns are \
-            \(DeviceLine.columns.map(\.rawValue).joined(separator: ", ")). What is empty is unknown; environment \
-            defaults to production. Known tokens are updated.
+            \(DeviceLine.columns.map(\.rawValue).joined(separator: ", ")). What is empty \
+            (null) is forgotten, what the file has no column for stays as it is; environment defaults to production.
 
             A line that is refused is told with its number and the reason, and keeps no other line out; the exit code is \
             1 then.

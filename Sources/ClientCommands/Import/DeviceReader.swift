@@ -112,9 +112,9 @@ package struct DeviceReader: Sendable {
             count = names.count
         }
 
-        /// The bytes of a column; empty where there is none.
-        func value(_ column: Int, of record: CSVParser.Record) -> ArraySlice<UInt8> {
-            fields[column].map { record.bytes[record[$0]] } ?? []
+        /// The bytes of a column; nil where there is none.
+        func value(_ column: Int, of record: CSVParser.Record) -> ArraySlice<UInt8>? {
+            fields[column].map { record.bytes[record[$0]] }
         }
     }
 
@@ -132,7 +132,8 @@ package struct DeviceReader: Sendable {
         let item: Item
         do throws(RefusedLine) {
             let place = try place(
-                app: columns.value(0, of: record), platform: columns.value(1, of: record), line: record.line)
+                app: columns.value(0, of: record) ?? [], platform: columns.value(1, of: record) ?? [],
+                line: record.line)
             let json = Self.json { columns.value($0, of: record) }
             item = .device(line: record.line, DeviceLine(app: place.app, platform: place.platform, json: json))
         } catch {
@@ -141,18 +142,20 @@ package struct DeviceReader: Sendable {
         try receive(item)
     }
 
-    /// The object of a device, from its token on. What is empty counts as absent, because CSV cannot say null.
+    /// The object of a device, from its token on. A column that the file does not have is left out, which leaves the field as it is;
+    /// an empty cell is null, which forgets it.
     ///
-    /// - Parameter value: of a column, by its place among all.
-    private static func json(_ value: (Int) -> ArraySlice<UInt8>) -> [UInt8] {
+    /// - Parameter value: of a column, by its place among all; nil: the file has none.
+    private static func json(_ value: (Int) -> ArraySlice<UInt8>?) -> [UInt8] {
         var json: [UInt8] = []
         json.reserveCapacity(256)
         for (name, column) in names {
-            let value = value(column)
-            if value.isEmpty { continue }
+            guard let value = value(column) else { continue }
             json.append(UInt8(ascii: json.isEmpty ? "{" : ","))
             json += name
-            if value.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) {
+            if value.isEmpty {
+                json += "null".utf8
+            } else if value.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) {
                 json.append(UInt8(ascii: "\""))
                 json += value
                 json.append(UInt8(ascii: "\""))
@@ -161,7 +164,6 @@ package struct DeviceReader: Sendable {
                 JSONWriter.append(quoted: String(decoding: value, as: UTF8.self), to: &json)
             }
         }
-        if json.isEmpty { json.append(UInt8(ascii: "{")) }
         json.append(UInt8(ascii: "}"))
         return json
     }

@@ -69,21 +69,26 @@ extension FuzzTarget {
     private static func holdAlike(_ line: [UInt8], _ app: AppKey) throws {
         var batch = RegistrationBatch(app: app)
         guard DeviceFields.readPlain(line, in: 0..<line.count, into: &batch) else { return }
-        let (short, long) = (try device(of: batch), try DeviceFields.readLine(line, in: 0..<line.count, app: app))
+        let short = try device(of: batch)
+        var long = try DeviceFields.readLine(line, in: 0..<line.count, app: app)
+        // Forgotten and production are the same.
+        if long.environment == .set(nil) { long.environment = .set(.production) }
         try hold(
-            short == long && short.version?.text == long.version?.text, "read plainly: \(short), otherwise: \(long)")
+            short == long && short.version.value?.text == long.version.value?.text,
+            "read plainly: \(short), otherwise: \(long)")
     }
 
     /// The one device of a batch, as it would have come by itself.
-    private static func device(of batch: RegistrationBatch) throws -> DeviceRegistration {
+    private static func device(of batch: RegistrationBatch) throws -> DeviceChange {
         guard batch.count == 1 else { throw Violation(description: "\(batch.count) devices in one line") }
         let row = batch.rows[0]
         func text(_ slice: ByteSlice) -> String? {
             slice.isAbsent ? nil : String(decoding: batch.bytes[slice.range], as: UTF8.self)
         }
-        return DeviceRegistration(
-            app: batch.app, token: text(row.token) ?? "", telephone: text(row.telephone),
-            version: try text(row.version).map { try Version($0) }, environment: row.environment)
+        return DeviceChange(
+            token: text(row.token) ?? "", telephone: row.kept.contains(.telephone) ? .keep : .set(text(row.telephone)),
+            version: row.kept.contains(.version) ? .keep : .set(try text(row.version).map { try Version($0) }),
+            environment: row.kept.contains(.environment) ? .keep : .set(row.environment))
     }
 
     /// The pieces of `bytes` by sizes, over and over.
