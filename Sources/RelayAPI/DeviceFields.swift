@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 import UpgradeRules
 import VersionSources
@@ -39,9 +40,24 @@ enum DeviceFields {
             case .failure(let fault): fields.refuse("token", fault.reason)
             }
         }
-        let change = read(&fields, token: token)
+        var change = read(&fields, token: token)
+        change.registeredAt = time("registeredAt", &fields)
+        change.deadSince = time("deadSince", &fields)
         try fields.finish()
         return change
+    }
+
+    /// nil where it is left out or null: then nothing is said of it.
+    private static func time(_ name: String, _ fields: inout BodyFields) -> Timestamp? {
+        guard let text = fields.string(name, example: "2026-01-31T09:05:07.250Z") else { return nil }
+        guard let time = Timestamp(internetTime: text) else {
+            fields.refuse(
+                name,
+                "a time as RFC 3339 has it is needed, such as \"2026-01-31T09:05:07.250Z\"; it was "
+                    + JSONValue.string(text).sight)
+            return nil
+        }
+        return time
     }
 
     /// The same for a line that is written plainly and holds nothing but what is right: from bytes to bytes.
@@ -71,13 +87,22 @@ enum DeviceFields {
                 return false
             }
         }
+        var times: (registered: Timestamp?, dead: Timestamp?)
+        if let range = line.registeredAt {
+            guard let time = Timestamp(internetTime: bytes[range]) else { return false }
+            times.registered = time
+        }
+        if let range = line.deadSince {
+            guard let time = Timestamp(internetTime: bytes[range]) else { return false }
+            times.dead = time
+        }
         var kept: RegistrationBatch.Kept = []
         if !line.named.contains(.telephone) { kept.insert(.telephone) }
         if !line.named.contains(.version) { kept.insert(.version) }
         if !line.named.contains(.environment) { kept.insert(.environment) }
         batch.append(
             from: bytes, token: token, telephone: line.telephone, version: line.version, environment: environment,
-            kept: kept)
+            kept: kept, registeredAt: times.registered, deadSince: times.dead)
         return true
     }
 

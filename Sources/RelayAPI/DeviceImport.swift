@@ -39,15 +39,18 @@ final class DeviceImport: BodyConsumer {
         if storage.failure == nil { lines.finish { take($0, $1, number: $2) } }
         storage.storeBatch()
         storage.settle()
-        let stored = storage.stored
+        let counts = storage.counts
         if let error = storage.failure {
             var failure = api.problem(error, at: pattern)
-            failure.detail += "; \(stored) devices had been stored before, and sending all again does no harm"
+            failure.detail += "; \(counts.devices) devices had been stored before, and sending all again does no harm"
             return failure.response
         }
         return .json { writer in
             writer.object { writer in
-                writer.member(.stored, stored)
+                writer.member(.stored, Int64(counts.devices))
+                writer.member(.new, Int64(counts.inserted))
+                writer.member(.updated, Int64(counts.updated))
+                writer.member(.unchanged, Int64(counts.unchanged))
                 writer.member(.refusedCount, refusedCount)
                 writer.name(.refused)
                 writer.array(refused) { writer, item in

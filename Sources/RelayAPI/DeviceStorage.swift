@@ -29,7 +29,7 @@ final class DeviceStorage {
 
     /// What became of the batches so far, and the one that is not being filled: on its way to be stored, or back from there.
     private struct Outcome {
-        var stored: Int64 = 0
+        var counts = UpsertCounts()
         var failure: (any Error)?
         var other: RegistrationBatch?
 
@@ -66,7 +66,7 @@ final class DeviceStorage {
     /// Whether the batch takes no more.
     var isFull: Bool { batch.count >= most || batch.bytes.count >= Self.mostBytes }
 
-    var stored: Int64 { outcome.value.withLock { $0.stored } }
+    var counts: UpsertCounts { outcome.value.withLock { $0.counts } }
     var failure: (any Error)? { outcome.value.withLock { $0.failure } }
 
     /// Hands the batch over where it is worth it and nobody has to be waited for.
@@ -103,9 +103,7 @@ final class DeviceStorage {
             // Out of the outcome, so that it has one owner and keeps its memory when it is emptied.
             guard var full = outcome.value.withLock({ $0.takeOther() }) else { return }
             do {
-                try store.register(full, at: now()) { devices in
-                    outcome.value.withLock { $0.stored += Int64(devices) }
-                }
+                try store.register(full, at: now()) { part in outcome.value.withLock { $0.counts += part } }
             } catch {
                 outcome.value.withLock { $0.failure = error }
             }

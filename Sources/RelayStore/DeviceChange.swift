@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 package import UpgradeRules
 
 /// What somebody says of one field of a device.
@@ -25,15 +26,23 @@ package struct DeviceChange: Hashable, Sendable {
     package var version: FieldChange<Version>
     /// Forgotten, it is `production` again.
     package var environment: FieldChange<PushEnvironment>
+    /// When the app registered the token; nil: not told. A later one than the store's replaces it, and revives a token that
+    /// had died before.
+    package var registeredAt: Timestamp?
+    /// When the push service declared the token dead; nil: not told, which revives nobody. Counts where the token was not
+    /// registered later.
+    package var deadSince: Timestamp?
 
     package init(
         token: String, telephone: FieldChange<String> = .keep, version: FieldChange<Version> = .keep,
-        environment: FieldChange<PushEnvironment> = .keep
+        environment: FieldChange<PushEnvironment> = .keep, registeredAt: Timestamp? = nil, deadSince: Timestamp? = nil
     ) {
         self.token = token
         self.telephone = telephone
         self.version = version
         self.environment = environment
+        self.registeredAt = registeredAt
+        self.deadSince = deadSince
     }
 
     /// The whole of a device.

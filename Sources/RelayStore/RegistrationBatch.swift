@@ -13,15 +13,24 @@ package struct RegistrationBatch: Sendable {
         package var environment: PushEnvironment
         /// Nothing was said of these: they stay as they are. What the row has in their place is what a new device gets.
         package var kept: Kept
+        /// Not `Timestamp?`, which takes 16 bytes.
+        private var registered: Int64
+        private var dead: Int64
+
+        package var registeredAt: Timestamp? { registered == .min ? nil : Timestamp(milliseconds: registered) }
+        package var deadSince: Timestamp? { dead == .min ? nil : Timestamp(milliseconds: dead) }
 
         package init(
-            token: ByteSlice, telephone: ByteSlice, version: ByteSlice, environment: PushEnvironment, kept: Kept = []
+            token: ByteSlice, telephone: ByteSlice, version: ByteSlice, environment: PushEnvironment, kept: Kept,
+            registeredAt: Timestamp?, deadSince: Timestamp?
         ) {
             self.token = token
             self.telephone = telephone
             self.version = version
             self.environment = environment
             self.kept = kept
+            registered = registeredAt?.milliseconds ?? .min
+            dead = deadSince?.milliseconds ?? .min
         }
     }
 
@@ -67,12 +76,13 @@ package struct RegistrationBatch: Sendable {
     /// - Parameter source: UTF-8; the ranges are its own.
     package mutating func append(
         from source: [UInt8], token: Range<Int>, telephone: Range<Int>?, version: Range<Int>?,
-        environment: PushEnvironment, kept: Kept
+        environment: PushEnvironment, kept: Kept, registeredAt: Timestamp?, deadSince: Timestamp?
     ) {
         rows.append(
             Row(
                 token: store(token: source[token]), telephone: telephone.map { store(source[$0]) } ?? .absent,
-                version: version.map { store(source[$0]) } ?? .absent, environment: environment, kept: kept))
+                version: version.map { store(source[$0]) } ?? .absent, environment: environment, kept: kept,
+                registeredAt: registeredAt, deadSince: deadSince))
     }
 
     /// Takes the whole of a device of this batch's app over.
@@ -92,7 +102,8 @@ package struct RegistrationBatch: Sendable {
                 token: store(token: device.token.utf8),
                 telephone: device.telephone.value.map { store($0.utf8) } ?? .absent,
                 version: device.version.value.map { store($0.text.utf8) } ?? .absent,
-                environment: device.environment.value ?? .production, kept: kept))
+                environment: device.environment.value ?? .production, kept: kept, registeredAt: device.registeredAt,
+                deadSince: device.deadSince))
     }
 
     /// iOS tokens are stored in lower case.

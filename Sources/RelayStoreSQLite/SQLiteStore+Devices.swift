@@ -9,7 +9,7 @@ extension SQLiteStore {
     @discardableResult
     package func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts {
         try write("registering devices") { connection in
-            var registrar = try Registrar(connection, at: now)
+            var registrar = try Registrar(connection, at: now, from: .registration)
             var rest = devices[...]
             while let app = rest.first?.app {
                 var batch = RegistrationBatch(app: app)
@@ -28,15 +28,17 @@ extension SQLiteStore {
     static let least = 1000
 
     @discardableResult
-    package func register(_ batch: RegistrationBatch, at now: Timestamp, stored: (Int) -> Void) throws -> UpsertCounts {
+    package func register(_ batch: RegistrationBatch, at now: Timestamp, stored: (UpsertCounts) -> Void) throws
+        -> UpsertCounts
+    {
         // Before anybody is made to wait.
         let order = DeviceTable.orderByHash(batch)
-        var counts = UpsertCounts(inserted: 0, updated: 0)
+        var counts = UpsertCounts()
         var place = 0
         while place < order.count {
             let first = place
             let part = try writeMuch("registering devices") { connection in
-                var registrar = try Registrar(connection, at: now)
+                var registrar = try Registrar(connection, at: now, from: .records)
                 repeat {
                     let limit = place == first ? Self.least : registrar.work + Self.step
                     place = try registrar.register(batch, order[place...], untilWork: limit)
@@ -44,9 +46,8 @@ extension SQLiteStore {
                 } while place < order.count && !isWriterWanted
                 return try registrar.finish()
             }
-            counts.inserted += part.inserted
-            counts.updated += part.updated
-            stored(place - first)
+            counts += part
+            stored(part)
         }
         return counts
     }
@@ -56,7 +57,7 @@ extension SQLiteStore {
             guard try DeviceTable.device(app, token: device.token, connection) != nil else { return nil }
             var batch = RegistrationBatch(app: app)
             batch.append(device)
-            var registrar = try Registrar(connection, at: now)
+            var registrar = try Registrar(connection, at: now, from: .registration)
             _ = try registrar.register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
             _ = try registrar.finish()
             return try DeviceTable.device(app, token: device.token, connection)

@@ -13,6 +13,8 @@ package struct DeviceLineScan {
     package private(set) var telephone: Range<Int>?
     package private(set) var version: Range<Int>?
     package private(set) var environment: Range<Int>?
+    package private(set) var registeredAt: Range<Int>?
+    package private(set) var deadSince: Range<Int>?
     /// Columns that the line names, also where their value is null.
     package private(set) var named: Columns = []
 
@@ -27,6 +29,8 @@ package struct DeviceLineScan {
         package static let telephone = Columns(rawValue: 8)
         package static let version = Columns(rawValue: 16)
         package static let environment = Columns(rawValue: 32)
+        package static let registeredAt = Columns(rawValue: 64)
+        package static let deadSince = Columns(rawValue: 128)
     }
 
     /// nil: not of the plain form.
@@ -55,7 +59,9 @@ package struct DeviceLineScan {
             case .token: token = value
             case .telephone: telephone = value
             case .version: version = value
-            default: environment = value
+            case .environment: environment = value
+            case .registeredAt: registeredAt = value
+            default: deadSince = value
             }
             place = Self.skipSpace(bytes, place, end)
         } while place < end && bytes[place] == UInt8(ascii: ",")
@@ -97,7 +103,7 @@ package struct DeviceLineScan {
 
     @inline(__always)
     private static func column(_ bytes: [UInt8], _ name: Range<Int>) -> Columns? {
-        guard name.count <= 11 else { return nil }
+        guard name.count <= 12 else { return nil }
         // The name as one number, a byte for each letter.
         var number: UInt128 = 0
         for index in name { number = number << 8 | UInt128(bytes[index]) }
@@ -108,6 +114,8 @@ package struct DeviceLineScan {
         case 0x74_65_6c_65_70_68_6f_6e_65: .telephone
         case 0x76_65_72_73_69_6f_6e: .version
         case 0x65_6e_76_69_72_6f_6e_6d_65_6e_74: .environment
+        case 0x72_65_67_69_73_74_65_72_65_64_41_74: .registeredAt
+        case 0x64_65_61_64_53_69_6e_63_65: .deadSince
         default: nil
         }
     }

@@ -35,7 +35,8 @@ struct DeviceFieldsTests {
             version: row.kept.contains(.version) ? .keep : .set(try text(row.version).map { try Version($0) }),
             // Forgotten and production are the same.
             environment: row.kept.contains(.environment)
-                ? .keep : .set(row.environment == .production ? nil : row.environment))
+                ? .keep : .set(row.environment == .production ? nil : row.environment),
+            registeredAt: row.registeredAt, deadSince: row.deadSince)
     }
 
     @Test(
@@ -45,6 +46,8 @@ struct DeviceFieldsTests {
             #"{"token":"ff","telephone":null,"version":null,"environment":null,"app":null,"platform":null}"#,
             #"{"app":"com.example.app","platform":"ios","token":"ff","environment":"sandbox"}"#,
             #"{"token":"ff","telephone":" +86 138","environment":"production"}"#,
+            #"{"token":"ff","registeredAt":"2026-01-31T09:05:07.250Z","deadSince":null}"#,
+            #"{"token":"ff","registeredAt":null,"deadSince":"2026-01-31T17:05:07+08:00"}"#,
         ])
     func plain(line: String) throws {
         let (plain, full) = try readings(line, .ios)
@@ -76,6 +79,8 @@ struct DeviceFieldsTests {
             #"{"token":"ff","version":"1.0 "}"#, #"{"token":"ff","version":"1234567890123456789"}"#,
             #"{"token":"ff","environment":"Sandbox"}"#, #"{"token":"ff","environment":""}"#,
             #"{"token":"ff","app":"other"}"#, #"{"token":"ff","app":""}"#, #"{"token":"ff","platform":"android"}"#,
+            #"{"token":"ff","registeredAt":"yesterday"}"#, #"{"token":"ff","deadSince":"2026-02-30T00:00:00Z"}"#,
+            #"{"token":"ff","registeredAt":""}"#, #"{"token":"ff","retiredAt":null}"#,
             #"{"token":"ff","color":"red"}"#, #"{"token":"ff","token":"ff"}"#, #"{"token":"ff""#, "x",
         ])
     func refused(line: String) throws {

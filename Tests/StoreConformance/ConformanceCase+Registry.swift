@@ -43,14 +43,16 @@ extension ConformanceCase {
             try same(record.registration.version, nil)
             try same(record.registeredAt, later)
         },
-        ConformanceCase("what is not named of a device stays as it is; what is named as nothing is forgotten") { subject in
+        ConformanceCase("what is not named of a device stays as it is; what is named as nothing is forgotten") {
+            subject in
             let (one, two) = (try subject.version("1"), try subject.version("2"))
             let token = subject.token(0)
             try same(
                 try subject.store.change(DeviceChange(token: token), of: subject.app, at: subject.now), nil, "unknown")
             let new = try subject.changed(DeviceChange(token: token, version: .set(one)))
             try same(new, subject.registration(0, version: one), "a new one has nothing else")
-            var device = try subject.changed(DeviceChange(token: token, telephone: .set("1"), environment: .set(.sandbox)))
+            var device = try subject.changed(
+                DeviceChange(token: token, telephone: .set("1"), environment: .set(.sandbox)))
             try same(device.version, one)
             try same([device.telephone, device.environment.name], ["1", "sandbox"])
             device = try subject.changed(DeviceChange(token: token, version: .set(two)))
@@ -92,8 +94,10 @@ extension ConformanceCase {
             try same(record.registration.telephone, "a5")
             try same(record.registration.version?.text, "2.0")
             try same(record.registration.environment, .sandbox)
-            try same(record.registeredAt, later)
+            try same(record.registeredAt, subject.now, "known: an import is no registration")
+            try same(try subject.device(2000).registeredAt, later, "new")
             try same(try subject.device(3).registration.telephone, "a3", "what was removed is back")
+            try same(try subject.device(3).registeredAt, later)
             try same(try subject.device(7).registration.telephone, "last")
             try same(try subject.device(7).registration.version, nil)
             try same(try subject.device(2999).registration.telephone, nil)

@@ -11,6 +11,9 @@ extension CommandEntry {
             \(DeviceLine.columns.map(\.rawValue).joined(separator: ", ")). What is empty \
             (null) is forgotten, what the file has no column for stays as it is; environment defaults to production.
 
+            A line that says what is known already changes nothing. A token that the push service has declared dead \
+            stays dead unless registeredAt says that it was registered after that.
+
             A line that is refused is told with its number and the reason, and keeps no other line out; the exit code is \
             1 then.
             """,

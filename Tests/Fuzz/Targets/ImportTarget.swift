@@ -88,7 +88,8 @@ extension FuzzTarget {
         return DeviceChange(
             token: text(row.token) ?? "", telephone: row.kept.contains(.telephone) ? .keep : .set(text(row.telephone)),
             version: row.kept.contains(.version) ? .keep : .set(try text(row.version).map { try Version($0) }),
-            environment: row.kept.contains(.environment) ? .keep : .set(row.environment))
+            environment: row.kept.contains(.environment) ? .keep : .set(row.environment),
+            registeredAt: row.registeredAt, deadSince: row.deadSince)
     }
 
     /// The pieces of `bytes` by sizes, over and over.
