@@ -20,12 +20,13 @@ final class DeviceImport: BodyConsumer {
     private var refused: [(line: Int, reason: String)] = []
     private var refusedCount: Int64 = 0
 
-    init(api: API, app: AppKey, pattern: String) {
+    /// - Parameter isDryRun: whether it is only told what would become of the devices.
+    init(api: API, app: AppKey, pattern: String, isDryRun: Bool) {
         self.api = api
         self.app = app
         self.pattern = pattern
         lines = LineSplitter(limit: api.settings.limits.line)
-        storage = DeviceStorage(of: app, into: api.store, api.imports, now: api.now)
+        storage = DeviceStorage(of: app, into: api.store, api.imports, isDryRun: isDryRun, now: api.now)
     }
 
     func consume(_ bytes: [UInt8]) {

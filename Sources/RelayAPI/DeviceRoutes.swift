@@ -43,7 +43,10 @@ extension API {
 
     func importDevices(_ call: Call) throws -> any BodyConsumer {
         try require(call.app)
-        return DeviceImport(api: self, app: call.app, pattern: call.route.pattern)
+        var query = call.query
+        let isDryRun = query.flag("dryRun")
+        try query.finish()
+        return DeviceImport(api: self, app: call.app, pattern: call.route.pattern, isDryRun: isDryRun)
     }
 
     func exportDevices(_ app: AppKey) throws -> Response {

@@ -69,7 +69,8 @@ extension Route {
             "GET", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.reads),
             .head { api, call in try api.exportDevices(call.app) }),
         Route(
-            "POST", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.streams), isNoteworthy: true,
+            "POST", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.streams), query: ["dryRun"],
+            isNoteworthy: true,
             .stream { api, call in try api.importDevices(call) }),
         Route(
             "GET", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.reads),

@@ -107,10 +107,14 @@ package protocol DeviceRegistry: Sendable {
     /// Takes as many transactions as it needs so that nobody else who writes meanwhile waits for more than some ten
     /// milliseconds and a commit; takes few where nobody does.
     ///
-    /// - Parameter stored: called after each transaction, once it is on the disk, with what became of its devices. When the call
-    ///   throws, these are registered and no other.
+    /// - Parameters:
+    ///   - isDryRun: whether nothing is kept, and only what would have become of the devices is told.
+    ///   - stored: called after each transaction, once it is on the disk, with what became of its devices. When the call
+    ///     throws, these are registered and no other.
     @discardableResult
-    func register(_ batch: RegistrationBatch, at now: Timestamp, stored: (UpsertCounts) -> Void) throws -> UpsertCounts
+    func register(
+        _ batch: RegistrationBatch, at now: Timestamp, isDryRun: Bool, stored: (UpsertCounts) -> Void
+    ) throws -> UpsertCounts
 
     /// Registers a device that is known once more, with what is said of it; what is not named stays as it is.
     ///
@@ -127,6 +131,15 @@ package protocol DeviceRegistry: Sendable {
 
     /// How many devices an app has, and how its audience would be filtered: a dry run over the registry.
     func survey(_ app: AppKey, judge: (DeviceRow, borrowing DeviceRows) -> FilterReason?) throws -> AudienceSurvey
+}
+
+extension DeviceRegistry {
+    @discardableResult
+    package func register(
+        _ batch: RegistrationBatch, at now: Timestamp, stored: (UpsertCounts) -> Void
+    ) throws -> UpsertCounts {
+        try register(batch, at: now, isDryRun: false, stored: stored)
+    }
 }
 
 /// What a dry run found.

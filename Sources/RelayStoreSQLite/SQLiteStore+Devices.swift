@@ -28,16 +28,16 @@ extension SQLiteStore {
     static let least = 1000
 
     @discardableResult
-    package func register(_ batch: RegistrationBatch, at now: Timestamp, stored: (UpsertCounts) -> Void) throws
-        -> UpsertCounts
-    {
+    package func register(
+        _ batch: RegistrationBatch, at now: Timestamp, isDryRun: Bool, stored: (UpsertCounts) -> Void
+    ) throws -> UpsertCounts {
         // Before anybody is made to wait.
         let order = DeviceTable.orderByHash(batch)
         var counts = UpsertCounts()
         var place = 0
         while place < order.count {
             let first = place
-            let part = try writeMuch("registering devices") { connection in
+            let part = try transaction(keeps: !isDryRun) { connection in
                 var registrar = try Registrar(connection, at: now, from: .records)
                 repeat {
                     let limit = place == first ? Self.least : registrar.work + Self.step
@@ -50,6 +50,25 @@ extension SQLiteStore {
             stored(part)
         }
         return counts
+    }
+
+    /// Thrown out of a transaction, so that it is rolled back.
+    private struct DryRun: Error {
+        var counts: UpsertCounts
+    }
+
+    private func transaction(
+        keeps: Bool, _ body: (SQLiteConnection) throws -> UpsertCounts
+    ) throws -> UpsertCounts {
+        do {
+            return try writeMuch("registering devices") { connection in
+                let counts = try body(connection)
+                guard keeps else { throw DryRun(counts: counts) }
+                return counts
+            }
+        } catch let end as DryRun {
+            return end.counts
+        }
     }
 
     package func change(_ device: DeviceChange, of app: AppKey, at now: Timestamp) throws -> DeviceRecord? {

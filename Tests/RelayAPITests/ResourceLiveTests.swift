@@ -135,6 +135,26 @@ struct ResourceLiveTests {
         #expect(try bench.ask("PATCH", path, "{}").text("registeredAt") == "2023-11-14T22:17:20.000Z")
     }
 
+    @Test("a dry run tells what would be stored, and stores nothing")
+    func dryRun() throws {
+        let bench = try Bench()
+        #expect(try bench.ask("PUT", "\(Self.devices)/ab", #"{"telephone":"1"}"#).status == 201)
+        #expect(try bench.ask("PUT", "\(Self.devices)/ac", "{}").status == 201)
+        let before = try bench.ask("GET", Self.devices).body
+        let lines = [
+            #"{"token":"ab","telephone":"2"}"#, #"{"token":"ac"}"#, #"{"token":"ad"}"#, #"{"token":"ad"}"#, "x",
+        ].joined(separator: "\n")
+        for (query, again) in [("?dryRun=true", "1"), ("?dryRun=false", "1"), ("", "0")] {
+            let answer = try bench.ask("POST", Self.devices + query, lines)
+            #expect(answer.number("new") == again)
+            #expect(answer.number("updated") == again)
+            #expect(answer.number("refusedCount") == "1")
+            #expect(answer.number("stored") == "4")
+            if query == "?dryRun=true" { #expect(try bench.ask("GET", Self.devices).body == before) }
+        }
+        #expect(try bench.ask("POST", "\(Self.devices)?dryRun=1", lines).status == 422)
+    }
+
     @Test("ten thousand lines with faulty ones between; the export gives them back")
     func manyDevices() throws {
         let bench = try Bench()

@@ -86,7 +86,7 @@ extension ConformanceCase {
             batch.append(subject.registration(2999, version: new))
             var stored: [Int] = []
             let later = subject.now + .seconds(1)
-            let counts = try subject.store.register(batch, at: later) { stored.append($0) }
+            let counts = try subject.store.register(batch, at: later) { stored.append($0.devices) }
             try same(counts, UpsertCounts(inserted: 2991, updated: 11))
             try same(stored.reduce(0, +), 3002)
             let record = try subject.device(5)
@@ -111,7 +111,7 @@ extension ConformanceCase {
             for number in 0..<10 { batch.append(subject.registration(number)) }
             batch.append(DeviceRegistration(app: subject.app, token: "", telephone: nil, version: nil))
             var stored = 0
-            try fails(.conflict) { try subject.store.register(batch, at: subject.now) { stored += $0 } }
+            try fails(.conflict) { try subject.store.register(batch, at: subject.now) { stored += $0.devices } }
             try same(try subject.store.devices(of: nil, after: 0, limit: 99).count, stored)
         },
         ConformanceCase("a token that many register at once is one device") { subject in

@@ -17,6 +17,13 @@ extension FuzzTarget {
         let whole = Import(file, pieces: [file.count])
         let cut = Import(file, pieces: borders)
         try hold(whole == cut, "cut at \(borders): \(cut), whole: \(whole)")
+        let numbers = whole.items.map { item in
+            switch item {
+            case .device(let line, _): line
+            case .refused(let refused): refused.line
+            }
+        }
+        try hold(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "lines are numbered \(numbers)")
         for case .device(_, let line) in whole.items {
             let app = AppKey(app: line.app, platform: .android)
             let reading = Result(catching: { () throws(BodyError) in
@@ -54,10 +61,14 @@ extension FuzzTarget {
         var parser = CSVParser()
         var records: [CSVParser.Record] = []
         let record = fields.map(CSVParser.quoted).joined(separator: ",") + "\r\n"
-        try parser.feed(Array(record.utf8)) { records.append($0) }
-        try parser.finish { records.append($0) }
+        func keep(_ item: CSVParser.Item) -> CSVParser.Shape? {
+            if case .record(let record) = item { records.append(record) }
+            return nil
+        }
+        try parser.feed(Array(record.utf8), keep)
+        try parser.finish(keep)
         // A mark at the very beginning is the file's, not the field's.
-        if !record.utf8.starts(with: [0xEF, 0xBB, 0xBF]), fields.allSatisfy({ $0.utf8.count < 60_000 }) {
+        if !record.utf8.starts(with: [0xEF, 0xBB, 0xBF]), record.utf8.count <= CSVParser.maximumRecord {
             try hold(
                 records.count == 1 && records[0].fields.count == 3
                     && zip(records[0].fields, fields).allSatisfy { $0.utf8.elementsEqual($1.utf8) },
