@@ -237,7 +237,7 @@ let package = Package(
         tests(
             "ConfigurationTests",
             [
-                "Configuration", "RelayAPI", "VersionSources", "RelayStore", "WireFormat", "RelayEngine",
+                "Configuration", "RelayAPI", "VersionSources", "Signing", "RelayStore", "WireFormat", "RelayEngine",
                 "UpgradeRules",
             ]),
         tests(
@@ -257,7 +257,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "upgrade-relay", "ClientCommands", "Configuration", "Terminal", "CommandTranscript", "WireFormat",
+                "upgrade-relay", "ClientCommands", "Configuration", "RelayAPI", "Terminal", "CommandTranscript",
+                "WireFormat",
                 "RelayEngine",
             ]),
         tests(

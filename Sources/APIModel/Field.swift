@@ -16,7 +16,10 @@ package enum Field: String, Sendable {
     // Campaigns; what `counts` holds are states of deliveries beside `audience`.
     case id, state, startedAt, finishedAt, expiresAt, waitingUntil, counts, audience, filteredBy, rejectedBy, upgraded
     case ratePerSecond, secondsLeft, rateLimit, wave
+    case rounds, states, dueAt, nextReminderAt
     case number, of, percent, devices, pending, accepted, failed, begunAt, endedAt, nextAt
+    // Who obeyed a campaign.
+    case alreadyCurrent, toldAtLogin, reachedBy, push, login, both, unknown
     // Deliveries and devices.
     case token, telephone, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
     case deadSince, stored, new, updated, unchanged, refusedCount, refused, line

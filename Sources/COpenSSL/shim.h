@@ -11,11 +11,14 @@
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 // EVP_EC_gen is a macro over EVP_PKEY_Q_keygen, which is variadic.
 static inline EVP_PKEY *_Nullable relay_EVP_EC_gen_P256(void) { return EVP_EC_gen("P-256"); }
+// And so is EVP_RSA_gen.
+static inline EVP_PKEY *_Nullable relay_EVP_RSA_gen_2048(void) { return EVP_RSA_gen(2048); }
 
 // BIO_pending is a macro over BIO_ctrl.
 static inline size_t relay_BIO_pending(BIO *_Nonnull bio) {

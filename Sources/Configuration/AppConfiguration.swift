@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+package import RelayEngine
 package import RelayStore
 package import UpgradeRules
 package import VersionSources
@@ -13,8 +13,12 @@ package struct AppConfiguration: Sendable, Equatable {
     package var forcePolicy = ForcePolicy.manual
     /// Where versions are looked up. Default nowhere.
     package var sources: [VersionSource.Kind] = []
-    /// With an App Store source: from the release in the store until users are told. Default 24 hours.
+    /// Where the keys of those that need one are kept: of each store an app has one source.
+    package var sourceKeys: [StoreKind: SecretSource] = [:]
+    /// With the App Store's lookup as a source: from the release in the store until users are told. Default 24 hours.
     package var hold = AvailabilityGate.Rules().hold
+    /// With Google Play as a source: the share of users that a staged rollout must have reached. Default all.
+    package var minimumFraction = AvailabilityGate.Rules().minimumFraction
     package var push = PushConfiguration()
     /// How fast pushes go out, and to whom first.
     package var pace = PaceConfiguration()
@@ -36,6 +40,8 @@ package struct PushConfiguration: Sendable, Equatable {
     package var timeToLive = Duration.seconds(7 * 86_400)
     /// A sound's name in the app's bundle, or "default". Default none.
     package var sound: String?
+    /// When those who are still behind get the push again, after a campaign's start. Default never.
+    package var reminders = ReminderSchedule([])
 }
 
 /// How to speak with APNs for one app.
@@ -68,6 +74,19 @@ extension AppConfiguration {
         sources.contains { $0.store != nil }
     }
 
+    /// The source with its key.
+    func keyed(_ kind: VersionSource.Kind, _ environment: [String: String]) throws -> VersionSource.Kind {
+        switch kind {
+        case .googlePlay(var source):
+            source.account = try sourceKeys[.googlePlay].map { try Self.account($0, environment) }
+            return .googlePlay(source)
+        case .appStoreConnect(var source):
+            source.key.pem = try sourceKeys[.appStoreConnect].map { try $0.read(environment: environment) } ?? []
+            return .appStoreConnect(source)
+        default: return kind
+        }
+    }
+
     /// Why a new requirement first waits; nil: it does not.
     package var waitingReason: String? {
         isGated ? "waiting until its store offers the required version" : nil
@@ -75,6 +94,6 @@ extension AppConfiguration {
 
     /// What a store must do before a version is let through.
     var gateRules: AvailabilityGate.Rules {
-        AvailabilityGate.Rules(hold: hold)
+        AvailabilityGate.Rules(hold: hold, minimumFraction: minimumFraction)
     }
 }

@@ -68,6 +68,7 @@ package struct ConfigurationCheck: Sendable {
             }
         }
         for app in configuration.apps {
+            checkSources(of: app, &report)
             guard let apns = app.apns else { continue }
             let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).apns"
             if let pem = read(apns.key, "\(field).key", &report) {
@@ -84,7 +85,7 @@ package struct ConfigurationCheck: Sendable {
         }
     }
 
-    private func read(_ source: SecretSource, _ field: String, _ report: inout Report) -> [UInt8]? {
+    func read(_ source: SecretSource, _ field: String, _ report: inout Report) -> [UInt8]? {
         do {
             let secret = try source.read(environment: environment)
             report.secretsRead.append((field, source.place))
@@ -101,7 +102,7 @@ package struct ConfigurationCheck: Sendable {
         report.faults.append(ConfigurationFault(field, "the directory \(directory) \(fault)"))
     }
 
-    private func checkCertificates(_ path: String, _ field: String, _ report: inout Report) {
+    func checkCertificates(_ path: String, _ field: String, _ report: inout Report) {
         do throws(FileProbe.Failure) {
             let text = String(decoding: try FileProbe.read(path, limit: 16 << 20), as: UTF8.self)
             if text.contains("-----BEGIN CERTIFICATE-----") { return }

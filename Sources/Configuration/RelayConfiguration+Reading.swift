@@ -3,6 +3,7 @@ import RelayAPI
 import RelayEngine
 import RelayStore
 import Telemetry
+import Terminal
 import UpgradeRules
 package import WireFormat
 
@@ -37,6 +38,7 @@ extension RelayConfiguration {
             reader.finish()
         }
         configuration.notify = readNotify(root)
+        if let reader = root.object("enforce") { configuration.enforce = readEnforce(reader) }
         if let reader = root.object("fanOut") { configuration.fanOut = readFanOut(reader) }
         if let reader = root.object("log") {
             configuration.log.level = reader.choice(
@@ -48,7 +50,7 @@ extension RelayConfiguration {
             for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app) }
         }
         root.finish()
-        faults.list += configuration.webhookSecretFaults()
+        faults.list += configuration.webhookSecretFaults() + configuration.enforceFaults()
         return configuration
     }
 
@@ -137,8 +139,40 @@ extension RelayConfiguration {
         push.priority = reader.choice("priority", default: push.priority, among: [1, 5, 10], "a priority")
         push.timeToLive = reader.duration("timeToLive", default: "7d", in: .seconds(60)...(.seconds(30 * 86_400)))
         push.sound = reader.string("sound", check: shortText)
+        push.reminders = readReminders(reader)
         reader.finish()
         return push
+    }
+
+    /// A reminder is a nudge: five are the most that anybody would put up with.
+    private static let mostReminders = 5
+    private static let reminderTimes = Duration.seconds(3600)...Duration.seconds(365 * 86_400)
+
+    private static func readReminders(_ reader: ConfigurationReader) -> ReminderSchedule {
+        let list = reader.list("remind")
+        if list.count > mostReminders {
+            reader.fault("remind", "has \(list.count) reminders; at most \(mostReminders)")
+            return ReminderSchedule([])
+        }
+        var times: [Duration] = []
+        for (value, path) in list {
+            guard let time = value.string.flatMap(DurationText.parse) else {
+                reader.fault(at: path, "\(value.held) is not a duration; write it like \"3d\" or \"12h\"")
+                continue
+            }
+            guard reminderTimes.contains(time) else {
+                let limits = [reminderTimes.lowerBound, reminderTimes.upperBound].map(DurationText.exact)
+                reader.fault(at: path, "\(value.held) is out of range; from \(limits[0]) to \(limits[1])")
+                continue
+            }
+            if let last = times.last, time <= last {
+                reader.fault(
+                    at: path, "\(value.held) does not rise; each time counts from the campaign's start")
+                continue
+            }
+            times.append(time)
+        }
+        return ReminderSchedule(times)
     }
 
     private static func readAPNs(_ reader: ConfigurationReader, app: String) -> APNsConfiguration? {
@@ -202,7 +236,7 @@ private func downloadURL(_ text: String) -> String? {
 }
 
 extension ConfigurationReader {
-    fileprivate func server(_ key: String) -> ServerAddress? {
+    func server(_ key: String) -> ServerAddress? {
         let text = string(key) {
             ServerAddress($0) == nil ? "is not a server; an address such as \"https://127.0.0.1:2197\"" : nil
         }

@@ -16,6 +16,7 @@ package struct RelayConfiguration: Sendable, Equatable {
     package var listen = ListenConfiguration()
     package var webhooks = WebhooksConfiguration()
     package var notify: [NotifyConfiguration] = []
+    package var enforce = EnforceRules()
     package var fanOut = FanOutConfiguration()
     package var log = LogConfiguration()
     /// One entry for each app and platform, ordered by app, then platform.

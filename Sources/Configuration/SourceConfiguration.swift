@@ -5,10 +5,14 @@ import UpgradeRules
 package import VersionSources
 
 extension RelayConfiguration {
-    /// All that is watched.
-    package var sourcePlan: SourceRunner.Plan {
+    /// All that is watched, with the keys as they are now.
+    ///
+    /// - Throws: where a key cannot be read.
+    package func sourcePlan(environment: [String: String]) throws -> SourceRunner.Plan {
         SourceRunner.Plan(
-            sources: apps.flatMap { app in app.sources.map { VersionSource(app: app.key, kind: $0) } },
+            sources: try apps.flatMap { app in
+                try app.sources.map { VersionSource(app: app.key, kind: try app.keyed($0, environment)) }
+            },
             rules: Dictionary(uniqueKeysWithValues: apps.map { ($0.key, $0.gateRules) }))
     }
 
@@ -17,22 +21,25 @@ extension RelayConfiguration {
         let hours = reader.integer("holdHours", default: 24, in: 0...(30 * 24), "a number of hours")
         app.hold = .seconds(hours * 3600)
         let list = reader.list("sources")
-        if !list.isEmpty, app.key.platform != .ios {
-            reader.fault(
-                "sources",
-                "is for ios: the App Store has no Android apps, and Gandalf's file holds version codes, not versions")
-            return
-        }
         for (value, path) in list {
             guard let source = reader.reader(of: value, at: path) else { continue }
             let appStore = source.optionalObject("appStore")
+            let connect = source.optionalObject("appStoreConnect")
             let launchGate = source.optionalObject("launchGate")
-            let given = ["appStore", "launchGate"].filter { source.raw($0) != nil }
+            let googlePlay = source.optionalObject("googlePlay")
+            let given = ["appStore", "appStoreConnect", "launchGate", "googlePlay"].filter { source.raw($0) != nil }
             source.finish()
             if given.count != 1 {
-                reader.fault(
-                    at: path,
-                    "\(given.isEmpty ? "names no source" : "names two"); { appStore: { … } } or { launchGate: { … } }")
+                let right =
+                    app.key.platform == .android
+                    ? "{ googlePlay: { … } }"
+                    : "{ appStore: { … } }, { appStoreConnect: { … } } or { launchGate: { … } }"
+                reader.fault(at: path, "\(given.isEmpty ? "names no source" : "names two"); \(right)")
+            }
+            let platform = app.key.platform
+            if let problem = given.compactMap({ foreign($0, to: platform) }).first {
+                reader.fault(at: path, problem)
+                continue
             }
             if let appStore, let store = readAppStore(appStore) {
                 if app.sources.contains(where: { $0.store == .appStore }) {
@@ -40,7 +47,15 @@ extension RelayConfiguration {
                 }
                 app.sources.append(.appStore(store))
             }
+            if let connect, let (store, key) = readAppStoreConnect(connect) {
+                if app.sources.contains(where: { $0.store == .appStoreConnect }) {
+                    reader.fault(at: path, "is a second App Store Connect source; an app has one")
+                }
+                app.sources.append(.appStoreConnect(store))
+                app.sourceKeys[.appStoreConnect] = key
+            }
             if let launchGate, let kind = readLaunchGate(launchGate) { app.sources.append(kind) }
+            if let googlePlay { addGooglePlay(googlePlay, at: path, reader, into: &app) }
         }
     }
 

@@ -27,6 +27,8 @@ package struct AppRoute: Sendable, Equatable {
     package var waves: WavePlan?
     /// What is between waves; nil where there are none.
     package var waveRules: WaveRules?
+    /// After a campaign's start, ascending: when those who are still behind are pushed to again. Default never.
+    package var reminders = ReminderSchedule([])
     /// Why a new campaign first waits; nil: it begins at once.
     package var waitingReason: String?
 
@@ -56,7 +58,7 @@ package struct AppRoute: Sendable, Equatable {
             && left.alert == right.alert && left.sound == right.sound && left.downloadURL == right.downloadURL
             && left.timeToLive == right.timeToLive && left.triesOtherEnvironment == right.triesOtherEnvironment
             && left.pace == right.pace && left.waves == right.waves && left.waveRules == right.waveRules
-            && left.waitingReason == right.waitingReason
+            && left.waitingReason == right.waitingReason && left.reminders == right.reminders
     }
 
     /// Whether the same connections serve both.

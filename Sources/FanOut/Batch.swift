@@ -95,6 +95,7 @@ final class Batch {
             var ledgerRow = LedgerRow(
                 device: row.id, state: .filtered, attempts: row.attempts, telephone: row.telephone)
             ledgerRow.wave = row.wave
+            ledgerRow.isReminder = row.again.contains(.reminder)
             ledgerRow.environment = environment
             if let reason = filter.reason(against: row, in: devices) {
                 ledgerRow.reason = reason.rawValue

@@ -38,7 +38,7 @@ final class CampaignRun {
         waves = record.waves
         draw = record.draw
         pushes = RateMeter(pace: route.pace?.ratePerSecond)
-        machine = CampaignMachine(hasMoreWaves: record.waves.next != nil)
+        machine = CampaignMachine(hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering)
     }
 
     /// Nothing new is begun, and nothing is on its way any more.

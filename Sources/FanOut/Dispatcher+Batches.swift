@@ -129,6 +129,8 @@ extension Dispatcher {
         switch run.machine.next(run.progress, at: now.wall) {
         case .wait(let until):
             return until.map { max($0 - now.wall, .zero) } ?? .seconds(3600)
+        case .gather:
+            try gather(run, at: now)
         case .endWave:
             try endWave(of: run, at: now.wall)
         case .beginWave:
@@ -206,6 +208,7 @@ extension Dispatcher {
             }
             var end = batch.end
             if batch.source == .retries {
+                run.machine.retriesEnded()
                 do {
                     end.nextRetry = try store.nextRetry(run.record.key, environment: service.key.environment)
                 } catch {

@@ -18,8 +18,11 @@ extension Dispatcher {
                 // What is superseded below was open before.
                 if lastLook == nil { knownOpen = Set(try store.openCampaigns().map(\.key)) }
                 try announceRises(at: now.wall)
+                try beginReminders(at: now)
                 try matchRuns(at: now)
                 seenMark = mark
+            } else if now.tick >= nextReminderLook {
+                try beginReminders(at: now)
             }
             for run in runs.values where now.wall >= run.record.expiresAt { try expire(run, at: now.wall) }
             if now.tick >= nextWebhookSweep {
@@ -78,6 +81,7 @@ extension Dispatcher {
         try reportSuperseded(open)
         let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
         for (key, run) in runs where !running.contains(key) { halt(run) }
+        haltOpenedAgain(open)
         for run in runs.values where run.isStopped { forget(run) }
         rerouted.formIntersection(running)
         var failure: (any Error)?
@@ -177,7 +181,9 @@ extension Dispatcher {
     }
 
     private mutating func expire(_ record: CampaignRecord, at now: Timestamp) throws {
-        let before = try store.campaign(record.key)?.counts.expired ?? 0
+        // It may have been opened again since, and have more time.
+        guard let current = try store.campaign(record.key), now >= current.expiresAt else { return seenMark = nil }
+        let before = current.counts.expired
         try store.expireCampaign(record.key, at: now)
         let after = try store.campaign(record.key)?.counts.expired ?? before
         tallies[record.app, default: PushTally()].add(expired: Int(after - before))

@@ -54,6 +54,8 @@ struct Dispatcher {
     /// The store's change mark when the campaigns were last looked at; nil makes the next look unconditional.
     var seenMark: Int64?
     var nextLook: MonotonicTime
+    /// When it is looked next whether a reminder is due, if nothing changes.
+    var nextReminderLook: MonotonicTime
     /// When old webhook ids are forgotten next.
     var nextWebhookSweep: MonotonicTime
     private var storeRestsUntil: MonotonicTime?
@@ -76,6 +78,7 @@ struct Dispatcher {
         self.pulse = pulse
         self.lanes = lanes
         nextLook = clock().tick
+        nextReminderLook = nextLook
         nextWebhookSweep = nextLook
     }
 

@@ -55,7 +55,11 @@ struct Settlement {
             let outcome = exceptions[next].outcome
             next += 1
             if case .retry(let cause, let reason) = outcome {
-                noteFailure(cause, reason, answers[request].status, isRepeated: devices.rows[row].attempts > 0)
+                // What was put in line again is at its first try: that an earlier time failed says nothing of the push.
+                let device = devices.rows[row]
+                noteFailure(
+                    cause, reason, answers[request].status,
+                    isRepeated: device.attempts > 0 && !device.again.contains(.untried))
             }
             apply(outcome, to: &rows[row], device: devices.rows[row])
         }

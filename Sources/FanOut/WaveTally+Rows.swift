@@ -5,10 +5,12 @@ import RelayStore
 extension WaveTally {
     /// What a batch's rows add to the waves' counts.
     ///
+    /// A reminder adds nothing: its wave counted its push when that was accepted.
+    ///
     /// - Parameter areRetries: they counted as failed before.
     static func tallies(of rows: [LedgerRow], areRetries: Bool) -> [WaveTally] {
         var tallies: [WaveTally] = []
-        for index in rows.indices {
+        for index in rows.indices where !rows[index].isReminder {
             let (accepted, failed): (Int64, Int64) =
                 switch rows[index].state {
                 case .accepted: (1, 0)

@@ -78,6 +78,7 @@ extension Response {
         case 414: "URI Too Long"
         case 417: "Expectation Failed"
         case 422: "Unprocessable Content"
+        case 426: "Upgrade Required"
         case 431: "Request Header Fields Too Large"
         case 500: "Internal Server Error"
         case 501: "Not Implemented"

@@ -28,8 +28,11 @@ final class API: RequestHandler {
     let refusals: RefusalLog
     let access: AccessLog
     let figures = RequestFigures()
+    let enforceFigures = EnforceFigures()
     let repeats = RepeatedFaults()
-    let headerNames = ["authorization", "if-none-match", "accept-encoding", "x-request-id"] + WebhookHeaders.all
+    let headerNames: [String]
+    /// Those that a proxy's question may have: the ones that were named at the start, as others are not handed over.
+    let enforceHeaders: EnforceRules.Headers
 
     init(
         store: any RelayStore, control: any RelayControl, settings: APISettings, stop: CancellationFlag,
@@ -45,6 +48,10 @@ final class API: RequestHandler {
         self.access = access
         streams = StreamSlots(limit: settings.limits.eventStreams)
         refusals = RefusalLog(settings.log)
+        enforceHeaders = settings.enforce().headers.lowercased
+        headerNames =
+            ["authorization", "if-none-match", "accept-encoding", "x-request-id", "user-agent"] + WebhookHeaders.all
+            + enforceHeaders.all
     }
 
     func handle(_ head: RequestHead) -> any HandledRequest { RequestContext(head, self) }
@@ -79,8 +86,9 @@ final class API: RequestHandler {
         case .nothingUnless(let asks) where asks(self, query):
             return (route, .work(.reads, decide))
         case .nothing, .nothingUnless:
-            // Who shows a token has it looked up.
-            guard head.headers["authorization"] == nil, case .answer(let response) = decide() else {
+            // Who shows a token has it looked up; what a proxy's client shows is none of ours.
+            let showsToken = head.headers["authorization"] != nil && !route.isForProxies
+            guard !showsToken, case .answer(let response) = decide() else {
                 return (route, .work(.reads, decide))
             }
             return (route, .answer(response))
@@ -116,6 +124,8 @@ final class API: RequestHandler {
     // MARK: Steps that routes share
 
     private static func find(_ head: RequestHead) throws -> (Route, PathValues, [RequestTarget.QueryItem]) {
+        // Not read: what stands there is another server's, which may take what is no UTF-8.
+        if isBelowEnforce(head.target) { return (.enforce, PathValues(), []) }
         guard let target = RequestTarget(head.target) else {
             throw ProblemDetails(400, "the request's target is not a path in percent-encoded UTF-8")
         }

@@ -76,6 +76,11 @@ package final class APIServer: Sendable {
         }
     }
 
+    /// Reads again what the open paths answer from.
+    package func refreshVersions() {
+        versionCache.refresh()
+    }
+
     /// Ends event streams and exports, closes every connection and removes the control socket.
     package func stop() {
         stopping.withLock { stopping in

@@ -12,6 +12,8 @@ package struct APISettings: Sendable {
     /// Asked anew for each webhook, so that a reload exchanges them.
     package var webhookSecrets: @Sendable () -> [WebhookSecret]
     package var limits = APILimits()
+    /// Asked anew for each question of a proxy, so that a reload exchanges them; the names of the headers are those of the start.
+    package var enforce: @Sendable () -> EnforceRules = { EnforceRules() }
     /// The wall clock.
     package var clock: @Sendable () -> Timestamp
     /// Gets what failed on the relay's own side, by route. Never of bodies, queries, tokens or telephones.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
+import RelayEngine
 import RelayStore
 import WireFormat
 
@@ -19,6 +21,41 @@ extension API {
     func campaign(_ id: String, _ caller: Caller) throws -> Response {
         let status = control.status(try record(id, caller))
         return .json { $0.campaign(status) }
+    }
+
+    func adoption(_ id: String, _ caller: Caller) throws -> Response {
+        let key = try record(id, caller).key
+        guard let adoption = try store.adoption(of: key) else { throw ProblemDetails(500, "a campaign was lost") }
+        let now = settings.clock()
+        return .json { $0.adoption(adoption, at: now) }
+    }
+
+    /// Without a body, what was rejected, cancelled or expired is sent again.
+    func retryCampaign(_ id: String, body: [UInt8], _ caller: Caller) throws -> Response {
+        var states = Set(CampaignRound.retried)
+        if !body.isEmpty {
+            var fields = try BodyFields(body)
+            states = Self.states(&fields) ?? states
+            try fields.finish()
+        }
+        let status = try control.retry(campaign: try record(id, caller).id, states: states, by: caller.actor)
+        return .json { $0.campaign(status) }
+    }
+
+    /// nil where they are left out, or refused.
+    private static func states(_ fields: inout BodyFields) -> Set<DeliveryState>? {
+        guard let value = fields.take(Field.states.rawValue) else { return nil }
+        let names = CampaignRound.retried.map(\.name)
+        let states = value.array?.compactMap { element in
+            CampaignRound.retried.first { $0.name == element.string }
+        }
+        guard let states, !states.isEmpty, states.count == value.array?.count else {
+            fields.refuse(
+                Field.states.rawValue,
+                "an array of one or more of \(names.joined(separator: ", ")) is needed; it was \(value.sight)")
+            return nil
+        }
+        return Set(states)
     }
 
     func campaignEvents(_ id: String, _ caller: Caller) throws -> Response {

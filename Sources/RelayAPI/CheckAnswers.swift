@@ -26,12 +26,26 @@ struct CheckAnswers: Sendable {
     /// Whether the answer hangs on who asks.
     var isRestricted: Bool { canary != nil }
 
+    /// What an app is answered.
+    struct Answer: Sendable {
+        var content: PreparedContent
+        /// The requirement that it is told of, where it must upgrade.
+        var told: Version?
+    }
+
     /// - Parameter telephone: the logged-in user's.
-    func answer(to version: Version, telephone: String?) -> PreparedContent {
+    func answer(to version: Version, telephone: String?) -> Answer {
         if let canary, let telephone, canary.telephones.contains(WireText(telephone)) {
             return canary.answers.answer(to: version)
         }
         return everybody.answer(to: version)
+    }
+
+    /// What a proxy does with a version. Of the user it knows nothing, so it decides by what holds for everybody.
+    func enforce(_ version: Version?) -> EnforceVerdict {
+        guard let version else { return .unknown(everybody.unknown) }
+        guard everybody.verdict(on: version) == .force, let denied = everybody.denied else { return .passes }
+        return .denied(denied)
     }
 
     /// The three answers that users of one kind can get.
@@ -42,6 +56,9 @@ struct CheckAnswers: Sendable {
         let none: PreparedContent
         let remind: PreparedContent
         let force: PreparedContent
+        /// What a proxy is told of a version that must be replaced, and of one that is not known.
+        let denied: EnforceRefusal?
+        let unknown: EnforceRefusal
 
         init(_ inForce: InForce, _ profile: AppProfile) {
             let url = (inForce.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
@@ -63,16 +80,22 @@ struct CheckAnswers: Sendable {
             } else {
                 remind = answer(installed: zero, required: nil)
             }
+            denied = inForce.required.map {
+                EnforceRefusal(required: $0, downloadURL: url, message: inForce.message)
+            }
+            unknown = .unknown(required: inForce.required, downloadURL: url, message: inForce.message)
         }
 
-        func answer(to version: Version) -> PreparedContent {
-            switch UpgradeVerdict.judge(
-                installed: version, latest: latest, required: required, hasDownloadURL: hasDownloadURL)
-            {
-            case .none: none
-            case .remind: remind
-            case .force: force
+        func answer(to version: Version) -> Answer {
+            switch verdict(on: version) {
+            case .none: Answer(content: none)
+            case .remind: Answer(content: remind)
+            case .force: Answer(content: force, told: required)
             }
+        }
+
+        func verdict(on version: Version) -> UpgradeVerdict {
+            .judge(installed: version, latest: latest, required: required, hasDownloadURL: hasDownloadURL)
         }
     }
 

@@ -6,7 +6,8 @@ import WireFormat
 
 /// The open paths that apps ask at login and at launch: answered from memory.
 extension API {
-    /// A token that is named has its version refreshed, later and by another thread. Nothing else of a device changes:
+    /// A token that is named has its version refreshed, and is noted as told where it must upgrade, later and by another thread.
+    /// Nothing else of a device changes:
     /// anybody may call this.
     func check(_ head: RequestHead, _ query: inout Query) throws -> Response {
         let app = query.needed("app", example: "com.example.app")
@@ -40,9 +41,9 @@ extension API {
         if let token, case .success(let good) = DeviceFields.normalized(token, platform: platform),
             isCredible(version, of: key, head)
         {
-            sightings.note(Sighting(app: key, token: good, version: version))
+            sightings.note(Sighting(app: key, token: good, version: version, told: answer.told))
         }
-        return answer.response(to: head, isShared: telephone == nil && token == nil)
+        return answer.content.response(to: head, isShared: telephone == nil && token == nil)
     }
 
     /// Whether the answer hangs on who asks: a requirement for named users, and a telephone that somebody may prove.

@@ -35,6 +35,7 @@ extension API {
             var text = MetricsText()
             control.writeMetrics(to: &text)
             figures.write(to: &text)
+            enforceFigures.write(to: &text)
             return Array(text.text.utf8)
         }
         return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: .bytes(page))

@@ -102,6 +102,52 @@ extension JSONWriter {
             if let limit = status.rateLimit { writer.decimal(limit, places: 2) } else { writer.null() }
             writer.name(.wave)
             writer.wave(of: record.waves, nextAt: status.nextWaveAt)
+            writer.name(.rounds)
+            writer.array(record.rounds) { $0.round($1) }
+            writer.member(.nextReminderAt, status.nextReminderAt)
+        }
+    }
+
+    /// How often the campaign was opened again, and for whom.
+    private mutating func round(_ round: CampaignRound) {
+        object { writer in
+            writer.member(.type, round.kind.rawValue)
+            writer.member(.states, strings: round.states.map(\.name))
+            writer.member(.dueAt, round.dueAt)
+            writer.member(.begunAt, round.begunAt)
+            writer.member(.devices, round.devices)
+        }
+    }
+
+    /// Who obeyed a campaign.
+    mutating func adoption(_ adoption: CampaignAdoption, at now: Timestamp) {
+        let record = adoption.record
+        object { writer in
+            writer.member(.campaign, record.id)
+            writer.app(record.app)
+            writer.member(.required, record.required.text)
+            writer.member(.state, record.state.rawValue)
+            writer.member(.begunAt, record.begunAt)
+            writer.member(.at, now)
+            writer.member(.audience, record.counts.audience)
+            writer.member(.alreadyCurrent, record.filteredBy[.alreadyCurrent] ?? 0)
+            writer.member(.accepted, record.counts.accepted)
+            writer.member(.toldAtLogin, record.reach.told)
+            writer.member(.upgraded, record.upgraded)
+            writer.name(.reachedBy)
+            writer.object { writer in
+                writer.member(.push, record.reach.push)
+                writer.member(.login, record.reach.login)
+                writer.member(.both, record.reach.both)
+                writer.member(.unknown, record.reachedUnknown)
+            }
+            writer.name(.items)
+            writer.array(adoption.points) { writer, point in
+                writer.object { writer in
+                    writer.member(.at, point.at)
+                    writer.member(.upgraded, point.upgraded)
+                }
+            }
         }
     }
 

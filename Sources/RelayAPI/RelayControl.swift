@@ -43,6 +43,8 @@ package protocol RelayControl: Sendable {
     /// Puts a waiting campaign's requirement in force on every channel, whatever the store offers, or lets the next wave of
     /// a running one begin.
     func release(campaign id: String, by actor: String) throws -> CampaignStatus
+    /// Opens a campaign again that is over, for the devices in these states (of `CampaignRound.retried`).
+    func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus
 
     /// Puts what an app requires in force on every channel, whatever the store offers: for apps without campaigns, too.
     ///
@@ -87,6 +89,8 @@ package struct CampaignStatus: Sendable {
     package var rateLimit: Double?
     /// When the next wave begins by itself; nil where none waits for its time.
     package var nextWaveAt: Timestamp?
+    /// When those who are still behind are reminded next; nil: never, or never again.
+    package var nextReminderAt: Timestamp?
 
     package init(
         record: CampaignRecord, counts: CampaignCounts, ratePerSecond: Double, secondsLeft: Int64?,

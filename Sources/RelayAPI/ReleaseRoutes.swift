@@ -84,13 +84,14 @@ extension API {
         return try apply(bump, by: caller, receipt: receipt)
     }
 
-    /// The version that the App Store shows.
+    /// The version that App Store Connect has live, or else the one that the App Store shows.
     private func offered(_ app: AppKey) throws -> Version {
         guard let lookup = control.versionLookup(of: app) else {
             throw ProblemDetails(
                 422,
-                "App Store Connect does not say which version it is, so the App Store is asked: add "
-                    + "sources: [{ appStore: { … } }] to the configuration of \(app.app) for ios")
+                "the event does not say which version it is, so App Store Connect or the App Store is asked: add "
+                    + "sources: [{ appStoreConnect: { … } }] or [{ appStore: { … } }] to the configuration of "
+                    + "\(app.app) for ios")
         }
         let listing: StoreListing?
         do {

@@ -20,7 +20,13 @@ extension Route {
         Route(
             "GET", "/v1/apps/{app}/launchgate.json", .nothing, .nothing,
             .head { api, call in try api.launchGate(call.path.app, call.head) }),
+        enforce,
     ]
+
+    /// The question of a reverse proxy (PROTOCOLS 4.3).
+    static let enforce = Route(
+        "GET", API.enforcePath, .nothing, .nothing, query: ["app", "platform", "version", "deny"], isForProxies: true,
+        .head { api, call in try api.enforce(call.head, &call.query) })
 
     private static let webhooks: [Route] = [
         Route(
@@ -95,6 +101,9 @@ extension Route {
                 "GET", "/v1/campaigns/{id}", .scope(.status), .work(.reads),
                 .head { api, call in try api.campaign(call.path.name, call.caller) }),
             Route(
+                "GET", "/v1/campaigns/{id}/adoption", .scope(.status), .work(.reads),
+                .head { api, call in try api.adoption(call.path.name, call.caller) }),
+            Route(
                 "GET", "/v1/campaigns/{id}/deliveries", .scope(.status), .work(.reads),
                 query: ["limit", "cursor", "state", "telephone"],
                 .head { api, call in try api.campaignDeliveries(call.path.name, &call.query, call.caller) }),
@@ -114,6 +123,9 @@ extension Route {
             moving("resume") { try $0.resume(campaign: $1, by: $2) },
             moving("cancel") { try $0.cancel(campaign: $1, by: $2) },
             moving("release") { try $0.release(campaign: $1, by: $2) },
+            Route(
+                "POST", "/v1/campaigns/{id}/retry", .scope(.campaigns), .work(.writes), isNoteworthy: true,
+                .body { api, call, body in try api.retryCampaign(call.path.name, body: body, call.caller) }),
         ]
 
     private static func moving(

@@ -36,12 +36,14 @@ final class Route: Sendable {
     /// What its metrics call it; nil: no webhook.
     let webhook: String?
     let answer: Answer
+    /// Whether it takes any method and any `Authorization`: a proxy may ask with those of its client.
+    let isForProxies: Bool
     /// Method and path, with nothing that a client sent: for the log and the metrics.
     let pattern: String
 
     init(
         _ method: String, _ path: String, _ right: Right, _ waiting: Waiting, query parameters: [String] = [],
-        isNoteworthy: Bool = false, webhook: String? = nil, _ answer: Answer
+        isNoteworthy: Bool = false, webhook: String? = nil, isForProxies: Bool = false, _ answer: Answer
     ) {
         self.method = method
         self.path = path
@@ -50,6 +52,7 @@ final class Route: Sendable {
         self.parameters = parameters
         self.isNoteworthy = isNoteworthy
         self.webhook = webhook
+        self.isForProxies = isForProxies
         self.answer = answer
         pattern = "\(method) \(path)"
     }

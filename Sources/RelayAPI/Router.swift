@@ -21,7 +21,9 @@ enum Router {
             case .yes(let values):
                 // RFC 9110 section 9.3.2: HEAD is GET without the content.
                 let method = method == "HEAD" ? "GET" : method
-                if let route = path.routes.first(where: { $0.method == method }) { return .route(route, values) }
+                if let route = path.routes.first(where: { $0.method == method || $0.isForProxies }) {
+                    return .route(route, values)
+                }
                 let methods = path.routes.map(\.method)
                 return .wrongMethod(allowed: (methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted())
             }

@@ -14,8 +14,20 @@ package final class SightingQueue: Sendable {
         var token: String
     }
 
+    private struct Seen {
+        var version: Version
+        var told: Version?
+
+        /// Takes what is newer. Whom the older sighting was told stays told: a device may come back with another version
+        /// within the second.
+        mutating func take(_ newer: Seen) {
+            version = newer.version
+            told = newer.told ?? told
+        }
+    }
+
     private struct State {
-        var waiting: [Device: Version] = [:]
+        var waiting: [Device: Seen] = [:]
         var dropped: Int64 = 0
         var isRunning = false
         var isStopping = false
@@ -56,7 +68,9 @@ package final class SightingQueue: Sendable {
                 state.dropped += 1
                 return false
             }
-            let isNew = state.waiting.updateValue(sighting.version, forKey: device) == nil
+            let seen = Seen(version: sighting.version, told: sighting.told)
+            let isNew = state.waiting[device]?.take(seen) == nil
+            if isNew { state.waiting[device] = seen }
             return isNew && state.waiting.count % Self.batch == 0
         }
         if isFull { wake.signal() }
@@ -92,25 +106,33 @@ package final class SightingQueue: Sendable {
 
     private func flush() {
         while true {
-            let taken = state.withLock { state -> [Device: Version] in
+            let taken = state.withLock { state -> [Device: Seen] in
                 guard state.waiting.count > Self.batch else {
                     defer { state.waiting = [:] }
                     return state.waiting
                 }
-                var taken: [Device: Version] = [:]
-                for (device, version) in state.waiting.prefix(Self.batch) { taken[device] = version }
+                var taken: [Device: Seen] = [:]
+                for (device, seen) in state.waiting.prefix(Self.batch) { taken[device] = seen }
                 for device in taken.keys { state.waiting[device] = nil }
                 return taken
             }
             guard !taken.isEmpty else { return }
             do {
                 try store.sawVersions(
-                    taken.map { Sighting(app: $0.key.app, token: $0.key.token, version: $0.value) }, at: clock())
+                    taken.map { device, seen in
+                        Sighting(app: device.app, token: device.token, version: seen.version, told: seen.told)
+                    }, at: clock())
             } catch {
                 // The watcher and readyz report a store that refuses. What was noted meanwhile is newer.
                 state.withLock { state in
-                    for (device, version) in taken where state.waiting[device] == nil {
-                        if state.waiting.count < limit { state.waiting[device] = version } else { state.dropped += 1 }
+                    for (device, seen) in taken {
+                        if let newer = state.waiting[device] {
+                            state.waiting[device]?.told = newer.told ?? seen.told
+                        } else if state.waiting.count < limit {
+                            state.waiting[device] = seen
+                        } else {
+                            state.dropped += 1
+                        }
                     }
                 }
                 return

@@ -74,9 +74,17 @@ package final class VersionCache: Sendable {
     // MARK: Answers
 
     /// nil when the app is not configured.
-    func check(_ app: AppKey, version: Version, telephone: String?) -> PreparedContent? {
+    func check(_ app: AppKey, version: Version, telephone: String?) -> CheckAnswers.Answer? {
         let answers = contents.withLock { $0.checks[app] }
         return answers?.answer(to: version, telephone: telephone)
+    }
+
+    /// What a proxy does with a version of an app.
+    ///
+    /// - Returns: the app too, where it is configured.
+    func enforce(_ app: AppKey?, version: Version?) -> (app: AppKey?, EnforceVerdict) {
+        guard let app, let answers = contents.withLock({ $0.checks[app] }) else { return (nil, .unknown(.ofNobody)) }
+        return (app, answers.enforce(version))
     }
 
     /// Whether the app's requirement holds for named users only.

@@ -17,6 +17,7 @@ struct ActiveConfiguration: Sendable {
     var routes: [AppKey: AppRoute]
     var webhookSecrets: [WebhookSecret]
     var notify: [NotificationTarget]
+    var enforce: EnforceRules
 
     /// What answers to clients need of each app.
     var profiles: [AppKey: AppProfile] {
@@ -40,6 +41,7 @@ struct ActiveConfiguration: Sendable {
             secret.apps = $0.apps
             return secret
         }
+        enforce = configuration.enforce
         notify = try configuration.notify.map { receiver in
             NotificationTarget(
                 receiver: NotificationReceiver(url: receiver.url, states: receiver.states),

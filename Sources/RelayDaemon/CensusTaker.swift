@@ -10,6 +10,8 @@ final class CensusTaker: Sendable {
         var store = StoreCensus()
         var open: [CampaignRecord] = []
         var versions: [VersionRecord] = []
+        /// The newest of each app that has started.
+        var newest: [CampaignRecord] = []
     }
 
     static let interval = Duration.seconds(1)

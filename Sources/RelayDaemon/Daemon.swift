@@ -90,7 +90,7 @@ struct Daemon {
         do {
             try api.start()
             try sources.start(
-                configuration.sourcePlan,
+                try configuration.sourcePlan(environment: environment),
                 callbacks: .init(
                     apply: { try control.take($0, from: $1) },
                     inForceChanged: {
@@ -163,6 +163,7 @@ struct Daemon {
         settings.server.controlSocketGroup = configuration.listen.controlSocketGroup?.id
         settings.server.identity = identity
         settings.checkTrust = configuration.listen.checkTrust
+        settings.enforce = { active.current.enforce }
         return settings
     }
 
@@ -206,6 +207,7 @@ struct Daemon {
             let new = try ActiveConfiguration(
                 configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
                 signings: signings, log: log)
+            let sources = try configuration.sourcePlan(environment: environment)
             // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
             let isNewIdentity = try identity.map { try parts.api.exchange(identity: $0) } ?? false
             do {
@@ -226,15 +228,16 @@ struct Daemon {
             adopt(configuration.log)
             parts.active.exchange(for: new)
             parts.fanOut.reroute(Array(new.routes.values))
-            parts.sources.reload(configuration.sourcePlan)
+            parts.sources.reload(sources)
             parts.maintenance.reload(keep: configuration.store.keep)
             parts.versionCache.refresh()
             let running = parts.configuration
             if configuration.store.sqlitePath != running.store.sqlitePath
                 || configuration.listen.needsRestart(from: running.listen)
                 || configuration.fanOut != running.fanOut
+                || configuration.enforce.headers != running.enforce.headers
             {
-                log(.warning, "reloaded; what changed in store, listen or fanOut needs a restart")
+                log(.warning, "reloaded; what changed in store, listen, fanOut or enforce.headers needs a restart")
             } else {
                 log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
             }

@@ -14,7 +14,9 @@ import VersionSources
 extension DaemonControl {
     func writeMetrics(to text: inout MetricsText) {
         let census = census.census {
-            .init(store: try store.census(), open: try store.openCampaigns(), versions: try store.versions())
+            .init(
+                store: try store.census(), open: try store.openCampaigns(), versions: try store.versions(),
+                newest: try store.newestCampaigns())
         }
         let work = fanOut.work
         if let census {
@@ -107,6 +109,22 @@ extension DaemonControl {
             census.open.filter { $0.state == .suspended && FanOut.isCredential($0.reason) }.map(\.app))
         text.write(
             MetricCatalogue.credentialSuspended, apps.map { (Self.labels($0), suspended.contains($0) ? 1 : 0) })
+        writeAdoption(of: census.newest, to: &text)
+    }
+
+    private func writeAdoption(of campaigns: [CampaignRecord], to text: inout MetricsText) {
+        text.write(
+            MetricCatalogue.devicesToUpgrade, campaigns.map { (Self.labels($0.app), Double($0.toUpgrade)) })
+        text.write(
+            MetricCatalogue.devicesUpgraded,
+            campaigns.flatMap { record in
+                [
+                    ("push", record.reach.push), ("login", record.reach.login), ("both", record.reach.both),
+                    ("unknown", record.reachedUnknown),
+                ].map { (Self.labels(record.app) + [$0.0], Double($0.1)) }
+            })
+        text.write(
+            MetricCatalogue.devicesTold, campaigns.map { (Self.labels($0.app), Double($0.reach.told)) })
     }
 
     // MARK: Pushes

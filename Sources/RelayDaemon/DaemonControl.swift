@@ -78,6 +78,8 @@ final class DaemonControl: RelayControl {
         fanOut.poke()
         if case .applied(let outcome, _) = applied { warn(outcome.record) }
         sources.poke()
+        // What came from a store was asked just now.
+        if StoreKind(rawValue: source) == nil { sources.askNow(bump.app) }
         return applied
     }
 
@@ -210,6 +212,7 @@ final class DaemonControl: RelayControl {
             waitingUntil: waitingUntil)
         status.rateLimit = record.state == .running ? figures.rateLimit : nil
         status.nextWaveAt = nextWaveAt
+        status.nextReminderAt = nextReminder(of: record, at: now)
         return status
     }
 

@@ -7,9 +7,11 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Prunes the store every hour, as `store.keep` says, on a thread of its own.
+/// Follows every minute how campaigns are obeyed, and prunes the store every hour, as `store.keep` says, on a thread of its
+/// own. While it prunes, a minute of the curve may be missed.
 final class MaintenanceThread: Sendable {
-    private static let interval = DispatchTimeInterval.seconds(3600)
+    private static let minute = DispatchTimeInterval.seconds(60)
+    private static let minutesBetweenPrunings = 60
 
     private let store: any RelayStore
     private let log: Log
@@ -20,6 +22,8 @@ final class MaintenanceThread: Sendable {
     private struct State {
         /// nil: nothing is ever pruned.
         var keep: Duration?
+        /// Whether `keep` is new.
+        var prunesNow = true
         var isStopped = false
         var thread: NativeThread?
     }
@@ -30,7 +34,7 @@ final class MaintenanceThread: Sendable {
         self.clock = clock
     }
 
-    /// Begins, with the first pruning at once. Call once.
+    /// Begins, with the first look and the first pruning at once. Call once.
     ///
     /// - Parameter keep: how much of the past; with nil nothing is ever pruned.
     /// - Throws: where the system has no thread left.
@@ -42,7 +46,7 @@ final class MaintenanceThread: Sendable {
 
     /// Goes on with another time, at once; refuses nothing, so that a reload may count on it.
     func reload(keep: Duration?) {
-        state.withLock { $0.keep = keep }
+        state.withLock { ($0.keep, $0.prunesNow) = (keep, true) }
         wake.signal()
     }
 
@@ -59,11 +63,33 @@ final class MaintenanceThread: Sendable {
     }
 
     private func run() {
+        var minutes = 0
+        var isFollowing = true
         while true {
-            let (keep, isStopped) = state.withLock { ($0.keep, $0.isStopped) }
-            if isStopped { return }
-            if let keep { prune(keep) }
-            _ = wake.wait(timeout: .now() + Self.interval)
+            let state = state.withLock { state in
+                defer { state.prunesNow = false }
+                return state
+            }
+            if state.isStopped { return }
+            follow(&isFollowing)
+            if let keep = state.keep, state.prunesNow || minutes == Self.minutesBetweenPrunings {
+                minutes = 0
+                prune(keep)
+            }
+            if wake.wait(timeout: .now() + Self.minute) == .timedOut {
+                minutes = min(minutes + 1, Self.minutesBetweenPrunings)
+            }
+        }
+    }
+
+    /// - Parameter isFollowing: whether it went well the last time: a store in trouble is reported once.
+    private func follow(_ isFollowing: inout Bool) {
+        do {
+            try store.followAdoption(at: clock())
+            isFollowing = true
+        } catch {
+            if isFollowing { log(.error, "how campaigns are obeyed could not be kept", [("error", "\(error)")]) }
+            isFollowing = false
         }
     }
 

@@ -88,6 +88,7 @@ struct RouteBuilder {
         route.pace = app.pace.pace
         route.waves = app.pace.waves
         route.waveRules = app.pace.waveRules
+        route.reminders = app.push.reminders
         route.triesOtherEnvironment = apns.triesOtherEnvironment
         route.waitingReason = app.waitingReason
         return route

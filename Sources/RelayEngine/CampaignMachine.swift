@@ -15,6 +15,8 @@ package struct CampaignMachine: Sendable {
         case complete
         /// All that is left is for services that were stopped: suspend the campaign for this reason.
         case suspend(reason: String)
+        /// Put more of the devices in line that are sent again, and report with `gathered`.
+        case gather
         /// Nothing to do before an event, or before `until` where a wave is scheduled.
         case wait(until: Timestamp?)
     }
@@ -47,26 +49,39 @@ package struct CampaignMachine: Sendable {
         case ended(next: Timestamp)
     }
 
+    /// How far the devices are put in line that are sent again.
+    package enum Gathering: Sendable, Equatable {
+        /// There may be more.
+        case more
+        /// As many are in line as may be at a time.
+        case full
+        /// All are in line.
+        case done
+    }
+
     private var wave: Wave
+    private var gathering: Gathering
     /// Nothing new is begun.
     package private(set) var isHalted = false
 
-    /// - Parameter hasMoreWaves: the current wave is not the last. Default: there is but one.
-    package init(hasMoreWaves: Bool = false) {
+    /// - Parameters:
+    ///   - hasMoreWaves: the current wave is not the last. Default: there is but one.
+    ///   - gathers: the campaign was opened again, and not all devices are in line that are sent again. Default no.
+    package init(hasMoreWaves: Bool = false, gathers: Bool = false) {
         wave = hasMoreWaves ? .more : .last
+        gathering = gathers ? .more : .done
     }
 
     /// - Parameter services: the main one first.
     package func next(_ services: [Progress], at now: Timestamp) -> Action {
         guard !isHalted else { return .wait(until: nil) }
+        if gathering == .more { return .gather }
         switch wave {
+        case _ where gathering == .full:
+            return stopped(services) ?? .wait(until: nil)
         case .last:
             if services.allSatisfy(\.isDone) { return .complete }
-            let left = services.filter { !$0.isDone }
-            if let reason = left.first?.stopReason, left.allSatisfy({ $0.stopReason != nil }) {
-                return .suspend(reason: reason)
-            }
-            return .wait(until: nil)
+            return stopped(services) ?? .wait(until: nil)
         case .more:
             for (place, service) in services.enumerated() where !service.areShardsDone {
                 if place == 0 || !service.isInTrouble { return .wait(until: nil) }
@@ -75,6 +90,24 @@ package struct CampaignMachine: Sendable {
         case .ended(let next):
             return next <= now ? .beginWave : .wait(until: next)
         }
+    }
+
+    /// Where whatever is left is for services that were stopped.
+    private func stopped(_ services: [Progress]) -> Action? {
+        let left = services.filter { !$0.isDone }
+        guard let reason = left.first?.stopReason, left.allSatisfy({ $0.stopReason != nil }) else { return nil }
+        return .suspend(reason: reason)
+    }
+
+    /// Some of the devices that are sent again are in line now.
+    package mutating func gathered(_ gathering: Gathering) {
+        guard self.gathering != .done else { return }
+        self.gathering = gathering
+    }
+
+    /// Some that were in line have an outcome: there is room for others.
+    package mutating func retriesEnded() {
+        if gathering == .full { gathering = .more }
     }
 
     /// The current wave is over and noted as such; `next` is when the next may begin. Told again when that changes.

@@ -57,6 +57,10 @@ package struct CampaignRecord: Hashable, Sendable {
     package var upgraded: Int64
     /// Empty before the audience is cut into shards, and where it goes out as a whole.
     package var waves = CampaignWaves()
+    /// How those who upgraded had been reached.
+    package var reach = CampaignReach()
+    /// How often it was opened again, in their order.
+    package var rounds: [CampaignRound] = []
 
     package init(
         key: CampaignKey, id: String, app: AppKey, required: Version, latest: Version?, downloadURL: String,

@@ -55,6 +55,8 @@ package struct DeviceRow: Hashable, Sendable {
     package var attempts: UInt16
     /// Of its campaign's waves; 0 where there are none.
     package var wave: UInt8
+    /// Empty unless the row was read as a due retry.
+    package var again: SentAgain = []
 
     package init(
         id: Int64, token: ByteSlice, telephone: ByteSlice, version: ByteSlice, environment: PushEnvironment,

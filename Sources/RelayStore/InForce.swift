@@ -55,7 +55,8 @@ package struct InForce: Hashable, Sendable {
             return
         }
         if self.required != required { since = now }
-        (self.required, builds.required) = (required, record.builds.required)
+        self.required = required
+        builds.required = record.builds.required ?? builds.required
         (downloadURL, message, openedBy, self.reason) = (record.downloadURL, record.message, actor, reason)
         if latest.map({ $0 < required }) ?? true { (latest, builds.latest) = (required, record.builds.required) }
         if let canary, canary.required <= required { self.canary = nil }
@@ -108,6 +109,22 @@ package struct WaitingVersions: Hashable, Sendable {
     package init(required: [VersionRecord] = [], latest: [VersionRecord] = []) {
         self.required = required
         self.latest = latest
+    }
+
+    /// A bump that brings no version code leaves the one of the version before, which says nothing of the new one.
+    ///
+    /// - Parameter older: the record before those that were added last.
+    package mutating func forgetBuilds(asOf older: VersionRecord) {
+        if let last = required.indices.last, older.required != required[last].required,
+            older.builds.required == required[last].builds.required
+        {
+            required[last].builds.required = nil
+        }
+        if let last = latest.indices.last, older.latest != latest[last].latest,
+            older.builds.latest == latest[last].builds.latest
+        {
+            latest[last].builds.latest = nil
+        }
     }
 }
 

@@ -17,6 +17,8 @@ package struct LedgerRow: Sendable {
     package var telephone: ByteSlice
     /// Of its campaign's waves.
     package var wave: UInt8 = 0
+    /// A reminder's: its wave has counted its push already.
+    package var isReminder = false
 
     package init(
         device: Int64, state: DeliveryState, attempts: UInt16, reason: String? = nil, nextAttemptAt: Timestamp? = nil,

@@ -5,8 +5,7 @@
 /// Calls block until the database has answered and may be made from any thread: one writer at a time, readers beside
 /// it. Each method is one transaction.
 package protocol RelayStore: VersionStore, InForceStore, DeviceRegistry, CampaignStore, Ledger, AccessTokenStore,
-    ProviderTokenStore,
-    AlertStore, SightingStore, StoreMaintenance, NotificationStore
+    ProviderTokenStore, AlertStore, SightingStore, StoreMaintenance, NotificationStore, AdoptionStore, RoundStore
 {
     /// Throws when the store cannot be written to (read-only, full): what `readyz` asks.
     func checkWritable() throws

@@ -7,17 +7,21 @@ package struct Sighting: Hashable, Sendable {
     package var app: AppKey
     package var token: String
     package var version: Version
+    /// The requirement that it was told of, where it was told that it must upgrade.
+    package var told: Version?
 
-    package init(app: AppKey, token: String, version: Version) {
+    package init(app: AppKey, token: String, version: Version, told: Version? = nil) {
         self.app = app
         self.token = token
         self.version = version
+        self.told = told
     }
 }
 
 /// Versions as devices were seen with them.
 package protocol SightingStore: Sendable {
-    /// Refreshes the versions of known devices, nothing else, in one transaction; unknown tokens are left alone.
+    /// Refreshes the versions of known devices, and notes in the campaign of that requirement who was told at login, each device
+    /// once; unknown tokens are left alone. Who was told before it was seen with another version was told first.
     ///
     /// - Returns: how many of the tokens were known.
     @discardableResult

@@ -21,8 +21,8 @@ package protocol StoreMaintenance: Sendable {
     /// system where the store can.
     ///
     /// A campaign itself stays, with its counts and reasons, so that no version is announced twice. Its deliveries can no
-    /// longer be listed and `upgraded` stands still. Works in small transactions, with pauses between them; interrupted, it
-    /// goes on where it stood the next time.
+    /// longer be listed, the curve of its adoption goes, and `upgraded` stands still. Works in small transactions, with pauses
+    /// between them; interrupted, it goes on where it stood the next time.
     ///
     /// - Parameter pulse: called between transactions with what was done so far; false stops.
     func prune(before time: Timestamp, at now: Timestamp, pulse: (PruneReport) -> Bool) throws -> PruneReport

@@ -17,7 +17,7 @@ enum CampaignTable {
                 (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s WHERE s.campaign_id = c.id AND s.done = 0)
             ELSE a.devices END,
             c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded,
-            c.required_build, f.required
+            c.required_build, f.required, c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id
             LEFT JOIN in_force AS f ON f.app = a.name AND f.platform = a.platform AND f.canary = 0
         """
@@ -35,6 +35,7 @@ enum CampaignTable {
             ) { ($0.text(0), $0.text(1), $0.integer(2)) }
             for (kind, reason, devices) in reasons { record.note(kind, reason, devices) }
             record.waves = try WaveTable.waves(of: record.key, connection)
+            record.rounds = try RoundTable.rounds(of: record.key, connection)
             return record
         }
     }
@@ -56,6 +57,8 @@ enum CampaignTable {
             filteredBy: [:], rejectedBy: [:], upgraded: row.integer(24))
         record.requiredBuild = row.optionalInteger(25)
         record.inForce = row.version(26)
+        record.reach = CampaignReach(
+            told: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30))
         return (record, row.optionalText(8))
     }
 
@@ -121,10 +124,11 @@ enum CampaignTable {
 
     // MARK: Ending
 
-    /// Puts a campaign into a final state and counts all that is pending or retrying as `rest`.
+    /// Puts a campaign into a final state and counts all that is pending or retrying as `rest`, but for reminders.
     ///
-    /// The shards keep their cursors and what remained in them, so that the ledger can tell who was left out, and so that
-    /// a batch that was in flight can take its devices out of that count again.
+    /// The shards keep their cursors, what remained in them and what that was counted as, so that the ledger can tell who was
+    /// left out, so that a batch that was in flight can take its devices out of that count again, and so that the campaign
+    /// can be opened again for them.
     static func finish(
         _ campaign: CampaignKey, as state: CampaignState, reason: String?, rest: DeliveryState, at now: Timestamp,
         _ connection: SQLiteConnection
@@ -139,6 +143,7 @@ enum CampaignTable {
             FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN json_each('[0, 1]') AS e
             WHERE c.id = ? AND c.planned_at IS NULL
             """, row)
+        try RoundTable.giveBackAll(of: campaign, at: now, connection)
         let column: SQL = rest == .expired ? "expired" : "cancelled"
         try connection.run(
             """
@@ -148,10 +153,14 @@ enum CampaignTable {
             WHERE id = ?1
             """, row, .text(state.rawValue), .text(reason), .time(now))
         try connection.run(
-            "UPDATE shard SET done = 1, lease_owner = NULL, lease_until = NULL WHERE campaign_id = ? AND done = 0", row)
+            """
+            UPDATE shard SET done = 1, rest = ?, lease_owner = NULL, lease_until = NULL
+            WHERE campaign_id = ? AND done = 0
+            """, .integer(Int(rest.rawValue)), row)
         try connection.run(
             """
-            UPDATE delivery SET state = ?, next_attempt_at = NULL, updated_at = ? WHERE campaign_id = ? AND state = 3
+            UPDATE delivery SET state = ?, next_attempt_at = NULL, again = 0, updated_at = ?
+            WHERE campaign_id = ? AND state = 3
             """, .integer(Int(rest.rawValue)), .time(now), row)
     }
 

@@ -86,4 +86,46 @@ enum DeliveryBatchTable {
             "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", .integer(campaign.row),
             .integer(batch.first), .integer(batch.last))
     }
+
+    /// Takes devices out of a batch and puts them in line for a reminder; the others stay together, as they were.
+    ///
+    /// - Returns: how many were taken; 0 where the batch is not there any more.
+    static func remind(
+        _ devices: [Int64: PushEnvironment], ofBatchUpTo last: Int64, of campaign: CampaignKey, at now: Timestamp,
+        _ connection: SQLiteConnection
+    ) throws -> Int64 {
+        let found = try connection.first(
+            "SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ? AND last = ?",
+            .integer(campaign.row), .integer(last), row: DeliveryBatch.init)
+        guard let batch = found else { return 0 }
+        try connection.run(
+            "DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", .integer(campaign.row), .integer(last))
+        var packer = DeliveryPacker()
+        var taken: Int64 = 0
+        for entry in try batch.entries() {
+            guard entry.outcome == .accepted, let environment = devices[entry.device] else {
+                unsafe batch.telephones.withUnsafeBytes { telephones in
+                    unsafe packer.append(
+                        entry.device, entry.outcome,
+                        telephone: entry.telephone.map { unsafe UnsafeRawBufferPointer(rebasing: telephones[$0]) })
+                }
+                continue
+            }
+            taken += 1
+            try connection.run(
+                """
+                INSERT INTO delivery (campaign_id, device_id, state, attempts, telephone, next_attempt_at, environment,
+                    updated_at, again, upgraded)
+                VALUES (?1, ?2, 3, ?3, ?4, ?5, ?6, ?5, ?7,
+                    EXISTS (SELECT 1 FROM delivery_upgrade WHERE campaign_id = ?1 AND device_id = ?2))
+                """, .integer(campaign.row), .integer(entry.device), .integer(entry.outcome.attempts),
+                .text(batch.telephone(of: entry)), .time(now), .environment(environment),
+                .integer(Int(SentAgain([.untried, .reminder]).rawValue)))
+            try connection.run(
+                "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id = ?", .integer(campaign.row),
+                .integer(entry.device))
+        }
+        try insert(&packer, of: campaign, at: batch.updatedAt, connection)
+        return taken
+    }
 }

@@ -10,8 +10,6 @@ struct DeliveryList {
     private let campaign: CampaignKey
     private let id: String
     private let appKey: AppKey
-    /// What a device without a row is: pending, or what the campaign's end made of it.
-    private let rest: DeliveryState
     private let restSince: Timestamp
     private let isPlanned: Bool
     /// nil where the campaign has no waves.
@@ -33,14 +31,13 @@ struct DeliveryList {
     init?(of campaign: CampaignKey, _ connection: SQLiteConnection) throws {
         let row = try connection.first(
             """
-            SELECT c.app_id, c.public_id, a.name, a.platform, c.state, c.created_at, c.finished_at, c.planned_at
+            SELECT c.app_id, c.public_id, a.name, a.platform, c.created_at, c.finished_at, c.planned_at
             FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ? AND c.pruned_at IS NULL
             """, .integer(campaign.row)
         ) { row in
             (
                 app: row.integer(0), id: row.text(1), key: AppKey(app: row.text(2), platform: row.platform(3)),
-                state: CampaignState(rawValue: row.text(4)) ?? .completed, createdAt: row.time(5),
-                finishedAt: row.optionalTime(6), isPlanned: !row.isNull(7)
+                createdAt: row.time(4), finishedAt: row.optionalTime(5), isPlanned: !row.isNull(6)
             )
         }
         guard let row else { return nil }
@@ -49,11 +46,6 @@ struct DeliveryList {
         (app, id, appKey, isPlanned) = (row.app, row.id, row.key, row.isPlanned)
         restSince = row.finishedAt ?? row.createdAt
         draw = try WaveTable.draw(of: campaign, publicID: row.id, connection)
-        switch row.state {
-        case .waiting, .running, .paused, .suspended: rest = .pending
-        case .completed: rest = .expired
-        case .cancelled, .superseded: rest = .cancelled
-        }
     }
 
     // MARK: A page
@@ -65,7 +57,10 @@ struct DeliveryList {
         case nil, .accepted, .filtered: found += try packed(state: state, after: after, limit: limit)
         default: break
         }
-        if state == nil || state == rest { found += try unreached(after: after, limit: limit) }
+        switch state {
+        case nil, .pending, .expired, .cancelled: found += try unreached(state: state, after: after, limit: limit)
+        default: break
+        }
         return Array(found.sorted { $0.device < $1.device }.prefix(limit))
     }
 
@@ -124,23 +119,34 @@ struct DeliveryList {
         var last: Int64
         var wave: Int
         var environment: PushEnvironment
+        /// What a device without a row is: pending, or what the end of the campaign made of it.
+        var state: DeliveryState
+
+        static func state(_ row: Statement, _ column: Int32) -> DeliveryState {
+            row.isNull(column)
+                ? .pending : DeliveryState(rawValue: UInt8(truncatingIfNeeded: row.integer(column))) ?? .pending
+        }
     }
 
     /// Devices of the audience without an outcome, up to `limit` of each environment. Of a campaign that is over, one that has
     /// moved to the other environment since may be missing, as one that was removed is.
-    private func unreached(after: Int64, limit: Int) throws -> [Delivery] {
-        var rests = PushEnvironment.allCases.map { Rest(after: 0, last: .max, wave: 0, environment: $0) }
+    private func unreached(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
+        var rests = PushEnvironment.allCases.map {
+            Rest(after: 0, last: .max, wave: 0, environment: $0, state: .pending)
+        }
         if isPlanned {
             rests = try connection.all(
                 """
-                SELECT cursor, last, wave, environment FROM shard WHERE campaign_id = ? AND cursor < last AND last > ?
-                ORDER BY number
+                SELECT cursor, last, wave, environment, rest FROM shard
+                WHERE campaign_id = ? AND cursor < last AND last > ? ORDER BY number
                 """, .integer(campaign.row), .integer(after)
             ) {
                 Rest(
-                    after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2)), environment: $0.environment(3))
+                    after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2)), environment: $0.environment(3),
+                    state: Rest.state($0, 4))
             }
         }
+        if let state { rests.removeAll { $0.state != state } }
         return try PushEnvironment.allCases.flatMap { environment in
             try unreached(after: after, limit: limit, in: rests.filter { $0.environment == environment }, environment)
         }
@@ -161,13 +167,20 @@ struct DeliveryList {
                 let devices = try connection.all(
                     Self.withoutRow(of: environment), .integer(position), .integer(last), .integer(app),
                     .integer(campaign.row), .integer(step)
-                ) { (unreached($0.integer(0), $0.text(1), $0.optionalText(2)), UInt64(bitPattern: $0.integer(3))) }
-                for (delivery, hash) in devices where found.count < limit {
+                ) {
+                    (
+                        unreached($0.integer(0), $0.text(1), $0.optionalText(2), .pending),
+                        UInt64(bitPattern: $0.integer(3))
+                    )
+                }
+                for (device, hash) in devices where found.count < limit {
+                    var delivery = device
                     let wave = byWave[draw?.wave(of: hash) ?? 0] ?? []
-                    guard wave.contains(where: { $0.after < delivery.device && delivery.device <= $0.last }),
+                    guard let rest = wave.first(where: { $0.after < delivery.device && delivery.device <= $0.last }),
                         // Of a campaign that is over: its environment may have changed since.
                         try DeliveryBatchTable.outcome(of: delivery.device, in: campaign.row, connection) == nil
                     else { continue }
+                    delivery.state = rest.state
                     found.append(delivery)
                 }
                 guard devices.count == step, let end = devices.last?.0.device else { break }
@@ -202,16 +215,20 @@ struct DeliveryList {
         guard !device.isRemoved, telephone == nil || TelephoneRule.matches(device.telephone, telephone) else {
             return nil
         }
+        var rest = DeliveryState.pending
         if isPlanned {
-            let isListed = try connection.first(
-                "SELECT 1 FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave = ?3 AND environment = ?4",
-                .integer(campaign.row), .integer(device.id),
+            let listed = try connection.first(
+                """
+                SELECT rest FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave = ?3
+                    AND environment = ?4
+                """, .integer(campaign.row), .integer(device.id),
                 .integer(draw?.wave(of: UInt64(bitPattern: DeviceTable.hash(device.token))) ?? 0),
                 .environment(device.environment)
-            ) { _ in true }
-            guard isListed != nil else { return nil }
+            ) { Rest.state($0, 0) }
+            guard let listed else { return nil }
+            rest = listed
         }
-        return unreached(device.id, device.token, device.telephone)
+        return unreached(device.id, device.token, device.telephone, rest)
     }
 
     private func row(of device: Int64) throws -> Delivery? {
@@ -281,7 +298,9 @@ struct DeliveryList {
         }
     }
 
-    private func unreached(_ device: Int64, _ token: String, _ telephone: String?) -> Delivery {
+    private func unreached(
+        _ device: Int64, _ token: String, _ telephone: String?, _ rest: DeliveryState
+    ) -> Delivery {
         Delivery(
             campaign: id, app: appKey, device: device, token: token, telephone: telephone, state: rest, reason: nil,
             attempts: 0, nextAttemptAt: nil, updatedAt: restSince)

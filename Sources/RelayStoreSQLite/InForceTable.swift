@@ -163,6 +163,7 @@ enum InForceTable {
             """, .text(app.app), .text(app.platform.rawValue), row: VersionTable.row)
         for row in rows {
             let past = try VersionTable.record(row, connection)
+            waiting.forgetBuilds(asOf: past)
             // What was withdrawn since is newer than what is asked for now.
             if let required = past.required, required <= record.required ?? required,
                 required != waiting.required.last?.required,

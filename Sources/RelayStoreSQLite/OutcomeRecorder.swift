@@ -11,6 +11,7 @@ struct OutcomeRecorder {
     private let insert: Statement
     private let insertMany: Statement
     private let replace: Statement
+    private let giveBack: Statement
     private var tallies: [CampaignKey: Tally] = [:]
     private var packer = DeliveryPacker()
 
@@ -20,6 +21,8 @@ struct OutcomeRecorder {
         var rest: DeliveryState?
         var counts = CampaignCounts()
         var reasons: [Reason: Int64] = [:]
+        /// Reminders that were not sent after all.
+        var givenBack: Int64 = 0
     }
 
     private struct Reason: Hashable {
@@ -32,6 +35,8 @@ struct OutcomeRecorder {
         var number: Int
         var remaining: Int64
         var isDone: Bool
+        /// What the campaign's end made of its devices; nil: nothing.
+        var rest: DeliveryState?
         /// Whether plain outcomes may be packed.
         var packs: Bool
     }
@@ -39,6 +44,8 @@ struct OutcomeRecorder {
     private struct OldRow {
         var state: DeliveryState
         var reason: String?
+        var attempts: Int64
+        var again: SentAgain
     }
 
     init(_ connection: SQLiteConnection, at now: Timestamp) throws {
@@ -46,10 +53,15 @@ struct OutcomeRecorder {
         self.now = now
         insert = try connection.prepared(Self.insertOne)
         insertMany = try connection.prepared(Self.insertMany)
+        giveBack = try connection.prepared(
+            """
+            UPDATE delivery SET state = 2, reason = NULL, next_attempt_at = NULL, environment = 0, updated_at = ?2, again = 0
+            WHERE campaign_id = ?1 AND device_id = ?3
+            """)
         replace = try connection.prepared(
             """
             UPDATE delivery SET state = ?4, attempts = ?5, reason = ?6, telephone = ?7, next_attempt_at = ?8,
-                environment = ?9, updated_at = ?2
+                environment = ?9, updated_at = ?2, again = ?10
             WHERE campaign_id = ?1 AND device_id = ?3
             """)
     }
@@ -111,6 +123,7 @@ struct OutcomeRecorder {
                     """, .integer(campaign.row), .text(reason.isRejection ? "rejected" : "filtered"),
                     .text(reason.text), .integer(devices))
             }
+            try RoundTable.giveBack(tally.givenBack, of: campaign, connection)
         }
     }
 
@@ -128,19 +141,44 @@ struct OutcomeRecorder {
         }
         let new = batch.rows.filter { older[$0.device] == nil }
         try insert(new, of: batch, shard, into: &tally)
-        defer { replace.clear() }
-        replace.bind(1, batch.campaign.row)
-        replace.bind(2, now.milliseconds)
+        defer {
+            replace.clear()
+            giveBack.clear()
+        }
+        for statement in [replace, giveBack] {
+            statement.bind(1, batch.campaign.row)
+            statement.bind(2, now.milliseconds)
+        }
         try unsafe batch.devices.bytes.withUnsafeBytes { arena in
             for row in batch.rows {
                 guard let old = older[row.device] else { continue }
-                let state = unsafe bind(row, from: 3, to: replace, arena, tally.rest)
-                try replace.run()
                 Self.count(old.state, old.reason, -1, &tally)
+                guard !Self.isGivenBack(row, old, tally.rest) else {
+                    giveBack.bind(3, row.device)
+                    try giveBack.run()
+                    Self.count(.accepted, nil, 1, &tally)
+                    tally.givenBack += 1
+                    continue
+                }
+                let state = unsafe bind(row, from: 3, to: replace, arena, tally.rest)
+                let again = state == .retrying ? old.again.after(isTried: Int64(row.attempts) > old.attempts) : []
+                replace.bind(10, Int64(again.rawValue))
+                try replace.run()
                 Self.count(state, row.reason, 1, &tally)
             }
         }
         return Int64(new.count)
+    }
+
+    /// Whether it is a reminder that did not come about: the device has upgraded meanwhile, say, or the time was over. What the
+    /// push service took before stays taken.
+    private static func isGivenBack(_ row: LedgerRow, _ old: OldRow, _ rest: DeliveryState?) -> Bool {
+        guard old.again.contains(.reminder) else { return false }
+        switch row.state {
+        case .filtered, .expired, .cancelled: return true
+        case .retrying: return rest != nil
+        case .pending, .inFlight, .accepted, .rejected, .unregistered: return false
+        }
     }
 
     private mutating func insert(
@@ -260,9 +298,11 @@ struct OutcomeRecorder {
             return rows
         }
         let rows = try connection.all(
-            "SELECT device_id, state, reason FROM delivery WHERE campaign_id = ? AND device_id BETWEEN ? AND ?",
-            .integer(batch.campaign.row), .integer(first), .integer(last)
-        ) { ($0.integer(0), Self.oldRow($0, state: 1, reason: 2)) }
+            """
+            SELECT device_id, state, reason, attempts, again FROM delivery
+            WHERE campaign_id = ? AND device_id BETWEEN ? AND ?
+            """, .integer(batch.campaign.row), .integer(first), .integer(last)
+        ) { ($0.integer(0), Self.oldRow($0, from: 1)) }
         return Dictionary(rows, uniquingKeysWith: { _, last in last })
     }
 
@@ -271,9 +311,9 @@ struct OutcomeRecorder {
 
     private func oldRow(_ device: Int64, _ campaign: CampaignKey, mayBePacked: Bool) throws -> OldRow? {
         let old = try connection.first(
-            "SELECT state, reason FROM delivery WHERE campaign_id = ? AND device_id = ?", .integer(campaign.row),
-            .integer(device)
-        ) { Self.oldRow($0, state: 0, reason: 1) }
+            "SELECT state, reason, attempts, again FROM delivery WHERE campaign_id = ? AND device_id = ?",
+            .integer(campaign.row), .integer(device)
+        ) { Self.oldRow($0, from: 0) }
         // Another owner may have recorded it since the retry was read. A batch around it need not have it.
         guard old == nil, mayBePacked,
             try DeliveryBatchTable.outcome(of: device, in: campaign.row, connection) != nil
@@ -282,21 +322,25 @@ struct OutcomeRecorder {
         return try oldRow(device, campaign, mayBePacked: false)
     }
 
-    private static func oldRow(_ row: Statement, state: Int32, reason: Int32) -> OldRow {
+    /// Reads four columns: state, reason, attempts, again.
+    private static func oldRow(_ row: Statement, from column: Int32) -> OldRow {
         OldRow(
-            state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: row.integer(state))) ?? .cancelled,
-            reason: row.optionalText(reason))
+            state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: row.integer(column))) ?? .cancelled,
+            reason: row.optionalText(column + 1), attempts: row.integer(column + 2),
+            again: SentAgain(rawValue: UInt8(truncatingIfNeeded: row.integer(column + 3))))
     }
 
     // MARK: Shards and campaigns
 
     private func shardRow(_ number: Int, of campaign: CampaignKey) throws -> ShardRow {
         let shard = try connection.first(
-            "SELECT remaining, done, packs FROM shard WHERE campaign_id = ? AND number = ?", .integer(campaign.row),
-            .integer(number)
+            "SELECT remaining, done, rest, packs FROM shard WHERE campaign_id = ? AND number = ?",
+            .integer(campaign.row), .integer(number)
         ) {
             ShardRow(
-                number: number, remaining: $0.integer(0), isDone: $0.integer(1) != 0, packs: $0.integer(2) != 0)
+                number: number, remaining: $0.integer(0), isDone: $0.integer(1) != 0,
+                rest: $0.isNull(2) ? nil : DeliveryState(rawValue: UInt8(truncatingIfNeeded: $0.integer(2))),
+                packs: $0.integer(3) != 0)
         }
         guard let shard else { throw SQLiteFailure.missing("shard \(number) of campaign \(campaign.row)") }
         return shard
@@ -304,7 +348,7 @@ struct OutcomeRecorder {
 
     private func advance(_ shard: ShardRow, _ batch: LedgerCommit, inserted: Int64, tally: inout Tally) throws {
         let taken = min(shard.remaining, inserted)
-        if shard.isDone, let rest = tally.rest { tally.counts[rest] -= taken }
+        if shard.isDone, let rest = shard.rest { tally.counts[rest] -= taken }
         let ends = batch.shardDone && !shard.isDone
         try connection.run(
             """

@@ -50,6 +50,7 @@ extension SQLiteStore {
                 UPDATE campaign SET state = 'completed', reason = NULL, finished_at = ?1
                 WHERE id = ?2 AND state = 'running' AND planned_at IS NOT NULL AND retrying = 0
                     AND NOT EXISTS (SELECT 1 FROM shard WHERE campaign_id = ?2 AND done = 0)
+                    AND NOT EXISTS (SELECT 1 FROM campaign_round WHERE campaign_id = ?2 AND gathered_at IS NULL)
                 """, .time(now), .integer(campaign.row)) > 0
         }
     }

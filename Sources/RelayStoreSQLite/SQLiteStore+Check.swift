@@ -55,6 +55,7 @@ private struct StoreExamination {
             Step(name: "batches of the ledger", needsNewest: true) { try $0.batches() },
             Step(name: "shards of campaigns", needsNewest: true) { try $0.shards() },
             Step(name: "counts of campaigns", needsNewest: true) { try $0.campaigns() },
+            Step(name: "adoption of campaigns", needsNewest: true) { try $0.adoption() },
             Step(name: "counts of reasons", needsNewest: true) { try $0.reasons() },
             Step(name: "counts of devices", needsNewest: true) { try $0.devices() },
             Step(name: "history of versions", needsNewest: true) { try $0.history() },
@@ -200,14 +201,16 @@ private struct StoreExamination {
     private mutating func campaigns() throws {
         let campaigns = try connection.all(
             """
-            SELECT id, public_id, state, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded,
-                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1)
+            SELECT id, public_id, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded,
+                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest = 6),
+                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest = 8),
+                (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest IS NULL)
             FROM campaign AS c WHERE pruned_at IS NULL ORDER BY id
             """
         ) { row in
             (
-                row: row.integer(0), id: row.text(1), state: CampaignState(rawValue: row.text(2)),
-                counts: (3...9).map { row.integer($0) }, upgraded: row.integer(10), left: row.integer(11)
+                row: row.integer(0), id: row.text(1), counts: (2...8).map { row.integer($0) }, upgraded: row.integer(9),
+                expired: row.integer(10), cancelled: row.integer(11), left: row.integer(12)
             )
         }
         let states: [DeliveryState] = [
@@ -234,9 +237,9 @@ private struct StoreExamination {
             rows[.accepted, default: 0] += packed?.accepted ?? 0
             rows[.filtered, default: 0] += packed?.filtered ?? 0
             upgraded += packed?.upgraded ?? 0
-            if let state = campaign.state, state.isFinal {
-                rows[state == .completed ? .expired : .cancelled, default: 0] += campaign.left
-            } else if campaign.left != 0 {
+            rows[.expired, default: 0] += campaign.expired
+            rows[.cancelled, default: 0] += campaign.cancelled
+            if campaign.left != 0 {
                 note("campaign \(campaign.id): \(campaign.left) devices remain in shards that are done")
             }
             for (state, count) in zip(states, campaign.counts) where count != rows[state, default: 0] {
@@ -247,6 +250,33 @@ private struct StoreExamination {
             if upgraded != campaign.upgraded {
                 note("campaign \(campaign.id): upgraded is \(campaign.upgraded), its rows say \(upgraded)")
             }
+        }
+    }
+
+    /// Nobody was reached who did not upgrade, nor told without having been counted; and no curve is above its count, or
+    /// falls. Devices that went for good took their rows along.
+    private mutating func adoption() throws {
+        let campaigns = try connection.all(
+            """
+            SELECT public_id, upgraded, upgraded_push + upgraded_login + upgraded_both, told,
+                (SELECT count(*) FROM campaign_told WHERE campaign_id = c.id),
+                (SELECT coalesce(max(upgraded), 0) FROM campaign_adoption WHERE campaign_id = c.id),
+                (SELECT count(*) FROM
+                    (SELECT upgraded - lag(upgraded) OVER (ORDER BY at) AS rise FROM campaign_adoption
+                     WHERE campaign_id = c.id) WHERE rise <= 0)
+            FROM campaign AS c ORDER BY id
+            """
+        ) { row in (id: row.text(0), numbers: (1...6).map { row.integer($0) }) }
+        for campaign in campaigns {
+            let (upgraded, reached, told, rows, top, falls) = (
+                campaign.numbers[0], campaign.numbers[1], campaign.numbers[2], campaign.numbers[3],
+                campaign.numbers[4], campaign.numbers[5]
+            )
+            let name = "campaign \(campaign.id)"
+            if reached > upgraded { note("\(name): upgraded is \(upgraded), of whom \(reached) were reached") }
+            if rows > told { note("\(name): told is \(told), its rows say \(rows)") }
+            if top > upgraded { note("\(name): upgraded is \(upgraded), its curve says \(top)") }
+            if falls > 0 { note("\(name): its curve does not rise at \(falls) of its points") }
         }
     }
 

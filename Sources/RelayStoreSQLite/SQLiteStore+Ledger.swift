@@ -45,7 +45,9 @@ extension SQLiteStore {
                 let wave =
                     statement.isNull(8)
                     ? Int(UInt8.max) : waves?.wave(of: UInt64(bitPattern: statement.integer(8))) ?? 0
-                statement.readDevice(into: &rows, attempts: UInt16(clamping: statement.integer(7)), wave: wave)
+                statement.readDevice(
+                    into: &rows, attempts: UInt16(clamping: statement.integer(7)), wave: wave,
+                    again: SentAgain(rawValue: UInt8(truncatingIfNeeded: statement.integer(9))))
             }
         }
     }
@@ -144,8 +146,8 @@ package enum LedgerSQL {
     /// due for ever.
     package static let readDueRetries: SQL = """
         SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
-            r.attempts, d.token_hash
-        FROM (SELECT device_id, attempts FROM delivery INDEXED BY delivery_retry
+            r.attempts, d.token_hash, r.again
+        FROM (SELECT device_id, attempts, again FROM delivery INDEXED BY delivery_retry
               WHERE campaign_id = ? AND environment = ? AND state = 3 AND next_attempt_at <= ? ORDER BY next_attempt_at LIMIT ?) AS r
             LEFT JOIN device AS d ON d.id = r.device_id
         ORDER BY r.device_id
@@ -155,15 +157,16 @@ package enum LedgerSQL {
 extension Statement {
     /// Appends the device that the statement stands on: id, token, telephone, version, environment, dead, registered.
     @inline(__always)
-    fileprivate func readDevice(into rows: inout DeviceRows, attempts: UInt16, wave: Int = 0) {
+    func readDevice(into rows: inout DeviceRows, attempts: UInt16, wave: Int = 0, again: SentAgain = []) {
         let token = slice(1, into: &rows)
         let telephone = slice(2, into: &rows)
         let version = slice(3, into: &rows)
-        rows.append(
-            DeviceRow(
-                id: integer(0), token: token, telephone: telephone, version: version,
-                environment: environment(4), isDead: integer(5) != 0,
-                registeredAt: integer(6), attempts: attempts, wave: UInt8(truncatingIfNeeded: wave)))
+        var row = DeviceRow(
+            id: integer(0), token: token, telephone: telephone, version: version,
+            environment: environment(4), isDead: integer(5) != 0,
+            registeredAt: integer(6), attempts: attempts, wave: UInt8(truncatingIfNeeded: wave))
+        row.again = again
+        rows.append(row)
     }
 
     @inline(__always)

@@ -210,6 +210,8 @@ private struct Pruning {
                 """, .integer(device), .time(cutoff), youngest
             ) { (app: $0.integer(0), isRegistered: $0.integer(1) == 1, version: $0.version(2)) }
             guard let row else { continue }
+            // An id may be given anew, and who has it then was not told.
+            try AdoptionTable.forget(device, of: row.app, connection)
             count += 1
             if row.isRegistered {
                 registered[row.app, default: 0] += 1
@@ -272,6 +274,8 @@ private struct LedgerRemoval {
         var deliveries = Int64(try rows("delivery", "device_id", size))
         guard deliveries < size else { return (deliveries, false) }
         guard try rows("delivery_upgrade", "device_id", size) < size else { return (deliveries, false) }
+        guard try rows("campaign_told", "device_id", size) < size else { return (deliveries, false) }
+        guard try rows("campaign_adoption", "at", size) < size else { return (deliveries, false) }
         // A batch lies on some pages of its own: it takes as long as some dozens of rows.
         let batches = max(1, size / 64)
         let counts = try connection.all(

@@ -12,6 +12,7 @@ extension SQLiteStore {
             let find = try connection.prepared(DeviceTable.version)
             defer { find.clear() }
             var apps: [AppKey: Int64?] = [:]
+            var told = ToldTally()
             var known = 0
             var news: [Sighting] = []
             for var sighting in sightings {
@@ -26,7 +27,15 @@ extension SQLiteStore {
                 defer { find.reset() }
                 guard try find.step() else { continue }
                 known += 1
-                if find.text(0) != sighting.version.text { news.append(sighting) }
+                // Of a device that is behind, the first login is noted; its later ones write nothing.
+                if let required = sighting.told {
+                    let campaign = try told.campaign(of: required, app: app, connection)
+                    let isNew = try campaign.map {
+                        try !AdoptionTable.wasTold(find.integer(1), in: $0, connection)
+                    }
+                    if isNew != true { sighting.told = nil }
+                }
+                if sighting.told != nil || find.text(0) != sighting.version.text { news.append(sighting) }
             }
             return (known, news)
         }
@@ -38,8 +47,9 @@ extension SQLiteStore {
     /// Stores versions from the front of `sightings`, until all are stored or somebody else wants to write.
     private func store(_ sightings: inout ArraySlice<Sighting>) throws {
         try write("storing the versions of devices") { connection in
-            var upgrades = UpgradeTally()
+            var upgrades = UpgradeTally(tells: true)
             var seen = SeenTally()
+            var told = ToldTally()
             var work = 0
             while let sighting = sightings.first, work + upgrades.work < Self.least || !isWriterWanted {
                 sightings.removeFirst()
@@ -50,12 +60,16 @@ extension SQLiteStore {
                     .integer(app), .text(sighting.token), .integer(DeviceTable.hash(sighting.token))
                 ) { ($0.integer(0), $0.version(1)) }
                 guard let (id, old) = device else { continue }
+                // First: who comes up to the requirement now had been told before.
+                if let required = sighting.told { try told.told(id, of: required, app: app, connection) }
+                guard old?.text != sighting.version.text else { continue }
                 try connection.run(
                     "UPDATE device SET version = ? WHERE id = ?", .version(sighting.version), .integer(id))
                 try upgrades.saw(sighting.version, after: old, device: id, app: app, connection)
                 seen.left(old, app: app)
                 seen.came(sighting.version, app: app)
             }
+            try told.store(connection)
             try upgrades.store(connection)
             try seen.store(connection)
         }

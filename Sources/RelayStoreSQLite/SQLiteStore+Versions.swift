@@ -49,8 +49,10 @@ extension SQLiteStore {
             }
             var campaign: CampaignRecord?
             if rose, let draft {
+                var announced = after
+                if after.builds.required == before?.builds.required { announced.builds.required = nil }
                 campaign = try CampaignTable.create(
-                    for: after, draft: draft, waitingReason: waitingReason, at: now, connection)
+                    for: announced, draft: draft, waitingReason: waitingReason, at: now, connection)
             }
             let outcome = BumpOutcome(
                 record: try VersionTable.record(of: bump.app, connection) ?? after, requiredRose: rose,

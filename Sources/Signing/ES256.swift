@@ -11,7 +11,7 @@ package final class ES256PrivateKey: Sendable {
 
     /// Reads PKCS#8 or the older "EC PRIVATE KEY" form. Throws `SigningError`.
     package convenience init(pem: [UInt8]) throws {
-        try self.init(EVPKey.privateKey(pem: pem))
+        try self.init(EVPKey.privateKey(pem: pem, .p256))
     }
 
     private init(_ key: EVPKey) throws {
@@ -21,12 +21,12 @@ package final class ES256PrivateKey: Sendable {
     }
 
     package static func generate() throws -> ES256PrivateKey {
-        try ES256PrivateKey(EVPKey.generate())
+        try ES256PrivateKey(EVPKey.generate(.p256))
     }
 
     /// 64 bytes: R then S, each 32 bytes big-endian (RFC 7518 section 3.4). Another one each time.
     package func sign(_ message: [UInt8]) throws -> [UInt8] {
-        guard let raw = ECDSASignature.raw(fromDER: try key.signDER(message)) else {
+        guard let raw = ECDSASignature.raw(fromDER: try key.sign(message)) else {
             throw LibraryFailure.taken("the signature has an unexpected form")
         }
         return raw
@@ -41,7 +41,7 @@ package final class ES256PublicKey: Sendable {
 
     /// Throws `SigningError`.
     package init(pem: [UInt8]) throws {
-        let key = try EVPKey.publicKey(pem: pem)
+        let key = try EVPKey.publicKey(pem: pem, .p256)
         self.key = key
         self.pem = try key.publicPEM()
     }
@@ -49,7 +49,7 @@ package final class ES256PublicKey: Sendable {
     /// `signature` is R then S, 64 bytes; anything else, DER included, is not valid.
     package func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         guard let der = ECDSASignature.der(fromRaw: signature) else { return false }
-        return key.isValidDER(der, for: message)
+        return key.isValid(der, for: message)
     }
 }
 

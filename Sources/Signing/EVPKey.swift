@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
 
-/// The one owner of an `EVP_PKEY` that is a P-256 key.
+/// The one owner of an `EVP_PKEY` that is of the kind its user needs.
 ///
 /// `@unchecked Sendable` because the pointer is a `let`, the key is never changed after `init`, and each call makes its
 /// own `EVP_MD_CTX`. openssl-threads(7): "Objects are thread-safe as long as the API's being invoked don't modify the
@@ -11,12 +11,29 @@ import COpenSSL
 final class EVPKey: @unchecked Sendable {
     private let key: OpaquePointer
 
-    /// Takes ownership of `key` and refuses whatever is not a P-256 key; what it refuses it frees.
-    private init(owning key: OpaquePointer) throws {
+    enum Kind {
+        /// For ES256.
+        case p256
+        /// For RS256.
+        case rsa
+    }
+
+    /// Takes ownership of `key` and refuses whatever is not of the kind; what it refuses it frees.
+    private init(owning key: OpaquePointer, _ kind: Kind) throws {
         unsafe self.key = key
+        switch kind {
+        case .p256: try requireP256()
+        case .rsa: try requireRSA()
+        }
+    }
+
+    private var typeName: String {
+        unsafe EVP_PKEY_get0_type_name(key).map { unsafe String(cString: $0) } ?? "of an unknown kind"
+    }
+
+    private func requireP256() throws {
         guard unsafe EVP_PKEY_is_a(key, "EC") == 1 else {
-            let name = unsafe EVP_PKEY_get0_type_name(key).map { unsafe String(cString: $0) } ?? "of an unknown kind"
-            throw SigningError(.wrongKey, "not a P-256 key: it is \(name)", hint: Self.hint)
+            throw SigningError(.wrongKey, "not a P-256 key: it is \(typeName)", hint: Self.hint)
         }
         var name = [CChar](repeating: 0, count: 80)
         var length = 0
@@ -29,16 +46,32 @@ final class EVPKey: @unchecked Sendable {
         }
     }
 
+    private func requireRSA() throws {
+        guard unsafe EVP_PKEY_is_a(key, "RSA") == 1 else {
+            throw SigningError(.wrongKey, "not an RSA key: it is \(typeName)", hint: Self.hintRSA)
+        }
+        // "A key of size 2048 bits or larger MUST be used with these algorithms" (RFC 7518, 3.3).
+        let bits = unsafe EVP_PKEY_get_bits(key)
+        guard bits >= 2048 else {
+            throw SigningError(.wrongKey, "an RSA key of \(bits) bits is too short", hint: Self.hintRSA)
+        }
+    }
+
     deinit { unsafe EVP_PKEY_free(key) }
 
     private static let hint = "ES256 needs an elliptic-curve key on P-256, as Apple's .p8 files hold"
+    private static let hintRSA =
+        "RS256 needs an RSA key of at least 2048 bits, as the keys of Google's service accounts are"
 
-    static func generate() throws -> EVPKey {
-        guard let key = unsafe relay_EVP_EC_gen_P256() else { throw LibraryFailure.taken("no P-256 key could be made") }
-        return try unsafe EVPKey(owning: key)
+    static func generate(_ kind: Kind) throws -> EVPKey {
+        let made = unsafe kind == .p256 ? relay_EVP_EC_gen_P256() : relay_EVP_RSA_gen_2048()
+        guard let key = unsafe made else { throw LibraryFailure.taken("no key could be made") }
+        return try unsafe EVPKey(owning: key, kind)
     }
 
-    static func privateKey(pem: [UInt8]) throws -> EVPKey { try unsafe EVPKey(owning: readPrivateKey(pem)) }
+    static func privateKey(pem: [UInt8], _ kind: Kind) throws -> EVPKey {
+        try unsafe EVPKey(owning: readPrivateKey(pem), kind)
+    }
 
     /// Of any kind. The caller frees it.
     static func readPrivateKey(_ pem: [UInt8]) throws(SigningError) -> OpaquePointer {
@@ -56,12 +89,12 @@ final class EVPKey: @unchecked Sendable {
         return unsafe key
     }
 
-    static func publicKey(pem: [UInt8]) throws -> EVPKey {
+    static func publicKey(pem: [UInt8], _ kind: Kind) throws -> EVPKey {
         guard let memory = Memory(pem) else { throw LibraryFailure.taken("no memory for a public key") }
         guard let key = unsafe relay_PEM_read_bio_PUBKEY(memory.bio) else {
             throw Self.unreadable(pem, "public key", header: "-----BEGIN PUBLIC KEY-----")
         }
-        return try unsafe EVPKey(owning: key)
+        return try unsafe EVPKey(owning: key, kind)
     }
 
     /// The errors of OpenSSL 3's decoders do not tell "no PEM" from "bad content", so this looks for the header itself.
@@ -91,12 +124,13 @@ final class EVPKey: @unchecked Sendable {
         return memory.contents()
     }
 
-    /// ECDSA with SHA-256, in DER.
-    func signDER(_ message: [UInt8]) throws -> [UInt8] {
+    /// With SHA-256: ECDSA in DER, or RSASSA-PKCS1-v1_5, which is what OpenSSL pads with unless told otherwise
+    /// (EVP_PKEY_CTX_set_rsa_padding(3)).
+    func sign(_ message: [UInt8]) throws -> [UInt8] {
         guard let context = unsafe EVP_MD_CTX_new() else { throw LibraryFailure.taken("no memory to sign") }
         defer { unsafe EVP_MD_CTX_free(context) }
-        // 72 bytes is the most a P-256 signature takes in DER; EVP_DigestSign(3) checks the room it is given.
-        var signature = [UInt8](repeating: 0, count: 80)
+        // EVP_PKEY_get_size(3): the most that a signature takes.
+        var signature = [UInt8](repeating: 0, count: unsafe Int(EVP_PKEY_get_size(key)))
         var length = signature.count
         guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
             unsafe EVP_DigestSign(context, &signature, &length, message, message.count) == 1
@@ -104,7 +138,7 @@ final class EVPKey: @unchecked Sendable {
         return Array(signature.prefix(length))
     }
 
-    func isValidDER(_ signature: [UInt8], for message: [UInt8]) -> Bool {
+    func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         guard let context = unsafe EVP_MD_CTX_new() else { return false }
         defer { unsafe EVP_MD_CTX_free(context) }
         guard unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1 else {

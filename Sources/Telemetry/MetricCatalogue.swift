@@ -28,6 +28,16 @@ package enum MetricCatalogue {
     package static let pushesCancelled = Metric(
         .gauge, "upgrade_relay_pushes_cancelled", ["app", "platform", "state"],
         "Devices that got no push because their campaign was cancelled or superseded.")
+    package static let devicesToUpgrade = Metric(
+        .gauge, "upgrade_relay_devices_to_upgrade", ["app", "platform"],
+        "Devices that were not found to be current already, of the audience of the newest campaign that has started.")
+    package static let devicesUpgraded = Metric(
+        .gauge, "upgrade_relay_devices_upgraded", ["app", "platform", "reached"],
+        "Of these, since seen with a version that meets the requirement, by what had reached them: push, login, both or "
+            + "unknown.")
+    package static let devicesTold = Metric(
+        .gauge, "upgrade_relay_devices_told_at_login", ["app", "platform"],
+        "Registered devices that were told at login to meet the requirement of the newest campaign that has started.")
     package static let watcherLook = Metric(
         .gauge, "upgrade_relay_watcher_last_look_timestamp_seconds",
         "When the store's required versions were last compared with its campaigns.")
@@ -41,7 +51,7 @@ package enum MetricCatalogue {
 
     static let campaigns = [
         campaignsByState, devices, pending, retriesWaiting, oldestCampaign, credentialSuspended, pushesCancelled,
-        watcherLook, versionInfo, requirementWaiting,
+        devicesToUpgrade, devicesUpgraded, devicesTold, watcherLook, versionInfo, requirementWaiting,
     ]
 
     // MARK: Pushes
@@ -150,7 +160,12 @@ package enum MetricCatalogue {
         .counter, "upgrade_relay_webhooks_received_total", ["kind", "result"],
         "Webhooks by result: accepted, replayed, unauthorized, invalid, conflict, tooLarge or failed.")
 
-    static let requests = [requestsAnswered, requestDuration, webhooks]
+    package static let enforced = Metric(
+        .counter, "upgrade_relay_enforce_answers_total", ["app", "platform", "outcome"],
+        "Answers to reverse proxies: passed, denied, or unknown (passed or denied as enforce.unknown says); an app that is "
+            + "not configured is \"none\".")
+
+    static let requests = [requestsAnswered, requestDuration, webhooks, enforced]
 
     // MARK: Webhooks out
 

@@ -8,16 +8,20 @@ package final class Console: Sendable {
     package let isTerminal: Bool
     /// Whether standard output is one.
     package let isOutputTerminal: Bool
+    /// Whether what reads standard output shows more than ASCII.
+    package let hasBlocks: Bool
     private let sink: @Sendable (_ text: String, _ isError: Bool) -> Void
     private let columns: @Sendable () -> Int
     private let lock = Mutex(())
 
     package init(
-        isTerminal: Bool, isOutputTerminal: Bool = true, columns: @escaping @Sendable () -> Int = { 80 },
+        isTerminal: Bool, isOutputTerminal: Bool = true, hasBlocks: Bool = true,
+        columns: @escaping @Sendable () -> Int = { 80 },
         sink: @escaping @Sendable (_ text: String, _ isError: Bool) -> Void
     ) {
         self.isTerminal = isTerminal
         self.isOutputTerminal = isOutputTerminal
+        self.hasBlocks = hasBlocks
         self.columns = columns
         self.sink = sink
     }
@@ -26,6 +30,7 @@ package final class Console: Sendable {
     package static let standard = Console(
         isTerminal: isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb",
         isOutputTerminal: isatty(STDOUT_FILENO) == 1,
+        hasBlocks: isUnicode(ProcessInfo.processInfo.environment),
         columns: { TerminalSize.columns(of: STDERR_FILENO) },
         sink: { text, isError in
             var text = text
@@ -36,6 +41,13 @@ package final class Console: Sendable {
             // Whoever read our output has gone (head, less): there is nobody left to work for.
             if !isWritten, !isError { exit(ExitCode.failed.rawValue) }
         })
+
+    /// Whether the locale is of UTF-8: the first of these variables that is set and not empty says it (POSIX.1-2024, XBD 8.2).
+    package static func isUnicode(_ environment: [String: String]) -> Bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
+        let codeset = locale.split(separator: ".").dropFirst().first?.prefix { $0 != "@" } ?? ""
+        return ["utf-8", "utf8"].contains(codeset.lowercased())
+    }
 
     /// Columns of the terminal at this moment; 80 where it is not known.
     package var width: Int { columns() }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+package import RelayEngine
 import RelayStore
 import Telemetry
 import UpgradeRules
 
 /// Lets versions through as their stores offer them (DESIGN, rule 8): what is in force changes here, by a bump of an app that
 /// has no gate, and by hand. Used by the thread "sources".
-struct GateKeeper {
+package struct GateKeeper {
     private static let part = "gates"
 
     /// Something happened that may open a gate, or close one.
@@ -15,8 +15,10 @@ struct GateKeeper {
     /// When the first of the gates opens by time alone.
     private var nextOpening: Timestamp?
 
+    package init() {}
+
     /// Moves what may be moved; when to come again at the latest.
-    mutating func update(_ runner: SourceRunner, _ callbacks: SourceRunner.Callbacks) -> Timestamp? {
+    package mutating func update(_ runner: SourceRunner, _ callbacks: SourceRunner.Callbacks) -> Timestamp? {
         let now = runner.clock()
         let evidence = runner.status.read { $0.notes }
         if evidence != seenEvidence { (seenEvidence, mustLook) = (evidence, true) }

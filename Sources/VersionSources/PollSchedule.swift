@@ -10,7 +10,8 @@ package import RelayEngine
 /// | asked too often, with Retry-After | that; from the second time in a row at least `every`, doubled each time |
 /// | asked too often, without | `every`, doubled each time in a row |
 ///
-/// Nothing is put off by more than six hours, but by a longer Retry-After (a day at most).
+/// Nothing is put off by more than six hours, but by a longer Retry-After (a day at most). Who knows that something happened
+/// may `hasten` the next question, but not where the source asked for a pause.
 package struct PollSchedule: Hashable, Sendable {
     package static let longestBackOff = Duration.seconds(6 * 3600)
     package static let longestRetryAfter = Duration.seconds(86_400)
@@ -19,6 +20,8 @@ package struct PollSchedule: Hashable, Sendable {
     package private(set) var next: Timestamp
     /// How often in a row the source said that it was asked too often.
     private var throttled = 0
+    /// The source itself said when to come again.
+    private var isHeldBack = false
 
     /// - Parameter start: when the first question is due.
     package init(every: Duration, start: Timestamp) {
@@ -26,13 +29,29 @@ package struct PollSchedule: Hashable, Sendable {
         next = start
     }
 
-    package mutating func succeeded(at now: Timestamp) {
+    /// - Parameter pause: what the source wants of everybody just now, where that is longer.
+    package mutating func succeeded(at now: Timestamp, atLeast pause: Duration = .zero) {
         throttled = 0
+        isHeldBack = false
         next = now + every
+        rest(pause, at: now)
+    }
+
+    /// Asks nothing for `pause`.
+    package mutating func rest(_ pause: Duration, at now: Timestamp) {
+        guard pause > .zero else { return }
+        isHeldBack = true
+        next = max(next, now + pause)
+    }
+
+    /// Asks as early as `time`, if the source allows.
+    package mutating func hasten(to time: Timestamp) {
+        if !isHeldBack { next = min(next, time) }
     }
 
     package mutating func failed(_ fault: SourceFault, at now: Timestamp) {
         let asked = fault.retryAfter.map { min(max($0, .seconds(1)), Self.longestRetryAfter) }
+        isHeldBack = fault.isThrottled || asked != nil
         guard fault.isThrottled else {
             throttled = 0
             next = now + max(every, asked ?? .zero)

@@ -18,7 +18,7 @@ struct SourceClient: Sendable {
         var lastModified: String?
     }
 
-    private static let timeout = Duration.seconds(20)
+    static let timeout = Duration.seconds(20)
 
     let http = HTTPClient()
     let clock: @Sendable () -> Timestamp

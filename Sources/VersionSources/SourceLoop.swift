@@ -13,8 +13,10 @@ struct SourceLoop {
     struct Watched {
         enum Kind {
             case appStore(AppStoreSource, LookupMachine)
+            case appStoreConnect(AppStoreConnectSource, AppStoreConnectMachine)
             case file(path: String, FileWatchMachine)
             case url(LaunchGateURLSource, PollSchedule, SourceClient.Validators)
+            case googlePlay(GooglePlaySource, GooglePlayMachine)
         }
 
         var source: VersionSource
@@ -28,8 +30,11 @@ struct SourceLoop {
     let runner: SourceRunner
     let callbacks: SourceRunner.Callbacks
     private let directories = DirectoryWatch()
-    private var watched: [Watched] = []
+    var watched: [Watched] = []
+    /// For apps with both sources of the App Store.
+    var crossChecks: [AppKey: StoreCrossCheck] = [:]
     private var gates = GateKeeper()
+    var googleTokens = GoogleTokens()
 
     init(runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan) {
         self.runner = runner
@@ -44,7 +49,8 @@ struct SourceLoop {
                 switch event {
                 case .stop: return
                 case .plan(let plan): adopt(plan)
-                case .poke: gates.mustLook = true
+                case .poke: evidenceChanged()
+                case .ask(let app): hasten(app)
                 }
             }
             if directories.drain() { filesChanged() }
@@ -79,16 +85,26 @@ struct SourceLoop {
             let kind: Watched.Kind =
                 switch source.kind {
                 case .appStore(let store): .appStore(store, LookupMachine(source: store, start: now))
+                case .appStoreConnect(let store):
+                    .appStoreConnect(store, AppStoreConnectMachine(source: store, start: now))
                 case .launchGateFile(let path): .file(path: path, FileWatchMachine(start: now))
                 case .launchGateURL(let url):
                     .url(url, PollSchedule(every: url.every, start: now), SourceClient.Validators())
+                case .googlePlay(let play): .googlePlay(play, GooglePlayMachine(source: play, start: now))
                 }
             return Watched(source: source, part: part, kind: kind)
         }
         // What takes the place of another speaks for itself.
         for gone in old { runner.status.write { $0.faults[gone.part] = nil } }
+        googleTokens.keep(plan.sources)
         beginCounting(watched)
+        adoptCrossChecks()
         watchDirectories()
+        evidenceChanged()
+    }
+
+    /// A gate may have opened.
+    mutating func evidenceChanged() {
         gates.mustLook = true
     }
 
@@ -121,6 +137,10 @@ struct SourceLoop {
             let next = ask(source, &machine, watched)
             watched.kind = .appStore(source, machine)
             return next
+        case .appStoreConnect(let source, var machine):
+            let next = ask(source, &machine, watched)
+            watched.kind = .appStoreConnect(source, machine)
+            return next
         case .file(let path, var machine):
             if machine.next <= runner.clock() {
                 // A directory that was missing, or that was replaced, is found again.
@@ -135,6 +155,10 @@ struct SourceLoop {
                 watched.kind = .url(source, schedule, validators)
             }
             return schedule.next
+        case .googlePlay(let source, var machine):
+            let next = ask(source, &machine, watched)
+            watched.kind = .googlePlay(source, machine)
+            return next
         }
     }
 
@@ -155,6 +179,7 @@ struct SourceLoop {
             case .fault(let fault): report(fault, watched)
             case .notListed:
                 runner.status.note(nil, of: app, at: runner.clock())
+                crossCheck(app)
                 report(
                     SourceFault(
                         "the App Store lists no such app"
@@ -162,8 +187,9 @@ struct SourceLoop {
                     watched)
             case .listing(let listing):
                 runner.status.note(listing, of: app, at: runner.clock())
+                crossCheck(app)
                 do throws(SourceFault) {
-                    try raiseLatest(listing, app)
+                    try raiseLatest(listing.version, page: listing.trackViewURL, app, from: .appStore)
                     recovered(watched)
                 } catch {
                     report(error, watched)
@@ -174,18 +200,31 @@ struct SourceLoop {
         }
     }
 
-    /// The lookup raises `latest` and nothing else: what is required is for the force policy or a person to say.
-    private func raiseLatest(_ listing: StoreListing, _ app: AppKey) throws(SourceFault) {
+    /// A store raises `latest` and nothing else: what is required is for the force policy or a person to say.
+    ///
+    /// - Parameters:
+    ///   - build: Android's version code of it.
+    ///   - page: where people get the app, where the store says so.
+    func raiseLatest(
+        _ version: Version, build: Int64? = nil, page: String?, _ app: AppKey, from store: StoreKind
+    ) throws(SourceFault) {
         do {
             let stored = try runner.store.version(of: app)
-            guard stored?.latest.map({ $0 < listing.version }) ?? true else { return }
-            var bump = VersionBump(app: app, latest: listing.version)
-            if stored?.downloadURL == nil, let page = listing.trackViewURL, DownloadURL.fault(in: page) == nil {
+            var bump = VersionBump(app: app)
+            if stored?.latest.map({ $0 < version }) ?? true { bump.latest = version }
+            // Not the code of an older version: both only rise.
+            if let build, stored?.latest.map({ $0 <= version }) ?? true,
+                stored?.builds.latest.map({ $0 < build }) ?? true
+            {
+                bump.builds.latest = build
+            }
+            guard bump != VersionBump(app: app) else { return }
+            if stored?.downloadURL == nil, let page, DownloadURL.fault(in: page) == nil {
                 bump.downloadURL = page
             }
-            try callbacks.apply(bump, StoreKind.appStore.rawValue)
+            try callbacks.apply(bump, store.rawValue)
         } catch {
-            throw SourceFault("\(listing.version) cannot be stored: \(error)")
+            throw SourceFault("\(version) cannot be stored: \(error)")
         }
     }
 
@@ -239,7 +278,7 @@ struct SourceLoop {
     // MARK: Faults
 
     /// Said once in the log, and shown by `readyz` for as long as it lasts.
-    private func report(_ fault: SourceFault, _ watched: Watched) {
+    func report(_ fault: SourceFault, _ watched: Watched) {
         if runner.client.isStopping() { return }
         countFailure(watched)
         let isNews = runner.status.write { $0.faults.updateValue(fault.reason, forKey: watched.part) == nil }
@@ -250,7 +289,7 @@ struct SourceLoop {
         }
     }
 
-    private func recovered(_ watched: Watched) {
+    func recovered(_ watched: Watched) {
         countSuccess(watched)
         if runner.status.write({ $0.faults.removeValue(forKey: watched.part) }) != nil {
             runner.log(.notice, "a source of versions is well again", [("source", watched.part)])

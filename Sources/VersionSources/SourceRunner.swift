@@ -43,6 +43,7 @@ package final class SourceRunner: VersionLookup {
 
     enum Event: Sendable {
         case poke
+        case ask(AppKey)
         case plan(Plan)
         case stop
     }
@@ -52,6 +53,7 @@ package final class SourceRunner: VersionLookup {
     let clock: @Sendable () -> Timestamp
     let status = SourceStatus()
     let client: SourceClient
+    let tokens = AppStoreConnectTokens()
     let mailbox: Mailbox<Event>
     private let thread = Mutex<NativeThread?>(nil)
     private let stopping = CancellationFlag()
@@ -86,6 +88,11 @@ package final class SourceRunner: VersionLookup {
         mailbox.post(.poke)
     }
 
+    /// Asks the app's store at once, as far as its pace allows: somebody said that something happened there.
+    package func askNow(_ app: AppKey) {
+        mailbox.post(.ask(app))
+    }
+
     /// Asks the thread to end and does not wait for it; a question that is on its way is given up within about a second.
     package func askToStop() {
         stopping.set()
@@ -110,9 +117,9 @@ package final class SourceRunner: VersionLookup {
         status.read { $0.gates[app]?.deciding }
     }
 
-    /// Whether the App Store's lookup can be asked for the app.
+    /// Whether App Store Connect or the App Store's lookup can be asked for the app.
     package func hasLookup(_ app: AppKey) -> Bool {
-        status.read { $0.lookups[app] != nil }
+        status.read { $0.connects[app] != nil || $0.lookups[app] != nil }
     }
 
     /// What the app's gate says of a version now; nil where it has none.
@@ -129,9 +136,16 @@ package final class SourceRunner: VersionLookup {
             of: gate.deciding, evidence?[gate.deciding], at: clock(), write: \.internetTime)
     }
 
+    /// Takes note of what a store was seen to offer.
+    package func note(_ evidence: StoreEvidence, of app: AppKey) {
+        status.note(evidence, of: app)
+    }
+
     // MARK: VersionLookup
 
     package func current(of app: AppKey) throws -> StoreListing? {
+        // The exact one, where there is one.
+        if let source = status.read({ $0.connects[app] }) { return try live(of: app, source) }
         guard let source = status.read({ $0.lookups[app] }) else { return nil }
         var machine = LookupMachine(source: source, start: Timestamp(milliseconds: 0))
         let deadline = clock() + .seconds(15)
@@ -168,12 +182,28 @@ package final class SourceRunner: VersionLookup {
 
     // MARK: The thread
 
-    private func adopt(_ plan: Plan) {
+    func adopt(_ plan: Plan) {
         status.write { state in
             state.lookups = [:]
+            let (oldApps, oldTracks) = (state.connects, state.tracks)
+            (state.connects, state.tracks) = ([:], [:])
             state.gates = [:]
             for source in plan.sources {
                 if case .appStore(let store) = source.kind { state.lookups[source.app] = store }
+                if case .appStoreConnect(let store) = source.kind {
+                    state.connects[source.app] = store
+                    // Another app's versions say nothing of this one's.
+                    if oldApps[source.app].map({ $0.list != store.list }) ?? false {
+                        state.evidence[source.app]?[.appStoreConnect] = nil
+                    }
+                }
+                if case .googlePlay(let play) = source.kind {
+                    state.tracks[source.app] = play.releasesAddress
+                    // Another track's releases say nothing of this one's.
+                    if oldTracks[source.app].map({ $0 != play.releasesAddress }) ?? false {
+                        state.evidence[source.app]?[.googlePlay] = nil
+                    }
+                }
                 guard let store = source.kind.store else { continue }
                 let rules = plan.rules[source.app] ?? AvailabilityGate.Rules()
                 state.gates[source.app, default: .init(kinds: [], rules: rules)].kinds.insert(store)
@@ -183,5 +213,6 @@ package final class SourceRunner: VersionLookup {
                 state.evidence[app] = evidence.filter { kinds.contains($0.key) }
             }
         }
+        tokens.keep(status.read { Set($0.connects.values.map(\.key)) })
     }
 }

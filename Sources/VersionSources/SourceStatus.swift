@@ -15,7 +15,10 @@ final class SourceStatus: Sendable {
         /// The apps whose versions wait for a store.
         var gates: [AppKey: Gate] = [:]
         var lookups: [AppKey: AppStoreSource] = [:]
-        /// By server: the store counts questions by the address they come from.
+        var connects: [AppKey: AppStoreConnectSource] = [:]
+        /// The tracks of Google Play that are asked, by their addresses.
+        var tracks: [AppKey: String] = [:]
+        /// By server, for the store counts questions by the address they come from; or by whatever else it counts by.
         var paces: [String: LookupPace] = [:]
         /// By part, for those that are watched.
         var figures: [String: SourceFigures] = [:]

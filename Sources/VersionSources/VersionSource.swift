@@ -6,14 +6,18 @@ package import RelayStore
 package struct VersionSource: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case appStore(AppStoreSource)
+        case appStoreConnect(AppStoreConnectSource)
         /// The absolute path of a LaunchGate file.
         case launchGateFile(path: String)
         case launchGateURL(LaunchGateURLSource)
+        case googlePlay(GooglePlaySource)
 
         /// The store that it asks, whose versions wait until it offers them; nil where it is none.
         package var store: StoreKind? {
             switch self {
             case .appStore: .appStore
+            case .appStoreConnect: .appStoreConnect
+            case .googlePlay: .googlePlay
             case .launchGateFile, .launchGateURL: nil
             }
         }

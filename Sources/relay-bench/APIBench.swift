@@ -54,8 +54,11 @@ struct APIBench {
                 return wrk.format(nil, "\(check)" .. tokens[next + 1])
             end
             """
+        // What a proxy asks for each request of an app that may go on.
+        let enforce = "/v1/enforce?app=\(Sender.topic)&platform=\(Stage.platform)"
         return [
             Question(path: "check", target: check + Sender.token(0), script: script, header: "Accept: */*"),
+            Question(path: "enforce", target: enforce, script: "", header: "X-App-Version: 999.0.0"),
             Question(
                 path: "status", target: "/v1/campaigns/\(campaign)", script: "",
                 header: "Authorization: Bearer \(token)"),
@@ -139,7 +142,7 @@ struct APIBench {
         let line = text.split(separator: "\n").first { $0.hasPrefix("=") }?.dropFirst()
         let numbers = (line ?? "").split(separator: " ").compactMap { Double($0) }
         guard numbers.count == 4, numbers[0] > 0, numbers[1] == 0 else {
-            throw BenchError("wrk was not answered with 200: \(text)")
+            throw BenchError("wrk was not answered with 2xx: \(text)")
         }
         return Load(
             requestsPerSecond: numbers[0] / Double(seconds), p50Microseconds: numbers[2], p99Microseconds: numbers[3],

@@ -226,6 +226,29 @@ import Testing
         #expect(await daemon.run("notifications --campaign \(id)").code == .done)
     }
 
+    @Test func `A campaign is sent again, and a superseded one is not`() async throws {
+        _ = try await daemon.register()
+        let id = try await daemon.announce()
+        let early = await daemon.run("campaigns retry \(id)")
+        #expect(early.code == .failed)
+        #expect(early.err.contains("only a campaign that is cancelled or completed can be retried"), "\(early.err)")
+        _ = await daemon.run("campaigns cancel \(id)")
+        let wrong = await daemon.run("campaigns retry \(id) --state cancelled,accepted")
+        #expect(wrong.code == .usage && wrong.err.contains("\"accepted\" is not a state"), "\(wrong.err)")
+        let nothing = await daemon.run("campaigns retry \(id) --state rejected")
+        #expect(nothing.code == .failed && nothing.err.contains("no device that is rejected"), "\(nothing.err)")
+        let again = await daemon.run("campaigns retry \(id) --state cancelled,rejected")
+        #expect(again.out == "campaign \(id) is running\n", "\(again.err)")
+        let shown = await daemon.run("campaigns show \(id)").out
+        #expect(fields(shown)["state"] == "running")
+        #expect(fields(shown)["retried"]?.hasSuffix("devices (rejected, cancelled)") == true, "\(shown)")
+        #expect(await daemon.run("version set \(RealDaemon.app) ios --required 3.0.0").code == .done)
+        let superseded = await daemon.run("campaigns retry \(id)")
+        #expect(superseded.code == .failed)
+        #expect(superseded.err.contains("was superseded and cannot be sent again"), "\(superseded.err)")
+        #expect(superseded.err.contains("retry that one"), "\(superseded.err)")
+    }
+
     @Test func `Tokens are made, listed and revoked`() async {
         let made = await daemon.run("tokens create --name backend --scope devices status")
         #expect(made.out.hasPrefix("urt_"))

@@ -24,9 +24,12 @@ import Testing
 
     @Test func `Every command of the contract has a page of help`() async {
         let names = [
-            "serve", "demo", "check-config", "simulate-apns", "version set", "version show", "devices import",
+            "serve", "demo", "check-config", "simulate-apns", "version set", "version show", "version release",
+            "devices import",
             "devices export", "devices show", "devices remove", "campaigns list", "campaigns show", "campaigns watch",
-            "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel", "deliveries", "plan",
+            "campaigns adoption", "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel",
+            "campaigns retry",
+            "deliveries", "plan",
             "tokens create",
             "tokens list",
             "tokens revoke", "log level", "store status", "store backup", "store check", "store prune", "notifications",

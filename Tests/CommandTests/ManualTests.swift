@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RelayAPI
 import RelayEngine
 import Testing
 import WireFormat
@@ -55,7 +56,7 @@ import WireFormat
 
     /// The sample with everything that it shows as a comment.
     private static func uncommented(_ text: String) -> String {
-        let setting = #/^\s*//\s+((?:[a-zA-Z]+:\s.*|\{ (?:appStore|launchGate): .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
+        let setting = #/^\s*//\s+((?:[a-zA-Z]+:\s.*|\{ (?:app|google|launch)\w+: .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.wholeMatch(of: setting).map { String($0.output.1) } ?? String(line)
         }.joined(separator: "\n")
@@ -90,18 +91,24 @@ import WireFormat
         #expect(shown.listen.tls != nil && shown.notify.count == 1 && shown.webhooks.secrets.first?.apps != nil)
         (shown.listen.tls, shown.notify) = (nil, [])
         shown.webhooks.secrets[0].apps = nil
+        // So is this one.
+        #expect(shown.enforce.agents.count == 1)
+        shown.enforce.agents = []
+        #expect(shown.enforce == plain.enforce)
         #expect(shown.store == plain.store)
         #expect(shown.listen == plain.listen)
         #expect(shown.webhooks == plain.webhooks && shown.fanOut == plain.fanOut && shown.log == plain.log)
         let app = try #require(plain.apps.first)
         var same = try #require(shown.app(app.key))
-        #expect(same.sources.count == 3)
-        same.sources = []
+        #expect(same.sources.count == 4)
+        (same.sources, same.sourceKeys) = ([], [:])
         // An example too: without a rate there is no ramp, without waves nothing between them.
         #expect(same.pace.pace?.rampUp != nil && same.pace.waves?.count == 3)
         #expect(same.pace.waveRules?.failedShare == 0.05)
         #expect(same.pace.waveRules?.pause == .seconds(600) && same.pace.waveRules?.needsApproval == false)
         same.pace = PaceConfiguration()
+        #expect(same.push.reminders.times.count == 2)
+        same.push.reminders = ReminderSchedule([])
         #expect(same == app)
     }
 

@@ -72,6 +72,23 @@ import VersionSources
             ios("push: { timeToLive: \"31d\" }"),
             #"apps["com.example.app"].ios.push.timeToLive: "31d" is out of range; from 1m to 30d"#
         ),
+        (ios("push: { remind: \"3d\" }"), #"apps["com.example.app"].ios.push.remind: "3d" is not a list"#),
+        (
+            ios("push: { remind: [3] }"),
+            #"apps["com.example.app"].ios.push.remind[0]: 3 is not a duration; write it like "3d" or "12h""#
+        ),
+        (
+            ios("push: { remind: [\"1d\", \"59m\"] }"),
+            #"apps["com.example.app"].ios.push.remind[1]: "59m" is out of range; from 1h to 365d"#
+        ),
+        (
+            ios("push: { remind: [\"7d\", \"3d\"] }"),
+            #"apps["com.example.app"].ios.push.remind[1]: "3d" does not rise; each time counts from the campaign's start"#
+        ),
+        (
+            ios("push: { remind: [\"1d\", \"2d\", \"3d\", \"4d\", \"5d\", \"6d\"] }"),
+            #"apps["com.example.app"].ios.push.remind: has 6 reminders; at most 5"#
+        ),
         (ios("push: { typ: \"x\" }"), #"apps["com.example.app"].ios.push.typ: unknown key; did you mean type?"#),
         (ios("push: { alert: 5 }"), #"apps["com.example.app"].ios.push.alert: 5 is not text"#),
         (ios("push: []"), #"apps["com.example.app"].ios.push: a list is not an object { … }"#),
@@ -81,7 +98,7 @@ import VersionSources
         ),
         (
             ios("sources: [{}]"),
-            #"apps["com.example.app"].ios.sources[0]: names no source; { appStore: { … } } or { launchGate: { … } }"#
+            #"apps["com.example.app"].ios.sources[0]: names no source; { appStore: { … } }, { appStoreConnect: { … } } or { launchGate: { … } }"#
         ),
         (
             ios("sources: [{ appStore: {} }]"),
@@ -184,7 +201,7 @@ import VersionSources
         ),
         ("{ store: { postgres: {} } }", "store.postgres: not available yet in this release; use sqlite"),
         ("{ stor: {} }", "stor: unknown key; did you mean store?"),
-        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, fanOut, listen, log, notify, store, webhooks"),
+        ("{ zzz: 1 }", "zzz: unknown key; known here: apps, enforce, fanOut, listen, log, notify, store, webhooks"),
         (
             "{ webhooks: { secrets: [\"geheim\"] } }",
             #"webhooks.secrets[0]: a secret is never written here; say where it is kept: { file: "…" }, { credential: "…" } or { environment: "…" }"#

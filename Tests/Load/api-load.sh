@@ -25,7 +25,8 @@ address=$(sed -n 's/.* listen=\([^ ]*\).*/\1/p' "$folder/log")
 "$binary" version set com.example.app ios --required 2.0.0 --config "$folder/config.json5" > /dev/null
 ticks() { awk '{ print $14 + $15 }' "/proc/$daemon/stat"; }
 printf '%-16s %11s %10s %10s %10s %14s\n' path connections req/s p50 p99 'CPU µs/request'
-for path in "/v1/check?app=com.example.app&platform=ios&version=1.9.0" /v1/apps/com.example.app/launchgate.json; do
+for path in "/v1/check?app=com.example.app&platform=ios&version=1.9.0" \
+    "/v1/enforce?app=com.example.app&platform=ios&version=2.0.0" /v1/apps/com.example.app/launchgate.json; do
     for connections in 1 64 512; do
         before=$(ticks)
         wrk -t 1 -c $connections -d "${seconds}s" --latency "http://$address$path" > "$folder/wrk"

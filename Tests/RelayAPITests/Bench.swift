@@ -43,7 +43,10 @@ final class Bench: Sendable {
     var socketPath: String { directory.appending(path: "control.sock").path }
 
     /// - Parameter secrets: those that verify webhooks; nil: one, for all apps.
-    init(limits: APILimits = APILimits(), checkTrust: CheckTrust = .device, secrets: [WebhookSecret]? = nil) throws {
+    init(
+        limits: APILimits = APILimits(), checkTrust: CheckTrust = .device, secrets: [WebhookSecret]? = nil,
+        enforce: EnforceRules = EnforceRules()
+    ) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "relay-api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         store = try SQLiteStore(path: directory.appending(path: "relay.db").path)
@@ -54,6 +57,7 @@ final class Bench: Sendable {
             controlSocket: directory.appending(path: "control.sock").path, webhookSecrets: { secrets },
             limits: limits, clock: { [clock] in clock.now }, log: logged.log)
         settings.checkTrust = checkTrust
+        settings.enforce = { enforce }
         server = APIServer(store: store, control: control, settings: settings)
         try server.start()
     }

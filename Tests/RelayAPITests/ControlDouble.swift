@@ -17,6 +17,8 @@ final class ControlDouble: RelayControl {
     /// How often the metrics were asked for.
     let metricsLooks = Mutex(0)
     let rules = Mutex(ReleaseRules())
+    /// Why new requirements wait; nil: they do not.
+    let waitingReason = Mutex<String?>(nil)
     let lookup = Mutex<(any VersionLookup)?>(nil)
     /// Whether another team's app is configured, too.
     let hasOther = Mutex(false)
@@ -58,8 +60,8 @@ final class ControlDouble: RelayControl {
         guard let profile = profile(of: bump.app) else { throw ControlError(.unknownApp, context: "no such app") }
         return try store.apply(
             bump, actor: actor, source: source, at: Bench.now,
-            draft: CampaignDraft(downloadURL: profile.downloadURL, timeToLive: .seconds(604_800)), receipt: receipt,
-            render: render)
+            draft: CampaignDraft(downloadURL: profile.downloadURL, timeToLive: .seconds(604_800)),
+            waitingReason: waitingReason.withLock(\.self), receipt: receipt, render: render)
     }
 
     func plan(_ bump: VersionBump) throws -> PlanReport {
@@ -92,6 +94,18 @@ final class ControlDouble: RelayControl {
             let record = try store.version(of: app)
         else { throw ControlError(.wrongState, context: "nothing waits") }
         return record
+    }
+
+    func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus {
+        guard let campaign = try store.campaign(id: id) else {
+            throw ControlError(.noSuchCampaign, context: "there is no such campaign")
+        }
+        let draft = RoundDraft(.retry(states), timeToLive: .seconds(604_800))
+        let answer = try store.reopen(campaign.key, for: draft, at: Bench.now)
+        guard answer == .opened, let campaign = try store.campaign(id: id) else {
+            throw ControlError(.wrongState, context: "the campaign cannot be retried", hint: "\(answer)")
+        }
+        return status(campaign)
     }
 
     func faults() -> [ReadinessFault] {

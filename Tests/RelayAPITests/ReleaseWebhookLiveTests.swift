@@ -192,7 +192,7 @@ struct ReleaseWebhookLiveTests {
         let body = Self.state("READY_FOR_DISTRIBUTION", id: "e-1")
         let without = try Self.sendApple(bench, body)
         #expect(without.status == 422)
-        #expect(without.text("detail")?.contains("sources: [{ appStore: { … } }]") == true)
+        #expect(without.text("detail")?.contains("[{ appStoreConnect: { … } }] or [{ appStore: { … } }]") == true)
         let store = LookupDouble()
         bench.control.lookup.withLock { $0 = store }
         for answer: Result<StoreListing?, LookupDouble.Failure> in [.success(nil), .failure(LookupDouble.Failure())] {

@@ -15,6 +15,7 @@ struct RouterTests {
         ("GET", "/readyz", "/readyz", PathValues(), .nothing),
         ("GET", "/openapi.json", "/openapi.json", PathValues(), .nothing),
         ("GET", "/metrics", "/metrics", PathValues(), .nothing),
+        ("GET", "/v1/enforce", "/v1/enforce", PathValues(), .nothing),
         ("GET", "/v1/log", "/v1/log", PathValues(), .operatorOnly),
         ("PUT", "/v1/log", "/v1/log", PathValues(), .operatorOnly),
         ("POST", "/v1/webhooks/version", "/v1/webhooks/version", PathValues(), .signature),
@@ -73,10 +74,14 @@ struct RouterTests {
             "GET", "/v1/campaigns/0a/deliveries", "/v1/campaigns/{id}/deliveries", PathValues(name: "0a"),
             .scope(.status)
         ),
+        (
+            "GET", "/v1/campaigns/0a/adoption", "/v1/campaigns/{id}/adoption", PathValues(name: "0a"), .scope(.status)
+        ),
         ("GET", "/v1/campaigns/0a/events", "/v1/campaigns/{id}/events", PathValues(name: "0a"), .scope(.status)),
         ("POST", "/v1/campaigns/0a/pause", "/v1/campaigns/{id}/pause", PathValues(name: "0a"), .scope(.campaigns)),
         ("POST", "/v1/campaigns/0a/resume", "/v1/campaigns/{id}/resume", PathValues(name: "0a"), .scope(.campaigns)),
         ("POST", "/v1/campaigns/0a/cancel", "/v1/campaigns/{id}/cancel", PathValues(name: "0a"), .scope(.campaigns)),
+        ("POST", "/v1/campaigns/0a/retry", "/v1/campaigns/{id}/retry", PathValues(name: "0a"), .scope(.campaigns)),
         ("GET", "/v1/deliveries", "/v1/deliveries", PathValues(), .scope(.status)),
         ("GET", "/v1/store", "/v1/store", PathValues(), .operatorOnly),
         ("GET", "/v1/tokens", "/v1/tokens", PathValues(), .operatorOnly),

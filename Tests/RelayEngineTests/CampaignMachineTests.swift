@@ -57,4 +57,36 @@ import Testing
         machine.halt()
         #expect(machine.next([done], at: start) == .wait(until: nil))
     }
+
+    // MARK: Sent again
+
+    @Test func devicesArePutInLineBeforeAnythingElseAndTheCampaignIsNotCompleteBefore() {
+        var machine = CampaignMachine(gathers: true)
+        #expect(machine.next([], at: start) == .gather)
+        machine.gathered(.more)
+        #expect(machine.next([done], at: start) == .gather, "all that is in line is sent")
+        machine.gathered(.done)
+        #expect(machine.next([retrying], at: start) == .wait(until: nil))
+        #expect(machine.next([done], at: start) == .complete)
+    }
+
+    @Test func noMoreArePutInLineThanThereIsRoomForUntilSomeHaveAnOutcome() {
+        var machine = CampaignMachine(gathers: true)
+        machine.gathered(.full)
+        #expect(machine.next([done], at: start) == .wait(until: nil), "not complete: others are to come")
+        #expect(machine.next([retrying, stopped], at: start) == .wait(until: nil))
+        #expect(machine.next([done, stopped], at: start) == .suspend(reason: "Forbidden: …"))
+        machine.retriesEnded()
+        #expect(machine.next([retrying], at: start) == .gather)
+        machine.gathered(.done)
+        machine.retriesEnded()
+        machine.gathered(.more)
+        #expect(machine.next([done], at: start) == .complete, "done is done")
+    }
+
+    @Test func aCampaignThatIsNotOpenedAgainPutsNobodyInLine() {
+        var machine = CampaignMachine()
+        machine.retriesEnded()
+        #expect(machine.next([done], at: start) == .complete)
+    }
 }

@@ -112,6 +112,14 @@ struct StoreFaultTests {
             { try $0.sawVersions([Sighting(app: app, token: "token-number-5", version: Version("2"))], at: now) }
         ),
         (
+            "told",
+            {
+                let version = try Version("0.9")
+                try $0.sawVersions(
+                    [Sighting(app: app, token: "token-number-5", version: version, told: Version("1.0"))], at: now)
+            }
+        ),
+        (
             "keep",
             {
                 _ = try $0.keep(

@@ -23,8 +23,12 @@ final class StoreFixture: Sendable {
         store.close()
     }
 
-    /// Makes a store of version 8 one of version 6.
+    /// Makes a store of the newest version one of version 6.
     static let undoEnvironments = """
+        DROP TABLE campaign_round; ALTER TABLE shard DROP COLUMN rest; ALTER TABLE delivery DROP COLUMN again;
+        DROP TABLE campaign_told; DROP TABLE campaign_adoption; ALTER TABLE campaign DROP COLUMN upgraded_push;
+        ALTER TABLE campaign DROP COLUMN upgraded_login; ALTER TABLE campaign DROP COLUMN upgraded_both;
+        ALTER TABLE campaign DROP COLUMN told;
         DROP TRIGGER campaign_event_in_force; ALTER TABLE campaign_event DROP COLUMN in_force;
         ALTER TABLE campaign DROP COLUMN required_build; DROP TABLE in_force_history; DROP TABLE in_force;
         DROP INDEX campaign_open;

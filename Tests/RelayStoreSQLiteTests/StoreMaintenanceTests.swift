@@ -133,6 +133,19 @@ struct StoreMaintenanceTests {
                     (1, 2, 2, 9, 0, 1)
                 """, "shards of campaigns", "both environments pack"
             ),
+            (
+                "UPDATE campaign SET upgraded_push = 1, upgraded_both = 1", "adoption of campaigns",
+                "upgraded is 0, of whom 2 were reached"
+            ),
+            ("INSERT INTO campaign_told VALUES (1, 2)", "adoption of campaigns", "told is 0, its rows say 1"),
+            (
+                "INSERT INTO campaign_adoption VALUES (1, 5, 7)", "adoption of campaigns",
+                "upgraded is 0, its curve says 7"
+            ),
+            (
+                "INSERT INTO campaign_adoption VALUES (1, 5, 7), (1, 6, 7)", "adoption of campaigns",
+                "its curve does not rise at 1 of its points"
+            ),
             ("UPDATE campaign_reason SET devices = 9", "counts of reasons", "filtered is 3, its reasons add up to 9"),
             ("UPDATE app SET devices = 4", "counts of devices", "devices is 4, there are 10"),
             ("UPDATE version_seen SET devices = 4", "counts of devices", "versions were seen of 4 devices"),

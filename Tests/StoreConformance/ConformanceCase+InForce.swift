@@ -58,6 +58,20 @@ extension ConformanceCase {
             try same(
                 try subject.store.waitingVersions(of: subject.app).required.map { $0.required?.text }, ["2.2"])
         },
+        ConformanceCase("a version code belongs to the version that it came with") { subject in
+            func bump(_ required: String, _ build: Int64?) throws {
+                var bump = VersionBump(app: subject.app, required: try subject.version(required))
+                bump.builds = BuildNumbers(required: build)
+                try subject.bump(bump, draft: subject.draft(), waitingReason: "not out yet")
+            }
+            try bump("1.9", 190)
+            try bump("2", nil)
+            let waiting = try subject.store.waitingVersions(of: subject.app)
+            try same(waiting.required.map(\.builds.required), [nil, 190])
+            try same(waiting.latest.map(\.builds.latest), [nil, 190])
+            try check(try subject.open("1.9") && subject.open("2"), "")
+            try same(try subject.inForce().builds.required, 190, "the last that is known")
+        },
         ConformanceCase("a waiting campaign that is cancelled forces nothing, ever") { subject in
             try subject.announce("1.9")
             let campaign = try subject.announce("2", isGated: true)

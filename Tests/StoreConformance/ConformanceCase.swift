@@ -27,7 +27,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         versions + webhooks + registry + upgrades + campaigns + planning + ledger + uneventful + hygiene + leftovers
         + deliveries
         + tokens
-        + inForce + gates + hostile + maintenance + outbox + waves + environments
+        + inForce + gates + hostile + maintenance + outbox + waves + environments + adoption + rounds
 }
 
 /// Where a driver broke a rule.

@@ -42,9 +42,14 @@ final class SourceBench: Sendable {
     }
 
     func start(_ kinds: [VersionSource.Kind], hold: Duration = .zero) throws {
+        try start(
+            .init(sources: kinds.map { VersionSource(app: Self.app, kind: $0) }, rules: [Self.app: .init(hold: hold)]))
+    }
+
+    func start(_ plan: SourceRunner.Plan) throws {
         let (seen, store) = (seen, store)
         try runner.start(
-            .init(sources: kinds.map { VersionSource(app: Self.app, kind: $0) }, rules: [Self.app: .init(hold: hold)]),
+            plan,
             callbacks: .init(
                 apply: { bump, source in
                     _ = try store.apply(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
 package import RelayEngine
+import RelayStore
 package import Terminal
 package import WireFormat
 
@@ -73,10 +74,22 @@ package struct CampaignText: Sendable {
         if let wave { fields.append(("wave", waveDetails(wave))) }
         if let limit = json[.rateLimit]?.number { fields.append(("pace", "at most \(Quantity.rate(limit))")) }
         if !json.shown(.waitingUntil).isEmpty { fields.append(("waiting until", json.shown(.waitingUntil))) }
+        for round in json.list(.rounds) { fields.append(Self.round(round)) }
+        if !json.shown(.nextReminderAt).isEmpty { fields.append(("next reminder", json.shown(.nextReminderAt))) }
         for (title, field) in [("created", Field.createdAt), ("started", .startedAt), ("finished", .finishedAt)] {
             fields.append((title, json.shown(field, or: "-")))
         }
         return TextTable.fields(fields) + "\n" + countsTable
+    }
+
+    /// When it was opened again, and for how many.
+    private static func round(_ round: JSONValue) -> (String, String) {
+        let devices = "\(Quantity.count(round.count(.devices))) devices"
+        guard round.shown(.type) == CampaignRound.Kind.retry.rawValue else {
+            return ("reminded", "\(round.shown(.begunAt)): \(devices)")
+        }
+        let states = round.list(.states).compactMap(\.string).joined(separator: ", ")
+        return ("retried", "\(round.shown(.begunAt)): \(devices) (\(states))")
     }
 
     private func waveDetails(_ wave: String) -> String {

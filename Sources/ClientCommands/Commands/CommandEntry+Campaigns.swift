@@ -56,12 +56,56 @@ extension CommandEntry {
         return last.state == CampaignState.completed.rawValue ? .done : .failed
     }
 
+    static let campaignsAdoption = client(
+        ["campaigns", "adoption"], "Shows who obeyed a campaign, over time",
+        discussion: """
+            How many devices of the audience were since seen with a version that meets the requirement, and what had \
+            reached them before: an accepted push, an answer at login that they must upgrade, or both. On a terminal \
+            with a curve, elsewhere point by point. A campaign is followed until the next one starts, for 90 days at \
+            most.
+            """,
+        positionals: [CampaignText.positional],
+        examples: ["upgrade-relay campaigns adoption 1f0c2ab93d44"]
+    ) { run in
+        let path = ["v1", "campaigns", try run.arguments.require("ID"), "adoption"]
+        let reply = try await run.client().reply(to: APIRequest("GET", path))
+        let console = run.console
+        let ink: StepPlot.Ink? = console.isOutputTerminal ? (console.hasBlocks ? .blocks : .ascii) : nil
+        run.show(reply.text, AdoptionText(reply.json).text(width: console.width, ink: ink))
+        return .done
+    }
+
     static let campaignsPause = campaigns("pause", "Stops a running campaign until it is resumed")
     static let campaignsResume = campaigns(
         "resume", "Lets a paused or suspended campaign go on, or the next wave begin that was held")
     static let campaignsRelease = campaigns(
         "release", "Lets a waiting campaign, or the next wave of a running one, begin now")
     static let campaignsCancel = campaigns("cancel", "Ends a campaign; what was not sent yet is never sent")
+
+    static let campaignsRetry = request(
+        ["campaigns", "retry"], "Sends what was rejected, cancelled or expired again",
+        discussion: """
+            Opens a campaign again that was cancelled or is completed, under the same id, with the same push ids and with the \
+            whole time to live. Devices that have upgraded since, or were removed, get nothing. A superseded campaign is not \
+            sent again: that of the newer requirement reaches the same devices.
+            """,
+        positionals: [CampaignText.positional],
+        options: [
+            .value("state", "STATES", "only devices in these states, separated by commas (\(retriedStates.shown))")
+        ],
+        examples: [
+            "upgrade-relay campaigns retry 1f0c2ab93d44",
+            "upgrade-relay campaigns retry 1f0c2ab93d44 --state rejected,expired",
+        ],
+        request: { arguments in
+            let states = try retriedStates.list(arguments)
+            return APIRequest(
+                "POST", ["v1", "campaigns", try arguments.require("ID"), "retry"],
+                json: states.map { ["states": .array($0.map { .string($0) })] })
+        },
+        text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
+
+    private static let retriedStates = NamedChoice("state", CampaignRound.retried.map(\.name))
 
     /// What moves a campaign from one state to another, named as the API names it; says in which state it is now.
     private static func campaigns(_ verb: String, _ purpose: String) -> CommandEntry {

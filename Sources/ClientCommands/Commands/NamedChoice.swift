@@ -19,4 +19,15 @@ struct NamedChoice: Sendable {
         let nearest = Suggestion.nearest(to: text, among: names)
         throw UsageError("--\(option): \"\(text)\" is not a \(option); \(shown)", suggestion: nearest)
     }
+
+    /// Several, separated by commas; nil where it is not given.
+    func list(_ arguments: ParsedArguments) throws(UsageError) -> [String]? {
+        guard let text = arguments.value(option) else { return nil }
+        let chosen = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        for word in chosen where !names.contains(word) {
+            let nearest = Suggestion.nearest(to: word, among: names)
+            throw UsageError("--\(option): \"\(word)\" is not a \(option); \(shown)", suggestion: nearest)
+        }
+        return chosen
+    }
 }

@@ -15,8 +15,8 @@ extension ConfigurationManual {
             + "those that only you can know. *null* means the same as leaving a key out, except for *apns*.",
         "*upgrade-relay check-config* names every fault with its field, its value and what would be right, and checks "
             + "every file that is named. SIGHUP (*systemctl reload upgrade-relay*) applies a changed file at once. Changes of "
-            + "*store*, *listen* (except a renewed certificate) and *fanOut* need a restart, and the log says so. A file that "
-            + "is not valid changes nothing.",
+            + "*store*, *listen* (except a renewed certificate), *fanOut* and *enforce.headers* need a restart, and the log "
+            + "says so. A file that is not valid changes nothing.",
         "A duration is text: whole numbers with d, h, m, s or ms, the largest unit first, such as \"7d\" or \"1h30m\".",
     ]
 
@@ -114,6 +114,30 @@ extension ConfigurationManual {
             The lowest level that is written. *upgrade-relay log level* changes it until the next reload. debug logs
             every request; no level logs every push.
 
+        # enforce
+            What reverse proxies ask before they pass a request on, at /v1/enforce: whether this version of the app may
+            go on. App, platform and version are taken from the query, else from these headers, else from the
+            User-Agent.
+        enforce.headers.app
+            The header that names the app.
+        enforce.headers.platform
+            The header that names the platform: ios or android.
+        enforce.headers.version
+            The header with the installed version.
+        enforce.userAgents
+            Apps that are known by their User-Agent where neither query nor headers say enough: { *pattern*: "...",
+            *app*: "...", *platform*: "..." }. The first one that matches counts. None by default.
+        enforce.userAgents[].pattern
+            The whole header: literal text with one {version}, which stands for digits and dots, and an asterisk for any
+            text.
+        enforce.userAgents[].app
+            One of the *apps*.
+        enforce.userAgents[].platform
+            ios or android.
+        enforce.unknown
+            What becomes of a request whose app is not configured, or whose version is missing or no version: it may go
+            on, or it is denied like one that must be upgraded.
+
         # fanOut
             How a campaign's audience is divided.
         fanOut.lanes
@@ -144,6 +168,10 @@ extension ConfigurationManual {
             that is off.
         apps.APP.PLATFORM.push.sound
             The name of a sound in the app's bundle, or "default". None by default.
+        apps.APP.PLATFORM.push.remind
+            When those who are still behind get the same push again, with the same apns-id: up to five durations from
+            the campaign's start, ascending, each at least 1h. Only while the version is the required one. Off by
+            default.
         apps.APP.PLATFORM.pace.ratePerSecond
             Pushes per second at most, retries included, evenly spread. No second ever has more than this number plus
             a tenth of it plus one push. By default there is no limit. A reload applies it at once.
@@ -174,8 +202,9 @@ extension ConfigurationManual {
             latest: a release raises the latest version, and the required one only as *forcePolicy* says. required:
             every release raises both.
         apps.APP.PLATFORM.holdHours
-            With an App Store source: how many hours after the release in the store a campaign begins, because not
-            everybody can download it at once. 0 begins at once; use 168 with Apple's phased release.
+            For *appStore* alone: how many hours after the release in the store a campaign begins, because the lookup
+            shows a version hours before everybody can download it. 0 begins at once. Apple's phased release is no
+            reason to wait longer: during it, anybody can download the version by hand.
 
         # apns
             How to push to an iOS app. null for one that only asks at login or reads the LaunchGate document. Android
@@ -206,8 +235,10 @@ extension ConfigurationManual {
             that time.
 
         # sources
-            Sources that are watched for new versions; iOS only. Each entry is { *appStore*: { ... } }, of which an
-            app has one at most, or { *launchGate*: { ... } }.
+            Sources that are watched for new versions. For iOS each entry is { *appStore*: { ... } } or
+            { *appStoreConnect*: { ... } }, of each of which an app has one at most, or { *launchGate*: { ... } }.
+            With both of the App Store's, App Store Connect decides; that they differ for more than a day is reported.
+            For Android it is { *googlePlay*: { ... } }, of which an app has one at most.
         apps.APP.PLATFORM.sources
             Sources that are watched for new versions. None by default.
         apps.APP.PLATFORM.sources[].appStore.id
@@ -222,6 +253,23 @@ extension ConfigurationManual {
             How often to ask. A server of your own may be asked each second.
         apps.APP.PLATFORM.sources[].appStore.lookupServer
             A server to ask instead of Apple's, for tests: https, or http for this machine.
+        apps.APP.PLATFORM.sources[].appStoreConnect.appId
+            The app's Apple ID: the number in its address in the App Store. The answer raises the latest version; and
+            a campaign waits until a version that meets the requirement is ready for distribution, and while its
+            phased release is paused.
+        apps.APP.PLATFORM.sources[].appStoreConnect.issuerId
+            The issuer of the team's API keys, from Users and Access, Integrations. Leave it out for an individual
+            key.
+        apps.APP.PLATFORM.sources[].appStoreConnect.keyId
+            The id of the API key.
+        apps.APP.PLATFORM.sources[].appStoreConnect.key
+            The .p8 file of the API key. The key's role must be one that can view the app, such as Developer.
+        apps.APP.PLATFORM.sources[].appStoreConnect.every
+            How often to ask. A server of your own may be asked each second.
+        apps.APP.PLATFORM.sources[].appStoreConnect.server
+            A server to ask instead of Apple's, for tests.
+        apps.APP.PLATFORM.sources[].appStoreConnect.trustedCertificates
+            A PEM file of certificates to trust instead of the system's.
         apps.APP.PLATFORM.sources[].launchGate.file
             A LaunchGate document: in its ios, minimumVersion is the required version, optionalVersion the latest.
             Read whenever it changes. Give either this or *url*.
@@ -231,5 +279,29 @@ extension ConfigurationManual {
             host are refused.
         apps.APP.PLATFORM.sources[].launchGate.every
             How often to ask the *url*.
+        apps.APP.PLATFORM.sources[].googlePlay.packageName
+            The app's id in Google Play. By default the app's name.
+        apps.APP.PLATFORM.sources[].googlePlay.track
+            The track that users get the app from. What it offers to everybody raises the latest version and its
+            version code, never the required ones by itself; and a campaign waits until the track offers a release
+            that meets the requirement: by its version code where the requirement came with one (--required-build),
+            else by the version in its name.
+        apps.APP.PLATFORM.sources[].googlePlay.key
+            The JSON file of a key of a service account that nothing else uses: opening an edit, which is how Google
+            tells how far a rollout is, ends the other open edits of the same account.
+        apps.APP.PLATFORM.sources[].googlePlay.versionPattern
+            A regular expression for a release's name, with one capture group for the version. The name of one that
+            does not match holds none.
+        apps.APP.PLATFORM.sources[].googlePlay.minimumFraction
+            The share of users that a staged rollout must have reached before a release counts as offered. 1 is all of
+            them: nobody can tell from outside who is in a rollout, and the others cannot get the version.
+        apps.APP.PLATFORM.sources[].googlePlay.every
+            How often to ask; from one second with a *server* of your own. While a requirement depends on a staged
+            rollout, its fraction is read at every third time.
+        apps.APP.PLATFORM.sources[].googlePlay.server
+            A server to ask instead of Google's, for tests: https, or http for this machine. Tokens come from the
+            token_uri of the key's file.
+        apps.APP.PLATFORM.sources[].googlePlay.trustedCertificates
+            A PEM file of certificates to trust instead of the system's.
         """
 }

@@ -75,14 +75,16 @@ enum ConfigurationManual {
           listen: { tls: { certificate: { file: "/c" }, key: { file: "/k" } } },
           webhooks: { secrets: [{ file: "/s", apps: ["com.example.app"] }] },
           notify: [{ url: "https://example.com", secret: { file: "/s" }, events: ["campaign.completed"] }],
+          enforce: { userAgents: [{ pattern: "A/{version}", app: "com.example.app", platform: "ios" }] },
           apps: {
             "com.example.app": {
               ios: {
                 apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k" } },
                 pace: { ratePerSecond: 1, rampUp: {} },
-                sources: [{ appStore: { id: 1 } }, { launchGate: { url: "https://example.com" } }],
+                sources: [{ appStore: { id: 1 } }, { appStoreConnect: { appId: 1, keyId: "2X9R4HXF34",
+                  key: { file: "/k" } } }, { launchGate: { url: "https://example.com" } }],
               },
-              android: {},
+              android: { sources: [{ googlePlay: { key: { file: "/k" } } }] },
             },
           },
         }

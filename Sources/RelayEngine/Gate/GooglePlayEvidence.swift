@@ -11,13 +11,26 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         package var status: Status
         /// The share of users that it has reached, from 0 to 1; 1 where it is completed.
         package var fraction: Double
+        /// `releaseLifecycleState` without its prefix. While a release is in review its status says inProgress or completed
+        /// already (google-api-python-client#2530): only what is PUBLISHED is offered.
+        package var lifecycle: String
+        /// The rollout leaves countries out, and `fraction` is that of the others (`countryTargeting`).
+        package var isForSomeCountries: Bool
 
-        package init(build: Int64, version: Version?, status: Status, fraction: Double) {
+        package init(
+            build: Int64, version: Version?, status: Status, fraction: Double, lifecycle: String = Self.published,
+            isForSomeCountries: Bool = false
+        ) {
             self.build = build
             self.version = version
             self.status = status
             self.fraction = fraction
+            self.lifecycle = lifecycle
+            self.isForSomeCountries = isForSomeCountries
         }
+
+        package var isPublished: Bool { lifecycle == Self.published }
+        package static let published = "PUBLISHED"
     }
 
     /// As Google spells it.
@@ -35,26 +48,50 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         self.releases = releases
     }
 
-    /// - Parameter build: the version code that the requirement came with. Without one the names of releases are compared.
+    /// The newest that everybody is offered.
+    package var offeredToAll: Release? {
+        releases.filter { $0.isPublished && $0.status == .completed }.max { $0.build < $1.build }
+    }
+
+    /// Those that meet a requirement.
+    ///
+    /// - Parameter build: the version code that the requirement came with. Without one the names of releases are compared. It
+    ///   may be that of an earlier requirement, where the last bump brought none: so a name that holds an older version counts
+    ///   against a release, whatever its code.
+    private func meeting(_ wanted: Version, build: Int64?) -> [Release] {
+        releases.filter { release in
+            guard let build else { return release.version.map { $0 >= wanted } ?? false }
+            return release.build >= build && release.version.map { $0 >= wanted } ?? true
+        }
+    }
+
+    /// Whether a requirement hangs on how far a rollout is, which Google does not tell without an edit.
+    package func hangsOnRollout(_ wanted: Version, build: Int64?) -> Bool {
+        let offered = meeting(wanted, build: build).filter(\.isPublished)
+        return !offered.isEmpty && !offered.contains { $0.status == .completed }
+    }
+
     func verdict(
         _ wanted: Version, build: Int64?, minimumFraction: Double, write: (Timestamp) -> String
     ) -> GateVerdict {
-        let meeting = releases.filter { release in
-            if let build { release.build >= build } else { release.version.map { $0 >= wanted } ?? false }
-        }
+        let known = meeting(wanted, build: build)
+        let meeting = known.filter(\.isPublished)
         let asked = "last asked at \(write(askedAt))"
         if let best = meeting.first(where: { $0.status == .completed }) {
             return GateVerdict(.open, "Google Play offers \(Self.name(best)) to everybody")
         }
-        let rolling = meeting.filter { $0.status == .inProgress }.max { $0.fraction < $1.fraction }
-        if let rolling, rolling.fraction >= minimumFraction {
+        let all = meeting.filter { $0.status == .inProgress }
+        let everywhere = all.filter { !$0.isForSomeCountries }
+        let rolling = (everywhere.isEmpty ? all : everywhere).max { $0.fraction < $1.fraction }
+        if let rolling, rolling.fraction >= minimumFraction, !rolling.isForSomeCountries {
             return GateVerdict(.open, "Google Play offers \(Self.name(rolling)) to \(Self.percent(rolling.fraction))")
         }
         if let rolling {
+            let users = rolling.isForSomeCountries ? "users in some countries" : "users"
             return GateVerdict(
                 .closed,
-                "Google Play offers \(Self.name(rolling)) to \(Self.percent(rolling.fraction)) of users; waiting for "
-                    + "\(Self.percent(minimumFraction)), \(asked)")
+                "Google Play offers \(Self.name(rolling)) to \(Self.percent(rolling.fraction)) of \(users); waiting for "
+                    + "\(Self.percent(minimumFraction))\(rolling.isForSomeCountries ? " everywhere" : ""), \(asked)")
         }
         if let halted = meeting.first(where: { $0.status == .halted }) {
             return GateVerdict(
@@ -63,6 +100,18 @@ package struct GooglePlayEvidence: Hashable, Sendable {
                     + "users; waiting until it goes on, \(asked)")
         }
         let label = build.map { "\(wanted) (version code \($0))" } ?? wanted.text
+        if let pending = known.max(by: { $0.build < $1.build }) {
+            return GateVerdict(
+                .closed,
+                "waiting until Google Play offers \(label); it says that \(Self.name(pending)) is \(pending.lifecycle), "
+                    + asked)
+        }
+        if let build, let older = releases.filter({ $0.build >= build }).max(by: { $0.build < $1.build }) {
+            return GateVerdict(
+                .closed,
+                "waiting until Google Play offers \(wanted); \(Self.name(older)) is older by its name: announce \(wanted) "
+                    + "with its own version code (--required-build) or name the release so, \(asked)")
+        }
         let isBlind = build == nil && !releases.isEmpty && releases.allSatisfy { $0.version == nil }
         let shown =
             isBlind

@@ -23,7 +23,8 @@ package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    private init(known text: String) {
+    /// One that is known to be right.
+    init(known text: String) {
         self.text = text
     }
 

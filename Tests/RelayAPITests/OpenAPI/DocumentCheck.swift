@@ -38,13 +38,15 @@ enum DocumentCheck {
 
     /// What the answer has that the document does not say, or the other way round.
     static func faults(_ method: String, _ target: String, sent: [UInt8]?, _ response: HTTPResponse) -> [String] {
+        // Below it all is its own, whatever it looks like.
+        if API.isBelowEnforce(target) { return faults("GET", API.enforcePath, sent: nil, response) }
         let bare = method == "HEAD"
         guard let target = RequestTarget(target) else { return problem(response, 400) }
         switch Router.route(method: method, segments: target.segments) {
         case .notFound, .unknownPlatform: return problem(response, 404)
         case .wrongMethod: return bare ? [] : problem(response, 405)
         case .route(let route, _):
-            guard let entry = entry(bare ? "GET" : method, target.segments) else {
+            guard let entry = entry(bare || route.isForProxies ? "GET" : method, target.segments) else {
                 return ["\(route.pattern) has no operation in the document: add one to Sources/COpenAPI/openapi.json"]
             }
             guard let answer = answer(of: entry, response.status) else {

@@ -34,7 +34,16 @@ struct ExampleTests {
         let lookup = LookupDouble()
         lookup.answer.withLock { $0 = .success(StoreListing(version: try? Version("2.1.0"))) }
         bench.control.lookup.withLock { $0 = lookup }
-        let answer = try Self.send(entry, to: bench)
+        var sent = entry
+        if entry.path.hasPrefix("/v1/campaigns/{id}") {
+            // One that is over and did not reach everybody.
+            try bench.store.register(
+                [DeviceRegistration(app: Bench.app, token: "ab", telephone: "138", version: nil)], at: Bench.now)
+            let id = try bench.campaign(required: "2.0")
+            #expect(try bench.ask("POST", "/v1/campaigns/\(id)/cancel").status == 200)
+            sent.path.replace("{id}", with: id)
+        }
+        let answer = try Self.send(sent, to: bench)
         #expect((200..<300).contains(answer.status), "\(answer.body)")
         // What the relay holds no wish to change would pass with any body.
         #expect(answer.text("status") != "ignored")

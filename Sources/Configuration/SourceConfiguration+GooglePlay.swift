@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Signing
+import Terminal
+import UpgradeRules
+import VersionSources
+
+extension RelayConfiguration {
+    /// Why a source cannot be one of an app on this platform; nil where it can.
+    static func foreign(_ source: String, to platform: Platform) -> String? {
+        switch (source, platform) {
+        case ("googlePlay", .ios): "googlePlay is for android: Google Play has no iOS apps"
+        case ("googlePlay", .android): nil
+        case ("launchGate", .android): "launchGate is for ios: Gandalf's file holds version codes, not versions"
+        case (_, .android): "\(source) is for ios: the App Store has no Android apps"
+        case (_, .ios): nil
+        }
+    }
+
+    /// `{ googlePlay: { … } }`.
+    ///
+    /// - Parameters:
+    ///   - path: of the source in the list.
+    ///   - list: the reader of what holds the list.
+    static func addGooglePlay(
+        _ reader: ConfigurationReader, at path: String, _ list: ConfigurationReader, into app: inout AppConfiguration
+    ) {
+        let packageName = reader.string("packageName", check: packageNameProblem)
+        if reader.raw("packageName") == nil, packageNameProblem(app.key.app) != nil {
+            reader.fault("packageName", "missing; the app's id in Google Play, such as \"com.example.app\"")
+        }
+        var source = GooglePlaySource(packageName: packageName ?? app.key.app)
+        source.track = reader.string("track", default: source.track) { text in
+            (1...100).contains(text.utf8.count)
+                && text.unicodeScalars.allSatisfy { !DisplayWidth.isControl($0) && $0 != "/" }
+                ? nil : "is not a track; \"production\", \"beta\", or what Play Console calls it"
+        }
+        let key = reader.requiredSecret("key", "where the service account's JSON file is")
+        let pattern = reader.string("versionPattern", default: source.namePattern.text) { text in
+            do throws(TagPatternError) {
+                _ = try TagPattern(text)
+                return nil
+            } catch {
+                return error.description
+            }
+        }
+        if let parsed = try? TagPattern(pattern) { source.namePattern = parsed }
+        let fraction = reader.number(
+            "minimumFraction", usual: "1", in: 0.001...1, "a share of users, of which 1 is all of them")
+        source.server = reader.string("server", default: source.server) { text in
+            (text.hasPrefix("https://") || isLoopback(text)) && ShownAddress.namesHostAlone(text)
+                && !text.hasSuffix("/")
+                ? nil : "is not a server; an address such as \"\(GooglePlaySource.google)\", without a user"
+        }
+        // Google: 3000 questions a minute, 200000 a day for older projects; at most four questions at each poll.
+        let shortest = Duration.seconds(source.server == GooglePlaySource.google ? 60 : 1)
+        source.every = reader.duration("every", default: "10m", in: shortest...(.seconds(86_400)))
+        source.trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
+        reader.finish()
+        if app.sources.contains(where: { $0.store == .googlePlay }) {
+            list.fault(at: path, "is a second Google Play source; an app has one")
+        }
+        app.sources.append(.googlePlay(source))
+        app.sourceKeys[.googlePlay] = key
+        app.minimumFraction = fraction ?? app.minimumFraction
+    }
+
+    /// "com.example.app": at least two segments, each of letters, digits and underscores, and none that begins with a digit
+    /// (developer.android.com/build/configure-app-module).
+    private static func packageNameProblem(_ text: String) -> String? {
+        let segments = text.split(separator: ".", omittingEmptySubsequences: false)
+        let isRight =
+            segments.count >= 2 && text.utf8.count <= 255
+            && segments.allSatisfy { segment in
+                segment.first.map { $0.isASCII && $0.isLetter } ?? false
+                    && segment.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+            }
+        return isRight ? nil : "is not a package name; such as \"com.example.app\""
+    }
+}
+
+extension AppConfiguration {
+    static func account(_ place: SecretSource, _ environment: [String: String]) throws -> GoogleAccount {
+        let bytes = try place.read(environment: environment)
+        do throws(GoogleAccountError) {
+            return try GoogleAccount(keyFile: bytes)
+        } catch {
+            throw FileProbe.Failure(problem: "\(place.place): \(error)")
+        }
+    }
+}
+
+extension ConfigurationCheck {
+    /// The key and the certificates of Google Play as a source.
+    func checkGooglePlay(_ source: GooglePlaySource, _ field: String, of app: AppConfiguration, _ report: inout Report)
+    {
+        if let place = app.sourceKeys[.googlePlay], let bytes = read(place, "\(field).key", &report) {
+            do throws(GoogleAccountError) {
+                _ = try GoogleAccount(keyFile: bytes)
+            } catch {
+                report.faults.append(ConfigurationFault("\(field).key", "\(place.place): \(error)"))
+            }
+        }
+        if let path = source.trustedCertificates { checkCertificates(path, "\(field).trustedCertificates", &report) }
+    }
+}

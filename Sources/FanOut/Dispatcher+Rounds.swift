@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Telemetry
+import UpgradeRules
+import WireFormat
+
+/// Campaigns that are sent again to some of their devices: reminders are begun here, and whoever is sent to again, by a reminder
+/// or an operator, is put in line here.
+extension Dispatcher {
+    /// Devices in line at a time: enough to keep the connections busy while the next ones are found, and so few that they
+    /// are counted as cancelled in a moment where the campaign is superseded.
+    private static let mostInLine: Int64 = 20_000
+    /// How often it is looked whether a reminder is due; they come hours apart.
+    private static let reminderInterval = Duration.seconds(10)
+
+    /// Opens the campaigns again whose reminder is due.
+    mutating func beginReminders(at now: Moment) throws {
+        nextReminderLook = now.tick + Self.reminderInterval
+        for (app, route) in routes where !route.reminders.times.isEmpty && newRoutes[app] == nil {
+            // A paused or suspended one waits, a cancelled one is over, and a requirement that nobody has any more is none.
+            guard let record = try store.campaignInForce(of: app), let startedAt = record.startedAt,
+                record.state == .completed || record.state == .running,
+                case .begin(let dueAt) = route.reminders.next(
+                    startedAt: startedAt, last: record.lastReminder, at: now.wall)
+            else { continue }
+            let draft = RoundDraft(.reminder(dueAt: dueAt), timeToLive: route.timeToLive)
+            guard try store.reopen(record.key, for: draft, at: now.wall) == .opened else { continue }
+            seenMark = nil
+            nextLook = now.tick
+            log(
+                .notice, "devices that are still behind are reminded",
+                [
+                    ("campaign", record.id), ("app", app.app), ("required", record.required.text),
+                    ("due", dueAt.internetTime),
+                ])
+        }
+    }
+
+    /// A campaign that was opened again is begun anew: it has more time, and devices in line that its services do not know of.
+    func haltOpenedAgain(_ open: [CampaignRecord]) {
+        for record in open {
+            guard let run = runs[record.key], run.record.rounds.count != record.rounds.count else { continue }
+            halt(run)
+        }
+    }
+
+    /// Puts some more devices in line.
+    mutating func gather(_ run: CampaignRun, at now: Moment) throws {
+        let gathered = try store.gather(run.record.key, atMost: Self.mostInLine, at: now.wall) { row, devices in
+            run.filter.reason(against: row, in: devices) == nil
+        }
+        run.machine.gathered(gathered.progress)
+        for environment in gathered.environments {
+            if let service = run.service(environment) {
+                service.machine.handedOver(at: now.wall)
+            } else {
+                try begin(run, at: environment, keepsRamp: false, now)
+                shareBudget()
+            }
+        }
+        guard gathered.progress == .done else { return }
+        let count = try store.campaign(run.record.key)?.rounds.last?.devices ?? 0
+        log(
+            .notice, "all devices that are sent to again are in line",
+            [("campaign", run.record.id), ("devices", String(count))])
+        guard gathered.opensShards else { return }
+        // The services know of no shards, or of too few.
+        rerouted.insert(run.record.key)
+        halt(run)
+        if run.isStopped { forget(run) }
+        seenMark = nil
+        nextLook = now.tick
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import HTTPServer
+import UpgradeRules
+import WireFormat
+
+/// What is decided about a version at a proxy.
+enum EnforceVerdict: Sendable {
+    case passes
+    /// It is below what everybody must have.
+    case denied(EnforceRefusal)
+    /// Nothing is known of it; what is told where that is refused.
+    case unknown(EnforceRefusal)
+}
+
+/// Why a proxy lets a request pass no further, rendered when versions change: what clients of a proxy get is made for nobody
+/// in particular.
+struct EnforceRefusal: Sendable {
+    /// With which status.
+    enum Status: Int, Sendable, CaseIterable {
+        /// "Upgrade Required" (RFC 9110, section 15.5.22), but without the `Upgrade` field that it asks for: no protocol is
+        /// asked for here, and nginx hands that field on to HTTP/2, where it makes the message malformed (RFC 9113, section
+        /// 8.2.2) and iOS drops it.
+        case upgradeRequired = 426
+        /// nginx: "If the subrequest returns 401 or 403, the access is denied with the corresponding error code"; any other
+        /// code "is considered an error" (ngx_http_auth_request_module).
+        case forbidden = 403
+    }
+
+    private let upgradeRequired: [UInt8]
+    private let forbidden: [UInt8]
+
+    /// A version that is below the one in force.
+    init(required: Version, downloadURL: String?, message: String?) {
+        self.init(
+            "urn:upgrade-relay:upgrade-required",
+            "this version may not go on: \(required) or later is required, from downloadUrl",
+            required: required, downloadURL: downloadURL, message: message)
+    }
+
+    /// A version of which nothing is known, where `enforce.unknown` is "deny".
+    ///
+    /// - Parameters: what is known of the app.
+    static func unknown(required: Version? = nil, downloadURL: String? = nil, message: String? = nil) -> EnforceRefusal
+    {
+        EnforceRefusal(
+            "urn:upgrade-relay:version-unknown",
+            "the request names no app that is known here, or no version of it; without that it may not go on",
+            required: required, downloadURL: downloadURL, message: message)
+    }
+
+    static let ofNobody = EnforceRefusal.unknown()
+
+    private init(_ type: String, _ detail: String, required: Version?, downloadURL: String?, message: String?) {
+        func render(_ status: Status) -> [UInt8] {
+            var writer = JSONWriter()
+            writer.object { writer in
+                writer.member(.type, type)
+                // Of the type, and the same with each status (RFC 9457, section 3.1.3).
+                writer.member(.title, Response.reason(Status.upgradeRequired.rawValue))
+                writer.member(.status, Int64(status.rawValue))
+                writer.member(.detail, detail)
+                if let downloadURL { writer.member(.downloadUrl, downloadURL) }
+                if let required { writer.member(.required, required.text) }
+                if let message { writer.member(.message, message) }
+            }
+            return writer.bytes
+        }
+        (upgradeRequired, forbidden) = (render(.upgradeRequired), render(.forbidden))
+    }
+
+    func response(_ status: Status) -> Response {
+        Response(
+            status: status.rawValue,
+            headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")],
+            body: .bytes(status == .forbidden ? forbidden : upgradeRequired))
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayStore
+import UpgradeRules
+import WireFormat
+
+/// What reverse proxies ask before they pass a request on (PROTOCOLS 4.3): whether this version of the app may go on. Answered
+/// from memory.
+extension API {
+    /// Its path; Envoy puts the path and the query of its client behind it.
+    static let enforcePath = "/v1/enforce"
+
+    /// Whether it is asked below its path, as Envoy does: "path_prefix: sets a prefix to the value of authorization request
+    /// header Path".
+    static func isBelowEnforce(_ target: String) -> Bool {
+        let prefix = enforcePath.utf8
+        guard target.utf8.starts(with: prefix) else { return false }
+        return target.utf8.dropFirst(prefix.count).first == UInt8(ascii: "/")
+    }
+
+    func enforce(_ head: RequestHead, _ query: inout Query) throws -> Response {
+        // The query is then the client's own, and may have a "version" that means something else.
+        let isBelow = Self.isBelowEnforce(head.target)
+        var asked = EnforceSubject()
+        var status = EnforceRefusal.Status.upgradeRequired
+        if !isBelow {
+            asked = EnforceSubject(
+                app: query.text("app"), platform: query.text("platform"), version: query.text("version"))
+            status = query.denyStatus()
+            try query.finish()
+        }
+        var rules = settings.enforce()
+        rules.headers = enforceHeaders
+        let subject = rules.complete(asked) { head.headers[$0] }
+        let version = subject.version.flatMap { try? Version($0) }
+        let (key, verdict) = versionCache.enforce(subject.key, version: version)
+        enforceFigures.count(key, verdict)
+        switch verdict {
+        case .denied(let refusal): return refusal.response(status)
+        case .unknown(let refusal) where rules.unknown == .deny: return refusal.response(status)
+        case .passes, .unknown:
+            // Envoy takes 200 alone for a yes (ext_authz_http_impl.cc); the others take every 2xx.
+            return Response(status: isBelow ? 200 : 204, headers: [("Cache-Control", "no-store")], body: .bytes([]))
+        }
+    }
+}
+
+extension Query {
+    fileprivate mutating func denyStatus() -> EnforceRefusal.Status {
+        guard let text = text("deny") else { return .upgradeRequired }
+        guard let status = Int(text).flatMap(EnforceRefusal.Status.init(rawValue:)), text.utf8.count == 3 else {
+            refuse("deny", "403 or 426 is needed; it was \"\(JSONValue.shortened(text))\"")
+            return .upgradeRequired
+        }
+        return status
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayStore
+import UpgradeRules
+
+/// What the owner says of `/v1/enforce`: where a proxy's question tells app, platform and version, and what becomes of those
+/// who do not tell.
+package struct EnforceRules: Sendable, Hashable {
+    /// The names of the headers.
+    package struct Headers: Sendable, Hashable {
+        package var app = "X-App-Id"
+        package var platform = "X-App-Platform"
+        package var version = "X-App-Version"
+
+        package init() {}
+
+        package var all: [String] { [app, platform, version] }
+
+        var lowercased: Headers {
+            var names = self
+            (names.app, names.platform, names.version) = (app.lowercased(), platform.lowercased(), version.lowercased())
+            return names
+        }
+    }
+
+    /// An app that is known by its `User-Agent`.
+    package struct Agent: Sendable, Hashable {
+        package var pattern: UserAgentPattern
+        package var app: AppKey
+
+        package init(pattern: UserAgentPattern, app: AppKey) {
+            self.pattern = pattern
+            self.app = app
+        }
+    }
+
+    /// What becomes of an app that is not configured, and of a version that is missing or no version.
+    package enum Unknown: String, Sendable, CaseIterable {
+        case allow, deny
+    }
+
+    package var headers = Headers()
+    /// The first one that matches counts.
+    package var agents: [Agent] = []
+    package var unknown = Unknown.allow
+
+    package init() {}
+
+    /// Completes what the query says from the headers, and what they do not say from the `User-Agent`. What is empty was not
+    /// said: a proxy that copies a header that is not there writes nothing.
+    ///
+    /// - Parameter header: the value of a header, by its name in lower case as `headers` has them.
+    func complete(_ asked: EnforceSubject, header: (String) -> String?) -> EnforceSubject {
+        func given(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
+        var subject = EnforceSubject(
+            app: given(asked.app) ?? given(header(headers.app)),
+            platform: given(asked.platform) ?? given(header(headers.platform)),
+            version: given(asked.version) ?? given(header(headers.version)))
+        guard !subject.isComplete, !agents.isEmpty, let text = header("user-agent") else { return subject }
+        for agent in agents {
+            // What was said is not contradicted.
+            guard (subject.app ?? agent.app.app) == agent.app.app,
+                (subject.platform ?? agent.app.platform.rawValue) == agent.app.platform.rawValue,
+                let version = agent.pattern.version(in: text)
+            else { continue }
+            subject.app = agent.app.app
+            subject.platform = agent.app.platform.rawValue
+            subject.version = subject.version ?? version
+            break
+        }
+        return subject
+    }
+}
+
+/// Whom a proxy asks about, as far as it was said.
+struct EnforceSubject: Hashable {
+    var app: String?
+    var platform: String?
+    var version: String?
+
+    var isComplete: Bool { app != nil && platform != nil && version != nil }
+
+    /// nil where there is no such platform, or one of the two is not known.
+    var key: AppKey? {
+        guard let app, let platform = platform.flatMap(Platform.init(rawValue:)) else { return nil }
+        return AppKey(app: app, platform: platform)
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import FanOut
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Telemetry
+import UpgradeRules
+import VersionSources
+
+/// Campaigns that are sent again to some of their devices.
+extension DaemonControl {
+    func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus {
+        guard let campaign = try store.campaign(id: id) else {
+            throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
+        }
+        guard let route = active.current.routes[campaign.app] else {
+            throw ControlError(
+                .unknownApp, context: "\(campaign.app.app) has no push service on \(campaign.app.platform.rawValue)",
+                hint: "add `apns` to the app's configuration")
+        }
+        var draft = RoundDraft(.retry(states), timeToLive: route.timeToLive)
+        draft.waitingReason = route.waitingReason
+        let answer = try store.reopen(campaign.key, for: draft, at: clock())
+        guard answer == .opened else { throw Self.refusal(answer, of: campaign, states) }
+        log(
+            .notice, "a campaign is sent again by hand",
+            [
+                ("campaign", id), ("app", campaign.app.app),
+                ("states", CampaignRound.names(of: states).joined(separator: ",")), ("by", actor),
+            ])
+        fanOut.poke()
+        sources.poke()
+        return status(try store.campaign(campaign.key) ?? campaign)
+    }
+
+    private static func refusal(
+        _ answer: Reopening, of campaign: CampaignRecord, _ states: Set<DeliveryState>
+    ) -> ControlError {
+        let names = CampaignRound.names(of: states).joined(separator: " or ")
+        let (context, hint): (String, String) =
+            switch answer {
+            case .opened, .nothingLeft:
+                ("the campaign has no device that is \(names)", "nothing is left to send again")
+            case .superseded:
+                (
+                    "the campaign was superseded and cannot be sent again",
+                    "the campaign of the newer requirement reaches the same devices: retry that one"
+                )
+            case .notRequired(let now?):
+                (
+                    "the campaign announces \(campaign.required), and \(now) is what counts by now",
+                    "retry the campaign of \(now)"
+                )
+            case .notRequired(nil):
+                ("the campaign announces \(campaign.required), which is not required any more", "announce it again")
+            case .notOver(let state):
+                (
+                    "the campaign is \(state.rawValue), so that there is nothing to send again yet",
+                    "only a campaign that is cancelled or completed can be retried"
+                )
+            case .otherIsOpen(let id):
+                ("campaign \(id) of the same app is open", "wait for its end, or cancel it")
+            case .pruned:
+                ("the campaign's deliveries were pruned, and nobody knows any more whom it left out", "see store.keep")
+            }
+        return ControlError(.wrongState, context: context, hint: hint)
+    }
+
+    /// nil where none is configured or left, where another version is required by now, or where an operator has to act first.
+    func nextReminder(of record: CampaignRecord, at now: Timestamp) -> Timestamp? {
+        guard let schedule = active.current.routes[record.app]?.reminders, !schedule.times.isEmpty,
+            let startedAt = record.startedAt,
+            record.state == .completed || record.state == .running || record.state == .paused,
+            record.inForce == record.required
+        else { return nil }
+        switch schedule.next(startedAt: startedAt, last: record.lastReminder, at: now) {
+        case .begin(let dueAt), .wait(let dueAt): return dueAt
+        case .over: return nil
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When those who are still behind are pushed to again (`push.remind`). Pure: a campaign's start and what was sent of it in,
+/// what to do now out.
+///
+/// The times count from the campaign's start. Of those that passed while the daemon was down, or while the campaign was
+/// still being sent, only the latest is made up for: one push tells as much as three.
+package struct ReminderSchedule: Sendable, Equatable {
+    package enum Decision: Sendable, Equatable {
+        /// The reminder that was due at this moment is to be sent.
+        case begin(dueAt: Timestamp)
+        /// The next one is due then.
+        case wait(until: Timestamp)
+        /// None is left, or there are none at all.
+        case over
+    }
+
+    /// After the campaign's start, ascending.
+    package var times: [Duration]
+
+    package init(_ times: [Duration]) {
+        self.times = times
+    }
+
+    /// - Parameters:
+    ///   - startedAt: when the campaign's first push might leave.
+    ///   - last: when the reminder was due that was sent last; nil: none was. Whatever was due before that is over.
+    package func next(startedAt: Timestamp, last: Timestamp?, at now: Timestamp) -> Decision {
+        let left = times.map { startedAt + $0 }.filter { due in last.map { $0 < due } ?? true }
+        if let due = left.last(where: { $0 <= now }) { return .begin(dueAt: due) }
+        return left.first.map { .wait(until: $0) } ?? .over
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// Who obeyed a campaign, as far as it can be known. Kept with every device that comes up to the requirement, so that nobody
+/// has to count.
+package struct CampaignReach: Hashable, Sendable {
+    /// Registered devices that were told at login (`/v1/check` with their token) that they must upgrade, each once, of the
+    /// campaign's audience or not.
+    package var told: Int64 = 0
+    /// Of `upgraded`: the push service had accepted a push for it, and it was not told at login.
+    package var push: Int64 = 0
+    /// Of `upgraded`: told at login, and no push had been accepted for it.
+    package var login: Int64 = 0
+    /// Of `upgraded`: both.
+    package var both: Int64 = 0
+
+    package init(told: Int64 = 0, push: Int64 = 0, login: Int64 = 0, both: Int64 = 0) {
+        self.told = told
+        self.push = push
+        self.login = login
+        self.both = both
+    }
+}
+
+/// A campaign with the curve of its `upgraded`.
+package struct CampaignAdoption: Hashable, Sendable {
+    package var record: CampaignRecord
+    /// Ascending; before the first the number was 0. Empty once the campaign was pruned.
+    package var points: [AdoptionPoint]
+
+    package init(record: CampaignRecord, points: [AdoptionPoint]) {
+        self.record = record
+        self.points = points
+    }
+}
+
+extension CampaignRecord {
+    /// When the campaign's time began to run: it started, or waits.
+    package var begunAt: Timestamp { startedAt ?? createdAt }
+
+    /// Devices of the audience that were not found to be current already.
+    package var toUpgrade: Int64 { max(counts.audience - (filteredBy[.alreadyCurrent] ?? 0), 0) }
+
+    /// Of `upgraded`: nobody knows how it was reached. It was neither pushed nor told at login before; of an older release,
+    /// nothing was kept.
+    package var reachedUnknown: Int64 { max(upgraded - reach.push - reach.login - reach.both, 0) }
+}
+
+/// How campaigns are obeyed over time.
+package protocol AdoptionStore: Sendable {
+    /// The newest campaign of each app that has started, whatever became of it, by id. What still waits, or was cancelled
+    /// while it did, forces nobody.
+    func newestCampaigns() throws -> [CampaignRecord]
+
+    /// Keeps a point of each newest campaign that `AdoptionSeries` wants kept. Writes nothing where no number has changed.
+    ///
+    /// - Returns: how many points are new.
+    @discardableResult
+    func followAdoption(at now: Timestamp) throws -> Int
+
+    /// nil when there is no such campaign.
+    func adoption(of campaign: CampaignKey) throws -> CampaignAdoption?
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The tables `campaign_adoption` and `campaign_told`, and the columns of `campaign` beside `upgraded`.
+enum AdoptionTable {
+    static let schema: SQL = """
+        -- How `upgraded` has come about. Beside each other, not within: their sum is at most `upgraded`, and what is missing
+        -- was neither pushed nor told, or was counted by an older release.
+        ALTER TABLE campaign ADD COLUMN upgraded_push INTEGER NOT NULL DEFAULT 0 CHECK (upgraded_push >= 0);
+        ALTER TABLE campaign ADD COLUMN upgraded_login INTEGER NOT NULL DEFAULT 0 CHECK (upgraded_login >= 0);
+        ALTER TABLE campaign ADD COLUMN upgraded_both INTEGER NOT NULL DEFAULT 0 CHECK (upgraded_both >= 0);
+        -- Devices that were told at login that they must upgrade, each once.
+        ALTER TABLE campaign ADD COLUMN told INTEGER NOT NULL DEFAULT 0 CHECK (told >= 0);
+
+        -- Which they are. A row goes with its device or with the campaign's ledger, whichever goes first.
+        CREATE TABLE campaign_told (
+            campaign_id INTEGER NOT NULL REFERENCES campaign (id),
+            device_id   INTEGER NOT NULL REFERENCES device (id),
+            PRIMARY KEY (campaign_id, device_id)
+        ) STRICT, WITHOUT ROWID;
+
+        -- How many devices had upgraded at which moment; a row where the number had changed, a minute apart at least in the
+        -- campaign's first day and an hour later, some two thousand at most.
+        CREATE TABLE campaign_adoption (
+            campaign_id INTEGER NOT NULL REFERENCES campaign (id),
+            at          INTEGER NOT NULL,
+            upgraded    INTEGER NOT NULL CHECK (upgraded > 0),
+            PRIMARY KEY (campaign_id, at)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// The newest campaign `c` of each app that has started: while one waits, the one before is still in force.
+    static let isNewest: SQL = """
+        c.id = (SELECT max(n.id) FROM campaign AS n WHERE n.app_id = c.app_id AND n.started_at IS NOT NULL)
+        """
+
+    // MARK: Who was told
+
+    static func wasTold(_ device: Int64, in campaign: Int64, _ connection: SQLiteConnection) throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM campaign_told WHERE campaign_id = ? AND device_id = ?", .integer(campaign), .integer(device)
+        ) { _ in true } ?? false
+    }
+
+    /// Forgets a device of the app for good.
+    static func forget(_ device: Int64, of app: Int64, _ connection: SQLiteConnection) throws {
+        try connection.run(
+            """
+            DELETE FROM campaign_told
+            WHERE device_id = ?1 AND campaign_id IN (SELECT id FROM campaign WHERE app_id = ?2 AND pruned_at IS NULL)
+            """, .integer(device), .integer(app))
+    }
+
+    // MARK: The curve
+
+    static func points(of campaign: Int64, before end: Timestamp?, _ connection: SQLiteConnection) throws
+        -> [AdoptionPoint]
+    {
+        try connection.all(
+            "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? AND at < ? ORDER BY at",
+            .integer(campaign), .integer(end?.milliseconds ?? .max)
+        ) { AdoptionPoint(at: $0.time(0), upgraded: $0.integer(1)) }
+    }
+
+    static func lastPoint(of campaign: Int64, _ connection: SQLiteConnection) throws -> AdoptionPoint? {
+        try connection.first(
+            "SELECT at, upgraded FROM campaign_adoption WHERE campaign_id = ? ORDER BY at DESC LIMIT 1",
+            .integer(campaign)
+        ) { AdoptionPoint(at: $0.time(0), upgraded: $0.integer(1)) }
+    }
+}
+
+/// Devices that were told at login, gathered within one transaction.
+struct ToldTally {
+    private struct Requirement: Hashable {
+        var app: Int64
+        var canonical: String
+    }
+
+    private var campaigns: [Requirement: Int64?] = [:]
+    private var told: [Int64: Int64] = [:]
+
+    /// The campaign whose ledger would know of it; nil where there is none, or none any more.
+    mutating func campaign(
+        of required: Version, app: Int64, _ connection: SQLiteConnection
+    ) throws -> Int64? {
+        let requirement = Requirement(app: app, canonical: required.canonical)
+        if let known = campaigns[requirement] { return known }
+        let campaign = try connection.first(
+            "SELECT id FROM campaign WHERE app_id = ? AND required_canonical = ? AND pruned_at IS NULL",
+            .integer(app), .text(requirement.canonical)
+        ) { $0.integer(0) }
+        campaigns.updateValue(campaign, forKey: requirement)
+        return campaign
+    }
+
+    /// Takes note that a device was told; each counts once in each campaign.
+    mutating func told(
+        _ device: Int64, of required: Version, app: Int64, _ connection: SQLiteConnection
+    ) throws {
+        guard let campaign = try campaign(of: required, app: app, connection) else { return }
+        told[campaign, default: 0] += Int64(
+            try connection.run(
+                "INSERT OR IGNORE INTO campaign_told (campaign_id, device_id) VALUES (?, ?)", .integer(campaign),
+                .integer(device)))
+    }
+
+    func store(_ connection: SQLiteConnection) throws {
+        for (campaign, devices) in told where devices > 0 {
+            try connection.run(
+                "UPDATE campaign SET told = told + ? WHERE id = ?", .integer(devices), .integer(campaign))
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// The table `campaign_round`.
+enum RoundTable {
+    static func rounds(of campaign: CampaignKey, _ connection: SQLiteConnection) throws -> [CampaignRound] {
+        try connection.all(
+            """
+            SELECT number, kind, states, due_at, begun_at, devices, gathered_at FROM campaign_round
+            WHERE campaign_id = ? ORDER BY number
+            """, .integer(campaign.row)
+        ) { row in
+            CampaignRound(
+                number: Int(row.integer(0)), kind: CampaignRound.Kind(rawValue: row.text(1)) ?? .retry,
+                states: states(row.text(2)), dueAt: row.optionalTime(3), begunAt: row.time(4),
+                devices: row.integer(5), gatheredAt: row.optionalTime(6))
+        }
+    }
+
+    static func insert(
+        _ draft: RoundDraft, for campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection
+    ) throws {
+        let (kind, states, dueAt): (CampaignRound.Kind, Set<DeliveryState>, Timestamp?) =
+            switch draft.cause {
+            case .retry(let states): (.retry, states, nil)
+            case .reminder(let dueAt): (.reminder, [.accepted], dueAt)
+            }
+        try connection.run(
+            """
+            INSERT INTO campaign_round (campaign_id, number, kind, states, due_at, begun_at)
+            SELECT ?1, 1 + coalesce(max(number), 0), ?2, ?3, ?4, ?5 FROM campaign_round WHERE campaign_id = ?1
+            """, .integer(campaign.row), .text(kind.rawValue),
+            .text(CampaignRound.names(of: states).joined(separator: " ")), dueAt.map { .time($0) } ?? .null, .time(now))
+    }
+
+    /// A round whose devices are not all in line.
+    struct Open {
+        var number: Int64
+        var kind: CampaignRound.Kind
+        var states: [DeliveryState]
+        /// Of a reminder: whether the ledger's rows are through, and its batches come.
+        var isAtBatches: Bool
+        /// Everybody up to this device is through.
+        var cursor: Int64
+        var app: Int64
+        /// Devices in line.
+        var retrying: Int64
+    }
+
+    /// nil where there is none, or its campaign is not running.
+    static func open(_ campaign: CampaignKey, _ connection: SQLiteConnection) throws -> Open? {
+        try connection.first(
+            """
+            SELECT r.number, r.kind, r.states, r.at_batches, r.cursor, c.app_id, c.retrying
+            FROM campaign_round AS r JOIN campaign AS c ON c.id = r.campaign_id
+            WHERE r.campaign_id = ? AND r.gathered_at IS NULL AND c.state = 'running'
+            """, .integer(campaign.row)
+        ) { row in
+            Open(
+                number: row.integer(0), kind: CampaignRound.Kind(rawValue: row.text(1)) ?? .retry,
+                states: states(row.text(2)), isAtBatches: row.integer(3) != 0, cursor: row.integer(4),
+                app: row.integer(5), retrying: row.integer(6))
+        }
+    }
+
+    static func advance(
+        _ round: Open, of campaign: CampaignKey, to cursor: Int64, atBatches: Bool, devices: Int64,
+        _ connection: SQLiteConnection
+    ) throws {
+        try connection.run(
+            """
+            UPDATE campaign_round SET cursor = ?, at_batches = ?, devices = devices + ?
+            WHERE campaign_id = ? AND number = ?
+            """, .integer(cursor), .integer(atBatches ? 1 : 0), .integer(devices), .integer(campaign.row),
+            .integer(round.number))
+    }
+
+    /// Nobody else is put in line.
+    static func end(
+        _ campaign: CampaignKey, devices: Int64 = 0, at now: Timestamp, _ connection: SQLiteConnection
+    ) throws {
+        try connection.run(
+            """
+            UPDATE campaign_round SET gathered_at = ?, devices = devices + ?
+            WHERE campaign_id = ? AND gathered_at IS NULL
+            """, .time(now), .integer(devices), .integer(campaign.row))
+    }
+
+    /// Reminders that were not sent after all.
+    static func giveBack(_ devices: Int64, of campaign: CampaignKey, _ connection: SQLiteConnection) throws {
+        guard devices > 0 else { return }
+        try connection.run(
+            """
+            UPDATE campaign_round SET devices = max(devices - ?1, 0)
+            WHERE campaign_id = ?2 AND number = (SELECT max(number) FROM campaign_round WHERE campaign_id = ?2)
+            """, .integer(devices), .integer(campaign.row))
+    }
+
+    /// Within a campaign's end: reminders that did not leave are none, and their devices are accepted as before.
+    static func giveBackAll(of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
+        try end(campaign, at: now, connection)
+        let devices = try connection.run(
+            """
+            UPDATE delivery INDEXED BY delivery_retry SET state = 2, reason = NULL, next_attempt_at = NULL, again = 0,
+                updated_at = ?2
+            WHERE campaign_id = ?1 AND environment IN (0, 1) AND state = 3 AND again >= \(SentAgain.reminder.rawValue)
+            """, .integer(campaign.row), .time(now))
+        guard devices > 0 else { return }
+        try connection.run(
+            "UPDATE campaign SET accepted = accepted + ?1, retrying = retrying - ?1 WHERE id = ?2",
+            .integer(devices), .integer(campaign.row))
+        try giveBack(Int64(devices), of: campaign, connection)
+    }
+
+    private static func states(_ names: String) -> [DeliveryState] {
+        names.split(separator: " ").compactMap { DeliveryState(name: String($0)) }
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+import WireFormat
+
+/// A service account of Google Cloud, as its key file describes it, and what it proves itself with: an assertion that the
+/// token endpoint exchanges for an access token (RFC 7523; PROTOCOLS 2.1).
+package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
+    /// What an access token is for; the endpoint takes several, separated by a space.
+    package enum Scope {
+        package static let androidPublisher = "https://www.googleapis.com/auth/androidpublisher"
+        package static let firebaseMessaging = "https://www.googleapis.com/auth/firebase.messaging"
+    }
+
+    /// How long an assertion is good: Google takes an hour at most.
+    package static let assertionLifetime = Duration.seconds(3600)
+    /// Google refuses assertions from the future, and clocks differ: `iat` lies this far back, as in golang/oauth2.
+    package static let clockAllowance = Duration.seconds(10)
+    package static let tokenEndpoint = "https://oauth2.googleapis.com/token"
+
+    package let email: String
+    /// nil where the file does not say.
+    package let projectID: String?
+    package let keyID: String?
+    /// Where assertions are exchanged, and whom they are for.
+    package let tokenURL: String
+    private let key: RS256PrivateKey
+
+    /// Reads the JSON file that Google gives for a key of a service account.
+    ///
+    /// - Throws: `GoogleAccountError`, which holds nothing of the key.
+    package init(keyFile bytes: [UInt8]) throws(GoogleAccountError) {
+        let file = try Self.json(bytes)
+        if let wrong = Self.mistaken(file) { throw GoogleAccountError(wrong) }
+        email = try Self.text("client_email", in: file)
+        projectID = file["project_id"]?.string
+        keyID = file["private_key_id"]?.string
+        tokenURL = file["token_uri"]?.string ?? Self.tokenEndpoint
+        guard tokenURL.hasPrefix("https://"), tokenURL.utf8.count > 8, tokenURL.utf8.count <= 2048,
+            tokenURL.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !tokenURL.contains("@")
+        else { throw GoogleAccountError("its token_uri is no https address; Google's is \"\(Self.tokenEndpoint)\"") }
+        do {
+            key = try RS256PrivateKey(pem: Array(try Self.text("private_key", in: file).utf8))
+        } catch let error as GoogleAccountError {
+            throw error
+        } catch {
+            throw GoogleAccountError("its private_key: \(error)")
+        }
+    }
+
+    /// A JWT that the token endpoint takes once or more often, until it ends.
+    ///
+    /// - Throws: `SigningError`.
+    package func assertion(for scope: String, at now: Timestamp) throws -> String {
+        let issued = (now - Self.clockAllowance).seconds
+        var header = [
+            JSONMember(name: "alg", value: .string("RS256")), JSONMember(name: "typ", value: .string("JWT")),
+        ]
+        if let keyID { header.append(JSONMember(name: "kid", value: .string(keyID))) }
+        let claims: JSONValue = [
+            "iss": .string(email), "scope": .string(scope), "aud": .string(tokenURL), "iat": .integer(issued),
+            "exp": .integer(issued + Self.assertionLifetime.components.seconds),
+        ]
+        let signed = Base64URL.encode(JSONValue.object(header).bytes()) + "." + Base64URL.encode(claims.bytes())
+        return signed + "." + Base64URL.encode(try key.sign(Array(signed.utf8)))
+    }
+
+    /// The body of the POST that exchanges an assertion, of the type `application/x-www-form-urlencoded`. What it holds needs
+    /// no escapes but the grant type's colons.
+    package static func tokenRequest(_ assertion: String) -> [UInt8] {
+        Array("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(assertion)".utf8)
+    }
+
+    package var description: String { "service account \(email)" }
+
+    package static func == (left: GoogleAccount, right: GoogleAccount) -> Bool {
+        left.email == right.email && left.projectID == right.projectID && left.keyID == right.keyID
+            && left.tokenURL == right.tokenURL && left.key.pem == right.key.pem
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(email)
+        hasher.combine(keyID)
+    }
+
+    // MARK: Reading
+
+    private static func json(_ bytes: [UInt8]) throws(GoogleAccountError) -> JSONValue {
+        // A PKCS #12 file begins with a DER sequence.
+        if bytes.first == 0x30 {
+            throw GoogleAccountError("it is a .p12 file, not the JSON one; make a key of the type JSON")
+        }
+        if bytes.starts(with: "-----BEGIN".utf8) {
+            throw GoogleAccountError(
+                "it is a PEM file; Google's JSON file is needed whole, because it names the account too")
+        }
+        let value: JSONValue
+        do throws(JSONSyntaxError) {
+            value = try JSONReader.read(bytes)
+        } catch {
+            throw GoogleAccountError("it is not the JSON file of a service account: \(error)")
+        }
+        guard value.object != nil else {
+            throw GoogleAccountError("it is not the JSON file of a service account: an object is needed")
+        }
+        return value
+    }
+
+    /// Other files that Google gives, and that are taken for this one.
+    private static func mistaken(_ file: JSONValue) -> String? {
+        if file["installed"] != nil || file["web"] != nil {
+            return "it is an OAuth client's file, with which people sign in; a service account's key is needed"
+        }
+        if file["project_info"] != nil {
+            return "it is the app's google-services.json; a service account's key is needed"
+        }
+        switch file["type"]?.string {
+        case "service_account"?: return nil
+        case let type?:
+            return "its type is \(JSONValue.string(type).sight); the key of a \"service_account\" is needed"
+        case nil: return "it has no \"type\"; the key of a \"service_account\" is needed"
+        }
+    }
+
+    private static func text(_ name: String, in file: JSONValue) throws(GoogleAccountError) -> String {
+        guard let text = file[name]?.string, !text.isEmpty else {
+            throw GoogleAccountError("it has no \"\(name)\"; download the key anew")
+        }
+        return text
+    }
+}
+
+/// Why a file is not the key of a service account. Completes "the file …: ".
+package struct GoogleAccountError: Error, Hashable, Sendable, CustomStringConvertible {
+    package var description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import WireFormat
+
+/// What the token endpoint answered to an assertion (RFC 6749, 5.1 and 5.2).
+package enum GoogleTokenAnswer: Hashable, Sendable {
+    /// The most bytes of an answer; real ones have about a thousand.
+    package static let maximumSize = 1 << 16
+
+    case granted(token: String, lifetime: Duration)
+    /// The key, the account or the clock is not right, and asking again does not change that; why, with what to do.
+    case refused(String)
+    /// Google has no time now.
+    case unavailable(String)
+
+    package init(status: Int, body: [UInt8]) {
+        let answer = try? JSONReader.read(body)
+        if status == 200 {
+            self = Self.grant(answer)
+            return
+        }
+        let error = answer?["error"]?.string
+        let description = answer?["error_description"]?.string
+        let said = [error, description].compactMap { $0.map { GoogleErrorBody.line($0, limit: 200) } }.joined(
+            separator: ": ")
+        if status == 429 || status >= 500 || error == nil {
+            self = .unavailable("Google's token endpoint answers HTTP \(status)" + (said.isEmpty ? "" : ", \(said)"))
+            return
+        }
+        self = .refused("Google refuses the service account's key (\(said)); \(Self.remedy(error, description))")
+    }
+
+    private static func grant(_ answer: JSONValue?) -> GoogleTokenAnswer {
+        guard let token = answer?["access_token"]?.string, !token.isEmpty,
+            token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { return .unavailable("Google's token endpoint answers HTTP 200 without an access_token") }
+        // "RECOMMENDED", RFC 6749, 5.1; without it a token is taken for a short one. A day at most: nobody keeps it longer.
+        let seconds = answer?["expires_in"].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } } ?? 600
+        return .granted(token: token, lifetime: .seconds(min(max(seconds, 0), 86_400)))
+    }
+
+    private static func remedy(_ error: String?, _ description: String?) -> String {
+        let text = (description ?? "").lowercased()
+        switch error {
+        case "invalid_grant"? where text.contains("signature"):
+            return
+                "the key was deleted, or is of another account: make a new one in Google Cloud and put its file in place"
+        case "invalid_grant"? where text.contains("short-lived") || text.contains("timeframe"):
+            return "this machine's clock is wrong: set it (timedatectl)"
+        case "invalid_grant"? where text.contains("account"), "deleted_client"?:
+            return "the account was deleted: make another one with a key of its own"
+        case "invalid_grant"?:
+            return "the key or the account was deleted, or this machine's clock is wrong"
+        case "disabled_client"?, "invalid_client"?, "unauthorized_client"?:
+            return "is the account disabled in Google Cloud?"
+        case "invalid_scope"?:
+            return "does the account's organisation allow this API?"
+        default: return "look at the account in Google Cloud"
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+import UpgradeRules
+import WireFormat
+
+/// One page of an app's versions.
+package struct AppStoreConnectPage: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
+        /// The version's id in App Store Connect.
+        package var id: String
+        package var release: AppStoreConnectEvidence.Release
+        /// Whether the page says if there is a phased release, and in which state.
+        package var isPhaseKnown: Bool
+    }
+
+    package var entries: [Entry]
+    /// Where the next page is; nil on the last.
+    package var next: String?
+}
+
+/// The bodies of App Store Connect's API: JSON:API documents (PROTOCOLS 4.1).
+package enum AppStoreConnectAnswer {
+    /// The most bytes of an answer. A page of 200 versions has some 150,000.
+    package static let maximumSize = 2 << 20
+    /// Of the older field `appStoreState`: the app was taken from sale, which `appVersionState` does not tell.
+    private static let withdrawn = ["REMOVED_FROM_SALE", "DEVELOPER_REMOVED_FROM_SALE"]
+    private static let relationship = "appStoreVersionPhasedRelease"
+
+    /// `GET /v1/apps/{id}/appStoreVersions`, with the phased releases included.
+    package static func page(
+        _ body: [UInt8], of source: AppStoreConnectSource
+    ) throws(SourceFault) -> AppStoreConnectPage {
+        let answer = try AppStoreAnswer.json(body)
+        guard case .object = answer else { throw SourceFault("the answer is not a JSON object") }
+        guard case .array(let data)? = answer.find(["data"]) else {
+            throw SourceFault("the answer has no list \"data\"")
+        }
+        if let link = answer.find(["links", "self"])?.string, !isOf(source, link) {
+            throw SourceFault("the answer is for \(shown(link)), not for the app \(source.appID)")
+        }
+        let phases = try included(answer)
+        var entries: [AppStoreConnectPage.Entry] = []
+        for (index, element) in data.enumerated() {
+            if let entry = try entry(element, "data[\(index)]", phases, source) { entries.append(entry) }
+        }
+        return AppStoreConnectPage(entries: entries, next: try next(answer, source))
+    }
+
+    /// `GET /v1/appStoreVersions/{id}/appStoreVersionPhasedRelease`; nil where `data` is null.
+    package static func phase(_ body: [UInt8]) throws(SourceFault) -> AppStoreConnectEvidence.Phase? {
+        let answer = try AppStoreAnswer.json(body)
+        guard let data = answer["data"] else { throw SourceFault("the answer has no \"data\"") }
+        return data == .null ? nil : try phase(data.find(["attributes", "phasedReleaseState"]), "data.attributes")
+    }
+
+    // MARK: Parts
+
+    /// nil for an old version that cannot be read: it says nothing of what is offered now.
+    private static func entry(
+        _ element: JSONValue, _ place: String, _ phases: [String: JSONValue], _ source: AppStoreConnectSource
+    ) throws(SourceFault) -> AppStoreConnectPage.Entry? {
+        guard case .object = element else { throw SourceFault("\(place) is \(element.sight), not an object") }
+        guard element.find(["type"])?.string == "appStoreVersions", let id = element.find(["id"])?.string, isID(id)
+        else { throw SourceFault("\(place) is no appStoreVersions with an id") }
+        if let app = element.find(["relationships", "app", "data", "id"])?.string, app != String(source.appID) {
+            throw SourceFault("\(place) is of the app \(JSONValue.shortened(app)), not of \(source.appID)")
+        }
+        if let platform = element.find(["attributes", "platform"])?.string, platform != "IOS" {
+            throw SourceFault("\(place) is for \(JSONValue.shortened(platform)), not for IOS")
+        }
+        guard let text = element.find(["attributes", "versionString"])?.string else {
+            throw SourceFault("\(place) has no versionString")
+        }
+        let state = try state(element, place)
+        let version: Version
+        do throws(VersionError) {
+            version = try Version(text)
+        } catch {
+            guard state == AppStoreConnectEvidence.Release.live else { return nil }
+            throw SourceFault("\(place).attributes.versionString: \(error)")
+        }
+        var release = AppStoreConnectEvidence.Release(version: version, state: state)
+        guard release.isLive else { return .init(id: id, release: release, isPhaseKnown: true) }
+        // `data` is there only where the relationship was included: null says that there is none.
+        guard let linked = element.find(["relationships", relationship])?["data"] else {
+            return .init(id: id, release: release, isPhaseKnown: false)
+        }
+        guard linked != .null else { return .init(id: id, release: release, isPhaseKnown: true) }
+        guard let linkedID = linked.find(["id"])?.string, let state = phases[linkedID] else {
+            return .init(id: id, release: release, isPhaseKnown: false)
+        }
+        release.phase = try phase(state, "included")
+        return .init(id: id, release: release, isPhaseKnown: true)
+    }
+
+    /// `appVersionState`, or the older `appStoreState` in its words.
+    private static func state(_ element: JSONValue, _ place: String) throws(SourceFault) -> String {
+        let older = element.find(["attributes", "appStoreState"])?.string
+        if let older, withdrawn.contains(older) { return older }
+        guard let state = element.find(["attributes", "appVersionState"])?.string ?? older, isWord(state) else {
+            throw SourceFault("\(place) has no appVersionState")
+        }
+        let live = AppStoreConnectEvidence.Release.live
+        guard state == live || state == "READY_FOR_SALE" else { return state }
+        // "downloadable": whether people can get this version at all.
+        return element.find(["attributes", "downloadable"])?.bool == false ? "\(live), but not downloadable" : live
+    }
+
+    /// The phased releases' states, by id. Only those of live versions must make sense.
+    private static func included(_ answer: JSONValue) throws(SourceFault) -> [String: JSONValue] {
+        guard let included = answer.find(["included"]) else { return [:] }
+        guard case .array(let list) = included else {
+            throw SourceFault("\"included\" is \(included.sight), not a list")
+        }
+        var phases: [String: JSONValue] = [:]
+        for element in list where element.find(["type"])?.string == "appStoreVersionPhasedReleases" {
+            guard let id = element.find(["id"])?.string else { continue }
+            phases[id] = element.find(["attributes", "phasedReleaseState"]) ?? .null
+        }
+        return phases
+    }
+
+    private static func phase(
+        _ value: JSONValue?, _ place: String
+    ) throws(SourceFault) -> AppStoreConnectEvidence.Phase {
+        guard let word = value?.string, let phase = AppStoreConnectEvidence.Phase(rawValue: word) else {
+            throw SourceFault(
+                "\(place): phasedReleaseState is \((value ?? .null).sight); INACTIVE, ACTIVE, PAUSED or COMPLETE is known"
+            )
+        }
+        return phase
+    }
+
+    /// The token goes along with the next question: to the same server, and for the same list.
+    private static func next(_ answer: JSONValue, _ source: AppStoreConnectSource) throws(SourceFault) -> String? {
+        guard let value = answer.find(["links", "next"]) else { return nil }
+        guard let link = value.string, isOf(source, link), link.utf8.count <= 2048,
+            link.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw SourceFault("links.next leads elsewhere: \(value.string.map(shown) ?? value.sight)") }
+        return link
+    }
+
+    private static func isOf(_ source: AppStoreConnectSource, _ link: String) -> Bool {
+        link.utf8.elementsEqual(source.list.utf8) || link.utf8.starts(with: (source.list + "?").utf8)
+    }
+
+    /// Goes into a path.
+    private static func isID(_ text: String) -> Bool {
+        (1...100).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || byte == UInt8(ascii: "-")
+            }
+    }
+
+    /// States are an open set (PROTOCOLS 3.3), but words.
+    private static func isWord(_ text: String) -> Bool {
+        (1...60).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_")
+            }
+    }
+
+    private static func shown(_ link: String) -> String {
+        let plain = ShownAddress.withoutSecrets(link).unicodeScalars.filter {
+            $0.isASCII && $0.value > 0x20 && $0.value < 0x7F
+        }
+        return "\(String(String.UnicodeScalarView(plain)).prefix(100))"
+    }
+}

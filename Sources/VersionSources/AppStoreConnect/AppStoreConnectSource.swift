@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One app in App Store Connect's API (PROTOCOLS 4.1).
+package struct AppStoreConnectSource: Hashable, Sendable {
+    package static let apple = "https://api.appstoreconnect.apple.com"
+    /// How often one app may be asked at Apple's: with the key's spacing, a third of its 3,500 questions an hour.
+    package static let shortestInterval = Duration.seconds(30)
+
+    /// The app's Apple ID: the number in its address in the store.
+    package var appID: Int64
+    package var key: AppStoreConnectKey
+    /// Default 5 minutes.
+    package var every: Duration
+    /// Default Apple's; a stand-in for tests. Without a slash at the end.
+    package var server: String
+    /// A PEM file of certificates to trust instead of the system's. Default the system's.
+    package var trustedCertificates: String?
+
+    package init(
+        appID: Int64, key: AppStoreConnectKey, every: Duration = .seconds(300),
+        server: String = AppStoreConnectSource.apple, trustedCertificates: String? = nil
+    ) {
+        self.appID = appID
+        self.key = key
+        self.every = every
+        self.server = server
+        self.trustedCertificates = trustedCertificates
+    }
+
+    private var isApple: Bool { server == Self.apple }
+
+    /// Between two questions with one key, for all its apps: 1,200 an hour at most. What is left of the 3,500 is for the
+    /// owner's other tools.
+    var spacing: Duration { isApple ? .seconds(3) : .zero }
+
+    /// How soon after one round the next may begin, where something happened.
+    var shortest: Duration { isApple ? Self.shortestInterval : .zero }
+
+    /// Apple counts by key.
+    var paceName: String { "\(server) \(key.keyID)" }
+
+    /// Where people get the app.
+    var page: String { "https://apps.apple.com/app/id\(appID)" }
+
+    /// The list of the app's versions, without a query.
+    var list: String { "\(server)/v1/apps/\(appID)/appStoreVersions" }
+}
+
+/// A key of App Store Connect's API.
+package struct AppStoreConnectKey: Hashable, Sendable, CustomStringConvertible {
+    /// Of a team's key; nil for an individual key ("Generating Tokens for API Requests": `sub` instead of `iss`).
+    package var issuerID: String?
+    package var keyID: String
+    /// The .p8 file. Empty until it was read.
+    package var pem: [UInt8]
+
+    package init(issuerID: String?, keyID: String, pem: [UInt8] = []) {
+        self.issuerID = issuerID
+        self.keyID = keyID
+        self.pem = pem
+    }
+
+    /// Without the secret.
+    package var description: String { "key \(keyID)" + (issuerID.map { " of \($0)" } ?? ", individual") }
+}

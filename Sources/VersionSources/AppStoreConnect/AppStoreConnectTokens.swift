@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+import Signing
+import Synchronization
+import WireFormat
+
+/// The tokens of all keys: one for each at a time, signed when it is needed, whoever asks with it. May be used from any thread.
+package final class AppStoreConnectTokens: Sendable {
+    /// "The token's expiration time […] Tokens that expire more than 20 minutes into the future aren't valid" (Apple,
+    /// "Generating Tokens for API Requests"). A clock that is five minutes fast must not make it so.
+    package static let lifetime = Duration.seconds(15 * 60)
+    /// Early enough for a clock that is slow, and for a question that is long under way.
+    package static let renewal = Duration.seconds(10 * 60)
+
+    private struct Token {
+        var text: String
+        var issuedAt: Timestamp
+    }
+
+    private let tokens = Mutex<[AppStoreConnectKey: Token]>([:])
+
+    package init() {}
+
+    package func token(_ key: AppStoreConnectKey, at now: Timestamp) throws(SourceFault) -> String {
+        try tokens.withLock { tokens throws(SourceFault) in
+            // A clock that was set back must not keep one for longer.
+            if let token = tokens[key], token.issuedAt <= now, now - token.issuedAt < Self.renewal { return token.text }
+            let text: String
+            do {
+                text = try Self.sign(key, at: now)
+            } catch {
+                throw SourceFault("the key \(key.keyID) cannot sign: \(error)")
+            }
+            // `iat` has whole seconds.
+            tokens[key] = Token(text: text, issuedAt: Timestamp(seconds: now.seconds))
+            return text
+        }
+    }
+
+    /// The service did not take the token: the next question has another.
+    func refused(_ text: String, of key: AppStoreConnectKey) {
+        tokens.withLock { if $0[key]?.text == text { $0[key] = nil } }
+    }
+
+    /// Forgets the keys that are not in use any more.
+    func keep(_ keys: Set<AppStoreConnectKey>) {
+        tokens.withLock { $0 = $0.filter { keys.contains($0.key) } }
+    }
+
+    private static func sign(_ key: AppStoreConnectKey, at now: Timestamp) throws -> String {
+        let header: JSONValue = ["alg": .string("ES256"), "kid": .string(key.keyID), "typ": .string("JWT")]
+        let owner = key.issuerID.map { JSONMember(name: "iss", value: .string($0)) }
+        let claims = JSONValue.object([
+            owner ?? JSONMember(name: "sub", value: .string("user")),
+            JSONMember(name: "iat", value: .integer(now.seconds)),
+            JSONMember(name: "exp", value: .integer(now.seconds + lifetime.components.seconds)),
+            JSONMember(name: "aud", value: .string("appstoreconnect-v1")),
+        ])
+        let signed = Base64URL.encode(header.bytes()) + "." + Base64URL.encode(claims.bytes())
+        return signed + "." + Base64URL.encode(try ES256PrivateKey(pem: key.pem).sign(Array(signed.utf8)))
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import RelayEngine
+import WireFormat
+
+extension SourceClient {
+    /// What App Store Connect says, and what it says of the key's budget.
+    ///
+    /// Not a conditional request: Apple documents neither ETag nor Last-Modified for this API.
+    func connect(
+        _ question: AppStoreConnectMachine.Question, _ source: AppStoreConnectSource, _ tokens: AppStoreConnectTokens
+    ) -> (answer: Result<AppStoreConnectMachine.Answer, SourceFault>, rate: AppStoreConnectRate?) {
+        var rate: AppStoreConnectRate?
+        do throws(SourceFault) {
+            return (.success(try read(question, source, tokens, &rate)), rate)
+        } catch {
+            return (.failure(error), rate)
+        }
+    }
+
+    /// Sparse, for without `fields` a version has twenty relationships with two links each.
+    static func address(_ question: AppStoreConnectMachine.Question, _ source: AppStoreConnectSource) -> String {
+        switch question {
+        case .page(let link?): link
+        case .page(nil):
+            source.list + "?filter%5Bplatform%5D=IOS&limit=200&include=appStoreVersionPhasedRelease"
+                + "&fields%5BappStoreVersions%5D=platform,versionString,appVersionState,appStoreState,downloadable,"
+                + "appStoreVersionPhasedRelease"
+                + "&fields%5BappStoreVersionPhasedReleases%5D=phasedReleaseState"
+        case .phase(let id):
+            "\(source.server)/v1/appStoreVersions/\(id)/appStoreVersionPhasedRelease"
+        }
+    }
+
+    private func read(
+        _ question: AppStoreConnectMachine.Question, _ source: AppStoreConnectSource, _ tokens: AppStoreConnectTokens,
+        _ rate: inout AppStoreConnectRate?
+    ) throws(SourceFault) -> AppStoreConnectMachine.Answer {
+        let token = try tokens.token(source.key, at: clock())
+        var request = HTTPRequest("GET", Self.address(question, source))
+        request.headers = [("Accept", "application/json"), ("Authorization", "Bearer \(token)")]
+        request.timeout = Self.timeout
+        request.maximumResponse = AppStoreConnectAnswer.maximumSize
+        let response: HTTPResponse
+        do {
+            // Redirects are not followed: the token stays with the server that it is for.
+            response = try HTTPClient(trustedCertificates: source.trustedCertificates)
+                .send(request, isCancelled: isStopping)
+        } catch {
+            throw SourceFault("\(error)")
+        }
+        rate = response["x-rate-limit"].flatMap(AppStoreConnectRate.init)
+        switch (response.status, question) {
+        case (200, .page): return .page(try AppStoreConnectAnswer.page(response.body, of: source))
+        case (200, .phase): return .phase(try AppStoreConnectAnswer.phase(response.body))
+        // "404 where there is none" (PROTOCOLS 4.1).
+        case (404, .phase): return .phase(nil)
+        default:
+            if response.status == 401 { tokens.refused(token, of: source.key) }
+            throw AppStoreConnectRefusal(
+                status: response.status, body: response.body,
+                retryAfter: response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) },
+                date: response["date"]
+            ).fault(of: source, at: clock())
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Telemetry
+import UpgradeRules
+
+extension SourceLoop {
+    /// One question at most, so that files are not kept waiting for a whole round.
+    mutating func ask(
+        _ source: AppStoreConnectSource, _ machine: inout AppStoreConnectMachine, _ watched: Watched
+    ) -> Timestamp {
+        let app = watched.source.app
+        switch machine.next(at: runner.clock()) {
+        case .wait(let time): return time
+        case .ask(let question):
+            if let free = runner.pace(source) { return free }
+            let said = runner.ask(question, source)
+            let before = runner.status.releases(of: app)
+            switch machine.answered(said.answer, rate: said.rate, before: before, at: runner.clock()) {
+            case nil: break
+            case .fault(let fault): report(fault, watched)
+            case .evidence(let evidence):
+                runner.status.note(.appStoreConnect(evidence), of: app)
+                do throws(SourceFault) {
+                    if let offered = evidence.offered {
+                        try raiseLatest(offered.version, page: source.page, app, from: .appStoreConnect)
+                    }
+                    recovered(watched)
+                } catch {
+                    report(error, watched)
+                }
+                crossCheck(app)
+            }
+            if case .wait(let time) = machine.next(at: runner.clock()) { return time }
+            return runner.clock()
+        }
+    }
+
+    /// Something happened to the app: its store is asked at once, as far as its pace allows.
+    mutating func hasten(_ app: AppKey) {
+        let now = runner.clock()
+        for index in watched.indices where watched[index].source.app == app {
+            switch watched[index].kind {
+            case .appStoreConnect(let source, var machine):
+                machine.hasten(at: now)
+                watched[index].kind = .appStoreConnect(source, machine)
+            case .googlePlay(let source, var machine):
+                machine.hasten(at: now)
+                watched[index].kind = .googlePlay(source, machine)
+            default: break
+            }
+        }
+    }
+
+    // MARK: The lookup as a cross-check
+
+    private static func crossCheckPart(_ app: AppKey) -> String {
+        "source:\(app.app)/\(app.platform.rawValue):crossCheck"
+    }
+
+    /// Begins with those that have both sources, and forgets the others.
+    mutating func adoptCrossChecks() {
+        let gates = runner.status.read { $0.gates }
+        let apps = Set(gates.filter { $0.value.kinds.isSuperset(of: [.appStore, .appStoreConnect]) }.keys)
+        let gone = crossChecks.keys.filter { !apps.contains($0) }
+        for app in gone { crossChecks[app] = nil }
+        for app in apps where crossChecks[app] == nil { crossChecks[app] = StoreCrossCheck() }
+        runner.status.write { state in
+            for app in gone { state.faults[Self.crossCheckPart(app)] = nil }
+            for app in apps {
+                let part = Self.crossCheckPart(app)
+                if state.figures[part] == nil { state.figures[part] = SourceFigures(app: app, name: "crossCheck") }
+            }
+        }
+    }
+
+    /// Either source said something.
+    mutating func crossCheck(_ app: AppKey) {
+        guard var check = crossChecks[app] else { return }
+        let lookup = runner.status.lookup(of: app)
+        let reason = check.update(lookup: lookup, exact: runner.status.releases(of: app))
+        crossChecks[app] = check
+        let part = Self.crossCheckPart(app)
+        let now = runner.clock()
+        let was = runner.status.write { state in
+            if reason == nil {
+                state.figures[part]?.lastSuccess = now
+            } else if state.faults[part] == nil {
+                state.figures[part]?.failures += 1
+            }
+            defer { state.faults[part] = reason }
+            return state.faults[part]
+        }
+        if let reason, was == nil {
+            runner.log(.warning, "two sources of one store disagree", [("source", part), ("reason", reason)])
+        } else if reason == nil, was != nil {
+            runner.log(.notice, "two sources of one store agree again", [("source", part)])
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayEngine
+import RelayStore
+
+extension SourceRunner {
+    /// When the key may ask next; nil: now, and the right is taken.
+    func pace(_ source: AppStoreConnectSource) -> Timestamp? {
+        let now = clock()
+        return status.write {
+            $0.paces[source.paceName, default: LookupPace(spacing: source.spacing)].take(at: now)
+        }
+    }
+
+    /// Asks, and heeds for all apps of the key that it is asked too often.
+    func ask(
+        _ question: AppStoreConnectMachine.Question, _ source: AppStoreConnectSource
+    ) -> (answer: Result<AppStoreConnectMachine.Answer, SourceFault>, rate: AppStoreConnectRate?) {
+        let said = client.connect(question, source, tokens)
+        if case .failure(let fault) = said.answer, fault.isThrottled {
+            let pause = min(max(fault.retryAfter ?? .seconds(60), .seconds(1)), PollSchedule.longestRetryAfter)
+            let end = clock() + pause
+            status.write {
+                $0.paces[source.paceName, default: LookupPace(spacing: source.spacing)].block(until: end)
+            }
+        }
+        return said
+    }
+
+    /// The newest version that App Store Connect has live now. Blocks.
+    func live(of app: AppKey, _ source: AppStoreConnectSource) throws -> StoreListing? {
+        var machine = AppStoreConnectMachine(source: source, start: Timestamp(milliseconds: 0))
+        let deadline = clock() + .seconds(15)
+        while case .ask(let question) = machine.next(at: clock()) {
+            if let free = pace(source) {
+                guard free <= deadline, !client.isStopping() else {
+                    throw SourceFault("App Store Connect wants to be left alone for now; it is asked again later")
+                }
+                // A thread that may block, and at most the key's spacing.
+                _ = poll(nil, 0, Int32(clamping: max(1, (free - clock()).milliseconds)))
+                continue
+            }
+            let said = ask(question, source)
+            let before = status.releases(of: app)
+            switch machine.answered(said.answer, rate: said.rate, before: before, at: clock()) {
+            case nil: continue
+            case .evidence(let evidence):
+                status.note(.appStoreConnect(evidence), of: app)
+                poke()
+                return evidence.offered.map { StoreListing(version: $0.version, trackViewURL: source.page) }
+            case .fault(let fault): throw fault
+            }
+        }
+        return nil
+    }
+}
+
+extension SourceStatus {
+    /// What App Store Connect said last.
+    func releases(of app: AppKey) -> AppStoreConnectEvidence? {
+        read { state in
+            if case .appStoreConnect(let evidence) = state.evidence[app]?[.appStoreConnect] { evidence } else { nil }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+import WireFormat
+
+/// A release as `tracks/{track}/releases` lists it: where it stands, and nothing of how far its rollout is.
+package struct GooglePlaySummary: Hashable, Sendable {
+    package var name: String?
+    /// At least one.
+    package var builds: [Int64]
+    /// `releaseLifecycleState` without its prefix: "PUBLISHED" includes rollouts, also those that are halted.
+    package var lifecycle: String
+
+    package var isPublished: Bool { lifecycle == GooglePlayEvidence.Release.published }
+}
+
+/// A release as an edit's track shows it: how far its rollout is, and nothing of whether Google has reviewed it.
+package struct GooglePlayRollout: Hashable, Sendable {
+    package var name: String?
+    /// At least one.
+    package var builds: [Int64]
+    package var status: GooglePlayEvidence.Status
+    package var fraction: Double
+    package var isForSomeCountries: Bool
+}
+
+/// The bodies of the Google Play Developer API (PROTOCOLS 4.2). Of their fields only these matter; the others may be anything.
+package enum GooglePlayAnswer {
+    /// The most bytes of an answer. A track has the release notes of some releases in up to eighty languages.
+    package static let maximumSize = 1 << 20
+    /// What a version code can be: Google takes up to 2100000000.
+    private static let buildRange: ClosedRange<Int64> = 1...Int64(Int32.max)
+
+    /// `ListReleaseSummariesResponse`. A track that is not used may answer nothing at all.
+    package static func releases(_ body: [UInt8]) throws(SourceFault) -> [GooglePlaySummary] {
+        if body.isEmpty { return [] }
+        var summaries: [GooglePlaySummary] = []
+        for (release, path) in try list(body) {
+            let artifacts = try array("activeArtifacts", of: release, path)
+            var builds: [Int64] = []
+            for (index, artifact) in artifacts.enumerated() {
+                builds.append(try build(artifact["versionCode"], "\(path).activeArtifacts[\(index)].versionCode"))
+            }
+            guard let state = release["releaseLifecycleState"]?.string else {
+                throw SourceFault("\(path) has no \"releaseLifecycleState\"")
+            }
+            // One that is being prepared has none.
+            if builds.isEmpty { continue }
+            let prefix = "RELEASE_LIFECYCLE_STATE_"
+            let lifecycle = state.hasPrefix(prefix) ? String(state.dropFirst(prefix.count)) : state
+            guard (1...64).contains(lifecycle.utf8.count),
+                lifecycle.utf8.allSatisfy({ $0 == 0x5F || (0x41...0x5A).contains($0) })
+            else {
+                throw SourceFault(
+                    "\(path).releaseLifecycleState is \(JSONValue.string(state).sight), not a word such as PUBLISHED")
+            }
+            summaries.append(
+                GooglePlaySummary(name: release["releaseName"]?.string, builds: builds, lifecycle: lifecycle))
+        }
+        return summaries
+    }
+
+    /// `AppEdit`: its id.
+    package static func edit(_ body: [UInt8]) throws(SourceFault) -> String {
+        guard let id = try AppStoreAnswer.json(body)["id"]?.string, (1...200).contains(id.utf8.count),
+            id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), id != ".", id != ".."
+        else { throw SourceFault("the edit that was opened has no \"id\"") }
+        return id
+    }
+
+    /// `Track`.
+    package static func track(_ body: [UInt8]) throws(SourceFault) -> [GooglePlayRollout] {
+        var rollouts: [GooglePlayRollout] = []
+        for (release, path) in try list(body) {
+            let word = release["status"]?.string
+            guard let status = word.flatMap(GooglePlayEvidence.Status.init(rawValue:)) else {
+                let sight = word.map { JSONValue.string($0).sight } ?? "missing"
+                throw SourceFault("\(path).status is \(sight), not completed, inProgress, halted or draft")
+            }
+            var builds: [Int64] = []
+            for (index, code) in try array("versionCodes", of: release, path).enumerated() {
+                builds.append(try build(code, "\(path).versionCodes[\(index)]"))
+            }
+            if builds.isEmpty { continue }
+            let targeting = release["countryTargeting"]
+            rollouts.append(
+                GooglePlayRollout(
+                    name: release["name"]?.string, builds: builds, status: status,
+                    fraction: try fraction(of: release, status, path),
+                    isForSomeCountries: targeting?.object != nil && targeting?["includeRestOfWorld"]?.bool != true))
+        }
+        return rollouts
+    }
+
+    /// "0 < fraction < 1. Can only be set when status is inProgress or halted" (Google, `TrackRelease`). What was halted after
+    /// everybody had it has none.
+    private static func fraction(
+        of release: JSONValue, _ status: GooglePlayEvidence.Status, _ path: String
+    ) throws(SourceFault) -> Double {
+        let given = release["userFraction"].flatMap { $0 == .null ? nil : $0 }
+        switch (status, given) {
+        case (.draft, _): return 0
+        case (.completed, _), (.halted, nil): return 1
+        case (.inProgress, nil): throw SourceFault("\(path) is inProgress and has no \"userFraction\"")
+        case (.inProgress, let value?), (.halted, let value?):
+            guard let number = value.number, number >= 0, number <= 1 else {
+                throw SourceFault("\(path).userFraction is \(value.sight), not a number from 0 to 1")
+            }
+            return number
+        }
+    }
+
+    private static func list(_ body: [UInt8]) throws(SourceFault) -> [(release: JSONValue, path: String)] {
+        let answer = try AppStoreAnswer.json(body)
+        guard answer.object != nil else { throw SourceFault("the answer is not a JSON object") }
+        let releases = try array("releases", of: answer, "")
+        return releases.enumerated().map { ($0.element, "releases[\($0.offset)]") }
+    }
+
+    /// Empty where it is absent: Google leaves out what is empty (proto3).
+    private static func array(_ name: String, of value: JSONValue, _ path: String) throws(SourceFault) -> [JSONValue] {
+        guard value.object != nil else { throw SourceFault("\(path) is \(value.sight), not an object") }
+        switch value[name] {
+        case nil, .null?: return []
+        case .array(let elements)?: return elements
+        case let other?:
+            throw SourceFault("\(path.isEmpty ? "" : "\(path).")\(name) is \(other.sight), not a list")
+        }
+    }
+
+    /// An int64 is a text in Google's JSON, an int32 is a number.
+    private static func build(_ value: JSONValue?, _ path: String) throws(SourceFault) -> Int64 {
+        guard let number = value.flatMap({ $0.integer ?? $0.string.flatMap { Int64($0) } }),
+            buildRange.contains(number)
+        else { throw SourceFault("\(path) is \(value?.sight ?? "missing"), not a version code") }
+        return number
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+import RelayEngine
+import WireFormat
+
+/// Asks the Google Play Developer API about one track, with an access token. Each request blocks until its answer is there,
+/// 20 s at most.
+struct GooglePlayClient {
+    enum Refusal: Error {
+        /// 401: another token may do.
+        case token(SourceFault)
+        case fault(SourceFault)
+    }
+
+    private static let timeout = Duration.seconds(20)
+    /// An edit is deleted also while the relay stops, which does not wait longer for it.
+    private static let deletionTimeout = Duration.seconds(5)
+
+    let source: GooglePlaySource
+    let token: String
+    let clock: @Sendable () -> Timestamp
+    let isStopping: @Sendable () -> Bool
+
+    /// Empty where nothing was ever released on the track.
+    func releases() throws(Refusal) -> [GooglePlaySummary] {
+        let response = try send("GET", source.releasesAddress)
+        if response.status == 404, isUnusedTrack(response) { return [] }
+        return try read(response, GooglePlayAnswer.releases)
+    }
+
+    /// Opens an edit, reads the track, and deletes the edit whatever was answered.
+    ///
+    /// An edit whose opening was not answered cannot be deleted: it ends by itself, and with the next one.
+    /// - Returns: also the edit, where it could not be deleted.
+    func rollouts() -> (answer: Result<[GooglePlayRollout], Refusal>, leftover: String?) {
+        let edit: String
+        do throws(Refusal) {
+            edit = try read(send("POST", source.editsAddress), GooglePlayAnswer.edit)
+        } catch {
+            return (.failure(error), nil)
+        }
+        let answer = Result { () throws(Refusal) in
+            try read(send("GET", source.trackAddress(edit)), GooglePlayAnswer.track)
+        }
+        return (answer, discard(edit) ? nil : edit)
+    }
+
+    /// - Returns: whether the edit is gone.
+    func discard(_ edit: String) -> Bool {
+        var request = request("DELETE", source.editAddress(edit))
+        request.timeout = Self.deletionTimeout
+        guard let response = try? http.send(request) else { return false }
+        // Refused: it ended before, or with another edit (404, 400 editExpired, 409).
+        return response.status < 500 && ![401, 403, 429].contains(response.status)
+    }
+
+    // MARK: One request
+
+    private var http: HTTPClient { HTTPClient(trustedCertificates: source.trustedCertificates) }
+
+    private func request(_ method: String, _ address: String) -> HTTPRequest {
+        var request = HTTPRequest(method, address)
+        request.headers = [("Authorization", "Bearer \(token)"), ("Accept", "application/json")]
+        if method == "POST" {
+            request.headers.append(("Content-Type", "application/json"))
+            request.body = .bytes(Array("{}".utf8))
+        }
+        request.timeout = Self.timeout
+        request.maximumResponse = GooglePlayAnswer.maximumSize
+        return request
+    }
+
+    private func send(_ method: String, _ address: String) throws(Refusal) -> HTTPResponse {
+        do {
+            return try http.send(request(method, address), isCancelled: isStopping)
+        } catch {
+            throw .fault(SourceFault("\(error)"))
+        }
+    }
+
+    private func read<Value>(
+        _ response: HTTPResponse, _ parse: ([UInt8]) throws(SourceFault) -> Value
+    ) throws(Refusal) -> Value {
+        guard response.status == 200 else { throw refusal(response) }
+        do throws(SourceFault) {
+            return try parse(response.body)
+        } catch {
+            throw .fault(error)
+        }
+    }
+
+    private func isUnusedTrack(_ response: HTTPResponse) -> Bool {
+        let error = GoogleErrorBody(response.body)
+        return error.status == "NOT_FOUND" && !isAboutPackage(error)
+    }
+
+    private func isAboutPackage(_ error: GoogleErrorBody) -> Bool {
+        error.reasons.contains("applicationNotFound") || error.message?.lowercased().contains("package") == true
+    }
+
+    /// What is wrong, and what to do about it.
+    private func refusal(_ response: HTTPResponse) -> Refusal {
+        let error = GoogleErrorBody(response.body)
+        let status = "Google Play answers HTTP \(response.status)"
+        let retryAfter = response["retry-after"].flatMap { RetryAfter.duration($0, at: clock()) }
+        func fault(_ text: String, isThrottled: Bool = false) -> SourceFault {
+            SourceFault("\(status): \(text)", isThrottled: isThrottled, retryAfter: retryAfter)
+        }
+        // What stands in it may name the project, and faults are shown to everybody: only what is not known otherwise.
+        let said = [error.status, error.message].compactMap(\.self).joined(separator: ", ")
+        switch response.status {
+        case 401:
+            return .token(fault("it does not take the service account's token"))
+        case 403 where !error.reasons.isDisjoint(with: Self.disabled):
+            return .fault(
+                fault("the Google Play Android Developer API is not enabled in the service account's project"))
+        case 403 where !error.reasons.isDisjoint(with: Self.overQuota), 429:
+            return .fault(fault("it was asked too often", isThrottled: true))
+        case 403:
+            return .fault(
+                fault(
+                    "the service account may not see \(source.packageName); invite it in Play Console under Users and "
+                        + "permissions, for this app, with \"View app information\" and the permission to release to "
+                        + "the track. It takes up to a day to hold"))
+        case 404 where isAboutPackage(error):
+            return .fault(
+                fault(
+                    "there is no \(source.packageName) that the service account may see; is the packageName right, and "
+                        + "was a first bundle uploaded by hand?"))
+        case 503: return .fault(fault(said.isEmpty ? "it has no time now" : said, isThrottled: true))
+        case 300...399: return .fault(fault("redirects are not followed"))
+        default: return .fault(said.isEmpty ? SourceFault(status, retryAfter: retryAfter) : fault(said))
+        }
+    }
+
+    private static let disabled: Set<String> = ["accessNotConfigured", "SERVICE_DISABLED"]
+    private static let overQuota: Set<String> = [
+        "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded", "RATE_LIMIT_EXCEEDED",
+        "RESOURCE_QUOTA_EXCEEDED",
+    ]
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+
+/// Decides what one track of Google Play is asked next, and what its answers come to. Pure.
+///
+/// Two questions know half each. The list of releases costs nothing and says what is PUBLISHED, but not how far a rollout is,
+/// nor whether it is halted. An edit's track says that, but shows what is still in review as if it were out; and opening an
+/// edit ends the other open edits of the same account. So the list is asked at each poll, and an edit is opened only
+///
+/// - where what is published is not what it was at the last edit, and
+/// - at every third poll, while a requirement of the app, in force or waiting, hangs on a rollout that is not completed: its
+///   fraction grows, and it is halted, without a change in the list.
+package struct GooglePlayMachine: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        /// An edit that could not be deleted is to be deleted now.
+        case discard(edit: String)
+        case list
+        /// An edit is to be opened, read and deleted.
+        case readTrack
+        case wait(until: Timestamp)
+    }
+
+    package enum Conclusion: Hashable, Sendable {
+        case evidence(GooglePlayEvidence)
+        case fault(SourceFault)
+    }
+
+    /// A version that the store is asked for.
+    package struct Requirement: Hashable, Sendable {
+        package var version: Version
+        package var build: Int64?
+
+        package init(_ version: Version, build: Int64? = nil) {
+            self.version = version
+            self.build = build
+        }
+    }
+
+    /// How often the deletion of one edit is tried. It ends by itself, and with the next one that is opened.
+    private static let discardLimit = 3
+
+    /// Between two polls at least, also where somebody asks for one: as long as `every` may be short.
+    private static let shortest = Duration.seconds(60)
+
+    private let source: GooglePlaySource
+    private var schedule: PollSchedule
+    private var polledAt: Timestamp?
+    /// The list of this round, where an edit has to tell the rest.
+    private var listed: [GooglePlaySummary]?
+    /// The list that was good last.
+    private var known: [GooglePlaySummary] = []
+    private var rollouts: [GooglePlayRollout] = []
+    private var readAt: Timestamp?
+    /// What was published when `rollouts` was read.
+    private var readFor: [GooglePlaySummary] = []
+    private var evidence: GooglePlayEvidence?
+    /// An edit that could not be deleted.
+    private var leftover: String?
+    /// How often its deletion was tried again.
+    private var discards = 0
+    /// It was tried at this poll.
+    private var hasDiscarded = false
+
+    package init(source: GooglePlaySource, start: Timestamp) {
+        self.source = source
+        schedule = PollSchedule(every: source.every, start: start)
+    }
+
+    package func next(at now: Timestamp) -> Action {
+        guard now >= schedule.next else { return .wait(until: schedule.next) }
+        if listed != nil { return .readTrack }
+        if let leftover, !hasDiscarded { return .discard(edit: leftover) }
+        return .list
+    }
+
+    /// Somebody said that something happened: the list is asked as early as Google allows.
+    package mutating func hasten(at now: Timestamp) {
+        schedule.hasten(to: max(now, polledAt.map { $0 + min(Self.shortest, source.every) } ?? now))
+    }
+
+    /// An edit was to be deleted.
+    package mutating func discarded(isGone: Bool) {
+        discards += 1
+        hasDiscarded = true
+        if isGone || discards >= Self.discardLimit { (leftover, discards) = (nil, 0) }
+    }
+
+    /// - Parameter wanted: what is in force, and what waits to be.
+    /// - Returns: nil where an edit is needed.
+    package mutating func listed(
+        _ answer: Result<[GooglePlaySummary], SourceFault>, wanted: [Requirement], at now: Timestamp
+    ) -> Conclusion? {
+        polledAt = now
+        switch answer {
+        case .failure(let fault): return failed(fault, at: now)
+        case .success(let summaries):
+            // A track does not become empty: the release that users have stays.
+            if summaries.isEmpty, let newest = known.flatMap(\.builds).max() {
+                return failed(
+                    SourceFault(
+                        "Google Play lists no release on the track \"\(source.track)\", where it listed version code "
+                            + "\(newest) before"), at: now)
+            }
+            let published = summaries.filter(\.isPublished)
+            if !published.isEmpty, published != readFor || isRolloutDue(wanted, at: now) {
+                listed = summaries
+                return nil
+            }
+            return conclude(summaries, at: now)
+        }
+    }
+
+    /// - Parameter leftover: the edit that was opened, where it could not be deleted.
+    package mutating func read(
+        _ answer: Result<[GooglePlayRollout], SourceFault>, leftover: String?, at now: Timestamp
+    ) -> Conclusion {
+        if let leftover { (self.leftover, discards) = (leftover, 0) }
+        let summaries = listed ?? known
+        listed = nil
+        switch answer {
+        case .failure(let fault): return failed(fault, at: now)
+        case .success(let new):
+            let published = summaries.filter(\.isPublished)
+            let seen = Set(new.flatMap(\.builds))
+            if let lacking = published.first(where: { seen.isDisjoint(with: $0.builds) }) {
+                return failed(
+                    SourceFault(
+                        "Google Play lists version code \(lacking.builds.max() ?? 0) as published, and its edit does "
+                            + "not have it on the track \"\(source.track)\""), at: now)
+            }
+            (rollouts, readFor, readAt) = (new, published, now)
+            return conclude(summaries, at: now)
+        }
+    }
+
+    private mutating func failed(_ fault: SourceFault, at now: Timestamp) -> Conclusion {
+        schedule.failed(fault, at: now)
+        hasDiscarded = false
+        return .fault(fault)
+    }
+
+    private func isRolloutDue(_ wanted: [Requirement], at now: Timestamp) -> Bool {
+        guard let evidence, let readAt,
+            wanted.contains(where: { evidence.hangsOnRollout($0.version, build: $0.build) })
+        else { return false }
+        // A wall clock that was set back must not put it off.
+        return now >= readAt + source.editPace || now < readAt
+    }
+
+    private mutating func conclude(_ summaries: [GooglePlaySummary], at now: Timestamp) -> Conclusion {
+        schedule.succeeded(at: now)
+        hasDiscarded = false
+        known = summaries
+        let releases = joined(summaries)
+        // How far a rollout is was last said by the edit.
+        let isStaged = releases.contains { $0.isPublished && $0.status != .completed }
+        let new = GooglePlayEvidence(
+            askedAt: isStaged ? readAt ?? now : now, track: source.track, releases: releases)
+        evidence = new
+        return .evidence(new)
+    }
+
+    /// What both questions know together.
+    private func joined(_ summaries: [GooglePlaySummary]) -> [GooglePlayEvidence.Release] {
+        let published = Set(summaries.filter(\.isPublished).flatMap(\.builds))
+        var releases: [GooglePlayEvidence.Release] = []
+        var pending = summaries.filter { !$0.isPublished }
+        for rollout in rollouts {
+            guard let build = rollout.builds.max(), !published.isDisjoint(with: rollout.builds) else { continue }
+            // The edit shows what was submitted: with a change that is not out yet nobody knows how far the release is.
+            let change = pending.first { $0.builds.contains(build) }
+            pending.removeAll { $0.builds.contains(build) }
+            releases.append(
+                GooglePlayEvidence.Release(
+                    build: build, version: version(rollout.name), status: rollout.status, fraction: rollout.fraction,
+                    lifecycle: change?.lifecycle ?? GooglePlayEvidence.Release.published,
+                    isForSomeCountries: rollout.isForSomeCountries))
+        }
+        for summary in pending {
+            releases.append(
+                GooglePlayEvidence.Release(
+                    build: summary.builds.max() ?? 0, version: version(summary.name), status: .draft, fraction: 0,
+                    lifecycle: summary.lifecycle))
+        }
+        return releases
+    }
+
+    private func version(_ name: String?) -> Version? {
+        guard let name, case .version(let version) = source.namePattern.read(name) else { return nil }
+        return version
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Signing
+
+/// One track of an app in Google Play, asked by the Google Play Developer API (PROTOCOLS 4.2).
+package struct GooglePlaySource: Hashable, Sendable {
+    package static let google = "https://androidpublisher.googleapis.com"
+    /// "2.1.0", and what Play Console makes of a version code and a name: "210 (2.1.0)". A name without a dot may be a version
+    /// code, or a date; versions only rise, so a wrong one would stay.
+    package static let namePattern = TagPattern(known: #"^(?:\d+ \()?v?(\d+(?:\.\d+)+)\)?$"#)
+
+    package var packageName: String
+    package var track: String
+    /// How a release's name holds a version.
+    package var namePattern: TagPattern
+    /// Default 10 minutes.
+    package var every: Duration
+    /// Default Google's; one of the owner's own for tests.
+    package var server: String
+    /// A PEM file of certificates to trust instead of the system's.
+    package var trustedCertificates: String?
+    /// Whom Google sees. The configuration names the place of the key only; nil until that was read.
+    package var account: GoogleAccount?
+
+    package init(
+        packageName: String, track: String = "production", namePattern: TagPattern = GooglePlaySource.namePattern,
+        every: Duration = .seconds(600), server: String = GooglePlaySource.google, trustedCertificates: String? = nil,
+        account: GoogleAccount? = nil
+    ) {
+        self.packageName = packageName
+        self.track = track
+        self.namePattern = namePattern
+        self.every = every
+        self.server = server
+        self.trustedCertificates = trustedCertificates
+        self.account = account
+    }
+
+    /// While a requirement hangs on a staged rollout, an edit is opened at most this often.
+    var editPace: Duration { every * 3 }
+
+    /// The app's page in the store.
+    var page: String { "https://play.google.com/store/apps/details?id=\(packageName)" }
+
+    private var app: String { "\(server)/androidpublisher/v3/applications/\(Self.escaped(packageName))" }
+    var releasesAddress: String { "\(app)/tracks/\(Self.escaped(track))/releases" }
+    var editsAddress: String { "\(app)/edits" }
+    func editAddress(_ edit: String) -> String { "\(editsAddress)/\(Self.escaped(edit))" }
+    func trackAddress(_ edit: String) -> String { "\(editAddress(edit))/tracks/\(Self.escaped(track))" }
+
+    /// As a segment of a path (RFC 3986, 3.3). A form factor's track has a colon: "wear:production".
+    private static func escaped(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x3A:
+                String(UnicodeScalar(byte))
+            default: "%" + String(byte >> 4, radix: 16, uppercase: true) + String(byte & 15, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+}

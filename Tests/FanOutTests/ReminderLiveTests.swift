@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import OwnThread
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Testing
+import UpgradeRules
+
+@testable import FanOut
+
+/// Reminders between a real store and a real push service, on a clock that the test moves.
+@Suite(.serialized, .ownMachine) struct ReminderLiveTests {
+    private static let day = Duration.seconds(86_400)
+
+    private func bench(_ devices: ClosedRange<Int>, _ faults: FaultScript = FaultScript()) throws -> LiveBench {
+        let bench = try LiveBench(faults)
+        try bench.register(devices)
+        return bench
+    }
+
+    private func start(_ bench: LiveBench, _ days: Int..., change: (inout AppRoute) -> Void = { _ in }) throws {
+        try bench.start {
+            $0.reminders = ReminderSchedule(days.map { Self.day * $0 })
+            change(&$0)
+        }
+    }
+
+    private func upgrade(_ bench: LiveBench, _ numbers: some Collection<Int>, to version: String = "2.0") throws {
+        let version = try Version(version)
+        try bench.store.sawVersions(
+            numbers.map { Sighting(app: LiveBench.app, token: LiveBench.token($0), version: version) },
+            at: bench.clock.now)
+    }
+
+    /// Time goes by, for the push service too, which looks at the age of tokens.
+    private func pass(_ bench: LiveBench, _ time: Duration, _ faults: FaultScript = FaultScript()) throws {
+        let before = try #require(try bench.store.version(of: LiveBench.app)).updatedAt
+        bench.clock.advance(by: time)
+        var faults = faults
+        faults.clockAhead = (bench.clock.now - before).milliseconds / 1000
+        try bench.production.play(faults)
+        bench.fanOut?.poke()
+    }
+
+    /// The campaign once so many rounds of it are over.
+    private func wait(_ bench: LiveBench, rounds: Int) throws -> CampaignRecord {
+        let isThere = try bench.until {
+            let campaign = try bench.campaign()
+            return campaign.rounds.count == rounds && campaign.state == .completed
+        }
+        let last = try bench.campaign()
+        try #require(isThere, "\(last)")
+        return last
+    }
+
+    @Test func thoseStillBehindArePushedToOnceMoreUnderTheSameIdAndNobodyElse() throws {
+        var script = FaultScript()
+        script.badTokens = [LiveBench.token(2_500)]
+        let bench = try bench(1...2_500, script)
+        try bench.register(2_501...2_600, environment: .sandbox)
+        try start(bench, 3, 7)
+        try bench.raise()
+        let first = try bench.wait(for: .completed)
+        #expect(first.counts.accepted == 2_599 && first.rounds.isEmpty)
+        // Of 2,599 these have upgraded, are gone or have no user.
+        try upgrade(bench, Array(1...1_500))
+        try bench.remove(1_501)
+        try bench.register(1_502...1_502, telephone: { _ in nil })
+        try pass(bench, Self.day * 3 - .seconds(1))
+        let isEarly = try bench.until(deadline: .milliseconds(700)) { try !bench.campaign().rounds.isEmpty }
+        #expect(!isEarly)
+        try pass(bench, .seconds(1))
+        let reminded = try wait(bench, rounds: 1)
+        let round = try #require(reminded.rounds.first)
+        #expect(round.kind == .reminder && round.devices == 1_097)
+        #expect(round.dueAt == first.startedAt.map { $0 + Self.day * 3 })
+        #expect(reminded.counts.accepted == 2_599 && reminded.counts.rejected == 1 && reminded.counts.addsUp)
+        #expect(reminded.upgraded == 1_500)
+        let taken = bench.production.accepted()
+        #expect(taken.duplicates == 1_097 && taken.distinctIDs == 2_599, "the same ids")
+        #expect((1...1_502).allSatisfy { taken.count(ofToken: LiveBench.token($0)) == 1 })
+        #expect((1_503...2_499).allSatisfy { taken.count(ofToken: LiveBench.token($0)) == 2 })
+        #expect((2_501...2_600).allSatisfy { taken.count(ofToken: LiveBench.token($0)) == 2 })
+        #expect(try bench.store.check { _ in true } == [])
+        // The second one finds them among the ledger's rows.
+        try upgrade(bench, Array(1_503...2_000))
+        try pass(bench, Self.day * 4)
+        let last = try wait(bench, rounds: 2)
+        #expect(last.rounds[1].devices == 599 && last.counts.accepted == 2_599 && last.counts.addsUp)
+        #expect(bench.production.accepted().tokensByCount == [1: 1_502, 2: 498, 3: 599])
+        #expect(try bench.store.check { _ in true } == [])
+        // And that is all.
+        try pass(bench, Self.day * 30)
+        #expect(try bench.until(deadline: .milliseconds(700)) { try bench.campaign().rounds.count > 2 } == false)
+    }
+
+    @Test func ofThoseMissedWhileTheDaemonWasDownOnlyTheLatestIsSent() throws {
+        let bench = try bench(1...300)
+        try start(bench, 1, 2, 3)
+        try bench.raise()
+        let first = try bench.wait(for: .completed)
+        bench.stop()
+        try pass(bench, Self.day * 2 + .seconds(60))
+        try start(bench, 1, 2, 3)
+        let reminded = try wait(bench, rounds: 1)
+        #expect(reminded.rounds[0].dueAt == first.startedAt.map { $0 + Self.day * 2 })
+        #expect(bench.production.accepted().tokensByCount == [2: 300])
+    }
+
+    @Test func aRequirementThatIsNotTheNewestIsNotRemindedOf() throws {
+        let bench = try bench(1...50)
+        try start(bench, 1)
+        try bench.raise("2.0")
+        _ = try bench.wait(for: .completed)
+        try bench.raise("3.0")
+        _ = try bench.wait(for: .completed)
+        try pass(bench, Self.day * 2)
+        let reminded = try wait(bench, rounds: 1)
+        #expect(reminded.required.text == "3.0")
+        let all = try bench.store.campaigns(before: nil, limit: 9)
+        #expect(all.map(\.rounds.count) == [1, 0])
+    }
+
+    @Test func whoUpgradesWhileItIsPausedIsNotRemindedAndKeepsItsPush() throws {
+        let bench = try bench(1...200)
+        try start(bench, 1) { $0.pace = Pace(ratePerSecond: 20) }
+        try bench.raise()
+        _ = try bench.passTime(to: .completed, by: .seconds(30))
+        let sent = bench.production.figures.requests
+        try pass(bench, Self.day)
+        try #require(bench.production.wait(forRequests: sent + 5, deadline: .seconds(60)))
+        let key = try bench.campaign().key
+        let isPaused = try bench.store.moveCampaign(
+            key, from: [.running], to: .paused, reason: nil, at: bench.clock.now)
+        #expect(isPaused)
+        bench.fanOut?.poke()
+        let paused = try bench.wait(for: .paused)
+        #expect(paused.counts.addsUp && paused.counts.retrying > 100)
+        try upgrade(bench, Array(1...200))
+        _ = try bench.store.moveCampaign(key, from: [.paused], to: .running, reason: nil, at: bench.clock.now)
+        try pass(bench, .seconds(60))
+        let end = try bench.passTime(to: .completed, by: .seconds(10))
+        #expect(end.counts.accepted == 200 && end.counts.filtered == 0, "what was taken stays taken")
+        #expect(end.rounds[0].devices == Int64(bench.production.figures.requests - 200))
+        #expect(try bench.store.check { _ in true } == [])
+    }
+
+    @Test func aNewerRequirementEndsAReminderAndItsDevicesStayAccepted() throws {
+        let bench = try bench(1...2_000)
+        try start(bench, 1)
+        try bench.raise("2.0")
+        let first = try bench.wait(for: .completed)
+        bench.stop()
+        // Begun, and nothing sent yet.
+        let draft = RoundDraft(.reminder(dueAt: bench.clock.now), timeToLive: Self.day)
+        #expect(try bench.store.reopen(first.key, for: draft, at: bench.clock.now) == .opened)
+        let step = try bench.store.gather(first.key, atMost: 9_999, at: bench.clock.now) { row, _ in row.id % 2 == 0 }
+        #expect(step.progress == .more)
+        let gathered = try bench.store.gather(first.key, atMost: 9_999, at: bench.clock.now) { row, _ in row.id % 2 == 0
+        }
+        let during = try bench.campaign()
+        #expect(gathered.devices > 10 && during.counts.retrying == gathered.devices && during.counts.addsUp)
+        #expect(during.counts.accepted == 2_000 - gathered.devices && during.isGathering)
+        #expect(try bench.store.check { _ in true } == [])
+        try bench.raise("3.0")
+        try start(bench)
+        _ = try bench.wait(for: .completed)
+        let old = try #require(try bench.store.campaign(first.key))
+        #expect(old.state == .superseded && old.counts.accepted == 2_000 && old.counts.cancelled == 0)
+        #expect(old.rounds[0].devices == 0 && !old.isGathering)
+        #expect(try bench.store.check { _ in true } == [])
+    }
+
+    @Test func aReminderThatIsRefusedIsWhatTheServiceSays() throws {
+        let bench = try bench(1...100)
+        try start(bench, 1)
+        try bench.raise()
+        _ = try bench.wait(for: .completed)
+        var script = FaultScript()
+        script.deadTokens = [LiveBench.token(7)]
+        script.badTokens = [LiveBench.token(8)]
+        try pass(bench, Self.day, script)
+        let end = try wait(bench, rounds: 1)
+        #expect(end.counts.accepted == 98 && end.counts.unregistered == 1 && end.counts.rejected == 1)
+        #expect(end.counts.addsUp && end.rounds[0].devices == 100)
+        #expect(try bench.device(7).retiredAt != nil)
+        #expect(try bench.store.check { _ in true } == [])
+    }
+
+    @Test func wavesCountEachPushOnceAndAreNotBegunAnew() throws {
+        let bench = try bench(1...1_000)
+        try start(bench, 1) {
+            $0.waves = WavePlan(ends: [1_000, 10_000])
+            $0.waveRules = WaveRules(pause: .zero)
+        }
+        try bench.raise()
+        let first = try bench.wait(for: .completed)
+        try pass(bench, Self.day)
+        let end = try wait(bench, rounds: 1)
+        #expect(end.counts.accepted == 1_000 && end.rounds[0].devices == 1_000)
+        #expect(end.waves == first.waves)
+        #expect(bench.production.accepted().tokensByCount == [2: 1_000])
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import OwnThread
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Testing
+import UpgradeRules
+
+@testable import FanOut
+
+/// Campaigns that are sent again by hand, between a real store and a real push service.
+@Suite(.serialized, .ownMachine) struct RetryLiveTests {
+    private static let everything = Set(CampaignRound.retried)
+
+    private func retry(
+        _ bench: LiveBench, _ states: Set<DeliveryState> = everything, timeToLive: Duration = .seconds(86_400)
+    ) throws -> Reopening {
+        let draft = RoundDraft(.retry(states), timeToLive: timeToLive)
+        let answer = try bench.store.reopen(bench.campaign().key, for: draft, at: bench.clock.now)
+        bench.fanOut?.poke()
+        return answer
+    }
+
+    private func id(_ number: Int, _ bench: LiveBench) throws -> String {
+        PushID.text(campaign: try bench.campaign().id, device: try bench.device(number).id)
+    }
+
+    @Test func whatWasRejectedGoesOutAgainWithTheSameIdAndWhoHasUpgradedIsFiltered() throws {
+        var script = FaultScript()
+        script.badTokens = Set((1...5).map(LiveBench.token))
+        let bench = try LiveBench(script)
+        try bench.register(1...100)
+        try bench.start()
+        try bench.raise()
+        let first = try bench.wait(for: .completed)
+        #expect(first.counts.accepted == 95 && first.counts.rejected == 5)
+        let started = try #require(first.startedAt)
+        // Upgraded, removed and moved to another user since.
+        try bench.register(1...1, version: "2.0")
+        try bench.remove(2)
+        try bench.register(3...3, telephone: { _ in "another" })
+        try bench.production.play(FaultScript())
+        bench.clock.advance(by: .seconds(10))
+        #expect(try retry(bench, [.rejected]) == .opened)
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == 98 && end.counts.rejected == 0 && end.counts.filtered == 2)
+        #expect(end.filteredBy[.alreadyCurrent] == 1 && end.filteredBy[.noTelephone] == 1)
+        #expect(end.rejectedBy.values.reduce(0, +) == 0 && end.counts.addsUp && end.counts.audience == 100)
+        #expect(end.rounds.map(\.devices) == [5] && end.startedAt == started)
+        #expect(end.expiresAt == bench.clock.now + .seconds(86_400), "the whole time to live once more")
+        for number in 3...5 {
+            let delivery = try bench.delivery(number)
+            #expect(delivery.state == .accepted && delivery.attempts == 2)
+            #expect(bench.production.hasAccepted(id: try id(number, bench)), "the id that it had")
+        }
+        #expect(try bench.delivery(3).telephone == "another")
+        #expect(bench.production.figures.requests == 103, "nobody else was pushed to")
+        #expect(try bench.store.check { _ in true } == [])
+        #expect(try retry(bench, [.rejected]) == .nothingLeft)
+    }
+
+    @Test func whatWasCancelledGoesOnWhereItStood() throws {
+        let bench = try LiveBench()
+        try bench.register(1...2_000)
+        try bench.register(2_001...2_100, environment: .sandbox)
+        try bench.start { $0.pace = Pace(ratePerSecond: 400) }
+        try bench.raise()
+        try #require(bench.production.wait(forRequests: 200, deadline: .seconds(60)))
+        let key = try bench.campaign().key
+        _ = try bench.store.moveCampaign(key, from: [.running], to: .cancelled, reason: nil, at: bench.clock.now)
+        bench.fanOut?.poke()
+        let cancelled = try bench.wait(for: .cancelled)
+        let left = cancelled.counts.cancelled
+        #expect(left > 1_000 && cancelled.counts.accepted == 2_100 - left)
+        let listed = try bench.store.deliveries(of: key, state: .cancelled, telephone: nil, after: 0, limit: 9_999)
+        #expect(listed.count == left)
+        #expect(try retry(bench, [.rejected, .expired]) == .nothingLeft)
+        #expect(try retry(bench) == .opened)
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == 2_100 && end.counts.cancelled == 0 && end.counts.addsUp)
+        #expect(end.rounds.map(\.devices) == [left])
+        #expect(bench.production.figures.requests == 2_100 && bench.production.figures.duplicates == 0)
+        #expect(try bench.store.check { _ in true } == [])
+    }
+
+    @Test func whatWasCancelledBeforeItBeganBeginsWithTheAudienceOfNow() throws {
+        let bench = try LiveBench()
+        try bench.register(1...1_000)
+        try bench.raise()
+        let draft = CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(60))
+        _ = try bench.store.reconcile(LiveBench.app, draft: draft, at: bench.clock.now)
+        let key = try bench.campaign().key
+        _ = try bench.store.moveCampaign(key, from: [.running], to: .cancelled, reason: nil, at: bench.clock.now)
+        #expect(try bench.campaign().counts.cancelled == 1_000)
+        try bench.register(1_001...1_500, environment: .sandbox)
+        #expect(try retry(bench) == .opened)
+        try bench.start { $0.waves = WavePlan(ends: [100, 10_000]) }
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == 1_500 && end.counts.cancelled == 0 && end.waves.list.count == 2)
+        #expect(try bench.store.check { _ in true } == [])
+    }
+
+    @Test func whatExpiredGoesOutAgainWhereItsTimeCountsAnew() throws {
+        var script = FaultScript()
+        script.busyTokens = Set((1...20).map(LiveBench.token))
+        script.busyTries = 1_000
+        let bench = try LiveBench(script)
+        try bench.register(1...100)
+        try bench.start { $0.timeToLive = .seconds(600) }
+        try bench.raise()
+        let isSent = try bench.until { try bench.store.campaigns(before: nil, limit: 1).first?.counts.retrying == 20 }
+        try #require(isSent)
+        bench.clock.advance(by: .seconds(601))
+        bench.fanOut?.poke()
+        let first = try bench.wait(for: .completed)
+        #expect(first.counts.accepted == 80 && first.counts.expired == 20)
+        var repaired = FaultScript()
+        repaired.clockAhead = 601
+        try bench.production.play(repaired)
+        #expect(try retry(bench, [.expired], timeToLive: .seconds(600)) == .opened)
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == 100 && end.counts.expired == 0 && end.counts.addsUp)
+        #expect(bench.production.figures.duplicates == 0, "none had been taken")
+        #expect(try bench.store.check { _ in true } == [])
+    }
+
+    @Test func aRunningCampaignThatIsCancelledAndRetriedBetweenTwoLooksGoesOn() throws {
+        let bench = try LiveBench(latency: .milliseconds(20))
+        try bench.register(1...3_000)
+        try bench.start { $0.pace = Pace(ratePerSecond: 2_000) }
+        try bench.raise()
+        try #require(bench.production.wait(forRequests: 500, deadline: .seconds(60)))
+        for _ in 0..<5 {
+            let key = try bench.campaign().key
+            _ = try bench.store.moveCampaign(key, from: [.running], to: .cancelled, reason: nil, at: bench.clock.now)
+            #expect(try retry(bench) == .opened)
+        }
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == 3_000 && end.counts.addsUp)
+        #expect(bench.production.accepted().distinctTokens == 3_000)
+        #expect(try bench.store.check { _ in true } == [])
+    }
+
+    @Test func aServiceThatIsDownWhenMuchIsSentAgainIsHeldBackFrom() throws {
+        var script = FaultScript()
+        script.badTokens = Set(stride(from: 3, through: 6_000, by: 3).map(LiveBench.token))
+        let bench = try LiveBench(script)
+        try bench.register(1...6_000)
+        try bench.start()
+        try bench.raise()
+        #expect(try bench.wait(for: .completed).counts.rejected == 2_000)
+        let before = bench.production.figures.requests
+        var down = FaultScript()
+        down.serviceErrors = FaultScript.ServiceErrorBurst(afterN: 0, count: .max)
+        try bench.production.play(down)
+        #expect(try retry(bench) == .opened)
+        let isHeld = bench.until { bench.fanOut?.faults().values.contains { $0.contains("sending waits") } ?? false }
+        #expect(isHeld, "each had been tried once before, and that says nothing of the service now")
+        #expect(bench.production.figures.requests - before < 1_000)
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import OwnThread
+import RelayEngine
+import RelayStore
+import Synchronization
+import Testing
+import UpgradeRules
+
+@testable import RelayAPI
+
+@Suite("Who obeyed a campaign, live", .ownThread)
+struct AdoptionLiveTests {
+    private static func path(_ id: String) -> String { "/v1/campaigns/\(id)/adoption" }
+
+    /// Two devices with 1.9 and a campaign for 2.0 whose ledger has both: a push for the first was accepted.
+    private static func bench(_ trust: CheckTrust = .device) throws -> (Bench, id: String) {
+        let bench = try Bench(checkTrust: trust)
+        for token in ["abcd01", "abcd02"] {
+            _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/\(token)", #"{"telephone":"138","version":"1.9"}"#)
+        }
+        let id = try bench.campaign(required: "2.0")
+        let store = bench.store
+        let campaign = try #require(try store.campaign(id: id)).key
+        try store.planShards(campaign, shardSize: 100, waves: nil, at: Bench.now)
+        _ = try store.leaseShards(
+            campaign, environment: .production, owner: "a", until: Bench.now + .seconds(60), now: Bench.now, limit: 1)
+        var devices = DeviceRows()
+        try store.readDevices(
+            Bench.app, environment: .production, after: 0, through: .max, limit: 9, into: &devices)
+        let rows = devices.rows.map { device in
+            device.id == devices.rows.first?.id
+                ? LedgerRow(device: device.id, state: .accepted, attempts: 1)
+                : LedgerRow(device: device.id, state: .rejected, attempts: 1, reason: "BadDeviceToken")
+        }
+        try store.commit(
+            [
+                LedgerCommit(
+                    campaign: campaign, shard: 0, cursor: rows.last?.device ?? 0, shardDone: true, rows: rows,
+                    devices: devices, retirements: [])
+            ], at: Bench.now)
+        return (bench, id)
+    }
+
+    private static func told(_ bench: Bench, _ id: String) throws -> String? {
+        try bench.ask("GET", path(id)).number("toldAtLogin")
+    }
+
+    @Test("it is empty before anybody has upgraded, and says what the campaign stands at")
+    func empty() throws {
+        let (bench, id) = try Self.bench()
+        let answer = try bench.ask("GET", Self.path(id))
+        #expect(answer.status == 200)
+        #expect(answer.text("campaign") == id)
+        #expect(answer.text("app") == Bench.app.app && answer.text("platform") == "ios")
+        #expect(answer.text("required") == "2.0" && answer.text("state") == "running")
+        #expect(answer.text("begunAt") == answer.text("at"))
+        for (field, count) in [
+            ("audience", "2"), ("alreadyCurrent", "0"), ("accepted", "1"), ("toldAtLogin", "0"), ("upgraded", "0"),
+        ] {
+            #expect(answer.number(field) == count, "\(field)")
+        }
+        #expect(answer.count("items") == 0)
+    }
+
+    @Test("a device is told at login once, and counts where it upgrades; the curve has the moment")
+    func login() throws {
+        let (bench, id) = try Self.bench()
+        for _ in 0..<3 {
+            let answer = try bench.askNetwork("GET", CheckLiveTests.path("1.9", more: "&token=abcd02"))
+            #expect(answer.text("body", "needUpgrade") == "1")
+            try bench.until { try Self.told(bench, id) == "1" }
+        }
+        // Who has the version is told nothing.
+        for token in ["abcd01", "abcd02"] {
+            _ = try bench.askNetwork("GET", CheckLiveTests.path("2.0", more: "&token=\(token)"))
+        }
+        try bench.until { try bench.ask("GET", Self.path(id)).number("upgraded") == "2" }
+        try bench.store.followAdoption(at: Bench.now + .seconds(60))
+        let answer = try bench.ask("GET", Self.path(id))
+        #expect(answer.number("toldAtLogin") == "1")
+        #expect(answer.number("reachedBy", "push") == "1" && answer.number("reachedBy", "login") == "1")
+        #expect(answer.number("reachedBy", "both") == "0" && answer.number("reachedBy", "unknown") == "0")
+        #expect(answer.count("items") == 1)
+        #expect(answer.number("items", "0", "upgraded") == "2")
+        #expect(answer.text("items", "0", "at") == "2023-11-14T22:14:20.000Z")
+    }
+
+    @Test("who is told and upgrades before the queue is stored was told")
+    func within() throws {
+        let (bench, id) = try Self.bench()
+        for version in ["1.9", "2.0"] {
+            _ = try bench.askNetwork("GET", CheckLiveTests.path(version, more: "&token=abcd01"))
+        }
+        bench.server.stop()
+        let record = try #require(try bench.store.campaign(id: id))
+        #expect(record.upgraded == 1)
+        #expect(record.reach == CampaignReach(told: 1, both: 1))
+    }
+
+    @Test("where only the authorised are believed, nobody else's word makes a device one that was told")
+    func trust() throws {
+        let (bench, id) = try Self.bench(.authorized)
+        let check = CheckLiveTests.path("1.9", more: "&token=abcd01")
+        #expect(try bench.askNetwork("GET", check).text("body", "needUpgrade") == "1")
+        // What is noted later is stored later.
+        let token = try bench.newToken(.devices)
+        _ = try bench.askNetwork(
+            "GET", CheckLiveTests.path("1.9", more: "&token=abcd02"), headers: [("Authorization", "Bearer \(token)")])
+        bench.server.stop()
+        #expect(try bench.store.campaign(id: id)?.reach.told == 1)
+    }
+
+    @Test("it is for who may read campaigns, and a 404 where there is none")
+    func rights() throws {
+        let (bench, id) = try Self.bench()
+        func ask(_ token: String?) throws -> Int {
+            try bench.askNetwork(
+                "GET", Self.path(id), headers: token.map { [("Authorization", "Bearer \($0)")] } ?? []
+            ).status
+        }
+        bench.control.hasOther.withLock { $0 = true }
+        #expect(try ask(nil) == 401)
+        #expect(try ask(bench.newToken(.devices)) == 403)
+        #expect(try ask(bench.newToken(.status)) == 200)
+        #expect(try ask(bench.newToken(.status, apps: [Bench.other.app])) == 404)
+        #expect(try bench.ask("GET", Self.path("000000000000")).status == 404)
+    }
+}

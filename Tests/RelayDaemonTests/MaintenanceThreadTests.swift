@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import OwnThread
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Telemetry
+import TestPeers
+import Testing
+import UpgradeRules
+
+@testable import RelayDaemon
+
+/// What the daemon does of itself, beside its work.
+@Suite(.ownThread) struct MaintenanceThreadTests {
+    private let store: SQLiteStore
+    private let app = AppKey(app: "a", platform: .ios)
+    private let now = Timestamp(seconds: 1_800_000_000)
+
+    init() throws {
+        store = try SQLiteStore(path: "\(try TestFolder.make())/relay.db")
+    }
+
+    private func thread(_ lines: Watched<[String]>) -> MaintenanceThread {
+        MaintenanceThread(
+            store: store, log: Log(minimum: .notice) { _, message, _ in lines.change { $0.append("\(message)") } },
+            clock: { now })
+    }
+
+    /// A campaign with one device, which has come up to it.
+    private func upgraded() throws -> CampaignKey {
+        let version = try Version("1.0")
+        try store.register([DeviceRegistration(app: app, token: "aa", telephone: "1", version: version)], at: now)
+        let draft = CampaignDraft(downloadURL: "https://example.com/app", timeToLive: .seconds(3600))
+        _ = try store.apply(
+            VersionBump(app: app, required: try Version("2.0")), actor: "a", source: "b", at: now, draft: draft,
+            receipt: nil
+        ) { _ in StoredAnswer(status: 200, body: []) }
+        let campaign = try #require(try store.newestCampaigns().first).key
+        _ = try store.moveCampaign(campaign, from: [.running], to: .cancelled, reason: nil, at: now)
+        try store.administer(
+            "UPDATE campaign SET upgraded = 1")
+        return campaign
+    }
+
+    @Test func `How a campaign is obeyed is looked at with the start, and again with a reload`() throws {
+        let campaign = try upgraded()
+        let lines = Watched<[String]>([])
+        let thread = thread(lines)
+        try thread.start(keep: nil)
+        defer { thread.stop() }
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try store.adoption(of: campaign)?.points.isEmpty != false {
+            try #require(ContinuousClock.now < deadline, "no point within a minute")
+        }
+        #expect(try store.adoption(of: campaign)?.points == [AdoptionPoint(at: now, upgraded: 1)])
+    }
+
+    @Test func `A store in trouble is reported once`() throws {
+        store.close()
+        let lines = Watched<[String]>([])
+        let thread = thread(lines)
+        try thread.start(keep: nil)
+        #expect(lines.wait { !$0.isEmpty })
+        thread.reload(keep: nil)
+        thread.stop()
+        #expect(lines.now == ["how campaigns are obeyed could not be kept"])
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import RelayEngine
+import Signing
+import Synchronization
+import TestPeers
+import Threading
+import WireFormat
+
+/// App Store Connect on loopback, by real TLS: it verifies each token as Apple says that it does, and then gives the test's
+/// answer.
+final class ConnectStandIn: Sendable {
+    struct Question: Sendable {
+        var target: String
+        var token: String
+        /// What is wrong with the token; nil: it is good.
+        var refusal: String?
+    }
+
+    struct Answer: Sendable {
+        var status = "200 OK"
+        var headers: [String] = []
+        var body: String
+    }
+
+    private struct State {
+        /// Whose signatures are good, by key id.
+        var keys: [String: ES256PublicKey]
+        var answer: @Sendable (_ target: String) -> Answer
+        var questions: [Question] = []
+    }
+
+    let address: String
+    let authority: String
+    private let listener: Int32
+    private let thread: NativeThread
+    private let shared: Shared
+
+    private final class Shared: Sendable {
+        let state: Mutex<State>
+        let isStopping = Atomic(false)
+        let news = NSCondition()
+
+        init(_ state: State) { self.state = Mutex(state) }
+    }
+
+    init(keys: [String: ES256PublicKey], answer: @escaping @Sendable (_ target: String) -> Answer) throws {
+        let identity = try TestIdentity()
+        let secure = try ServerSocket.Identity(identity)
+        let (listener, port) = try Loopback.listen()
+        let shared = Shared(State(keys: keys, answer: answer))
+        (self.listener, self.shared) = (listener, shared)
+        authority = identity.authorityPath
+        address = "https://127.0.0.1:\(port)"
+        thread = try NativeThread(name: "connect") {
+            // A client that has had enough closes: that is an error of this thread's write, and no end of the process.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGPIPE)
+            pthread_sigmask(SIG_BLOCK, &signals, nil)
+            while true {
+                let socket = Loopback.accept(listener)
+                guard socket >= 0, !shared.isStopping.load(ordering: .sequentiallyConsistent) else {
+                    if socket >= 0 { close(socket) }
+                    return
+                }
+                guard let socket = ServerSocket(socket, secure) else { continue }
+                Self.serve(socket, shared)
+            }
+        }
+    }
+
+    var questions: [Question] { shared.state.withLock { $0.questions } }
+
+    /// Until so many were asked.
+    func wait(for count: Int) -> Bool {
+        let end = Date(timeIntervalSinceNow: 60)
+        shared.news.lock()
+        defer { shared.news.unlock() }
+        while questions.count < count {
+            guard shared.news.wait(until: end) else { return questions.count >= count }
+        }
+        return true
+    }
+
+    func set(_ answer: @escaping @Sendable (_ target: String) -> Answer) {
+        shared.state.withLock { $0.answer = answer }
+    }
+
+    func set(keys: [String: ES256PublicKey]) {
+        shared.state.withLock { $0.keys = keys }
+    }
+
+    func stop() {
+        shared.isStopping.store(true, ordering: .sequentiallyConsistent)
+        shutdown(listener, Int32(SHUT_RDWR))
+        thread.join()
+        close(listener)
+    }
+
+    private static func serve(_ socket: ServerSocket, _ shared: Shared) {
+        var seen: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16384)
+        while seen.firstRange(of: Array("\r\n\r\n".utf8)) == nil {
+            let count = socket.read(into: &buffer)
+            guard count > 0 else { return }
+            seen += buffer[0..<count]
+        }
+        let lines = String(decoding: seen, as: UTF8.self).split(separator: "\r\n")
+        let target = lines[0].split(separator: " ").dropFirst().first.map(String.init) ?? ""
+        let prefix = "authorization: bearer "
+        let token = lines.first { $0.lowercased().hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) } ?? ""
+        let now = SourceBench.now().seconds
+        let answer = shared.state.withLock { state in
+            let refusal = refusal(of: token, state.keys, now)
+            state.questions.append(Question(target: target, token: token, refusal: refusal))
+            guard let refusal else { return state.answer(target) }
+            return Answer(
+                status: "401 Unauthorized",
+                body: ConnectSample.error(
+                    401, "NOT_AUTHORIZED", "Authentication credentials are missing or invalid.", refusal))
+        }
+        shared.news.lock()
+        shared.news.broadcast()
+        shared.news.unlock()
+        socket.write(LocalServer.response(answer.status, headers: answer.headers, body: answer.body))
+    }
+
+    /// As "Generating Tokens for API Requests" has it.
+    private static func refusal(of token: String, _ keys: [String: ES256PublicKey], _ now: Int64) -> String? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, let header = Base64URL.decode(parts[0]).flatMap({ try? JSONReader.read($0) }),
+            let claims = Base64URL.decode(parts[1]).flatMap({ try? JSONReader.read($0) }),
+            let signature = Base64URL.decode(parts[2])
+        else { return "no JWT" }
+        guard header["alg"]?.string == "ES256", header["typ"]?.string == "JWT" else { return "the header" }
+        guard let id = header["kid"]?.string, let key = keys[id] else { return "the key id" }
+        guard key.isValid(signature, for: Array((parts[0] + "." + parts[1]).utf8)) else { return "the signature" }
+        guard claims["aud"]?.string == "appstoreconnect-v1" else { return "aud" }
+        guard (claims["iss"]?.string == ConnectSample.issuer) != (claims["sub"]?.string == "user") else { return "iss" }
+        guard let issued = claims["iat"]?.integer, let end = claims["exp"]?.integer, issued <= now, end > now,
+            end <= now + 1200
+        else { return "iat or exp" }
+        return nil
+    }
+}
