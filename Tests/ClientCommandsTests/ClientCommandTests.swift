@@ -164,13 +164,15 @@ import Testing
             "GET /v1/apps/a/ios/devices": (
                 200,
                 """
-                {"app":"a","platform":"ios","token":"ff","telephone":"1,2","version":null,"environment":"sandbox"}\n
+                {"app":"a","platform":"ios","token":"ff","telephone":"1,2","version":null,"environment":"sandbox",\
+                "registeredAt":"2026-01-31T09:05:07.250Z","deadSince":null}\n
                 """
             ),
         ])
         let result = await run(["devices", "export", "--csv"], transport)
         #expect(
-            result.out == "app,platform,token,telephone,version,environment\na,ios,ff,\"1,2\",,sandbox\n")
+            result.out == "app,platform,token,telephone,version,environment,registeredAt,deadSince\n"
+                + "a,ios,ff,\"1,2\",,sandbox,2026-01-31T09:05:07.250Z,\n")
     }
 
     @Test func `A token that two apps have must be told apart`() async {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Terminal
 
 /// What a file's bytes are, by how it begins: text in UTF-8 or UTF-16, or something that can be named. Pure.
 enum InputText: Sendable, Equatable {

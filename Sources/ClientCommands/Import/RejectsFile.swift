@@ -2,6 +2,7 @@
 import Configuration
 import Foundation
 import Terminal
+import Threading
 
 /// The lines that an import refused, as they stood in its file and behind the same header, to be mended and imported. For its
 /// owner alone: it holds tokens and telephones. Where nothing is refused there is none.
