@@ -92,7 +92,7 @@ import Testing
         let bounded: Set = [
             "app", "platform", "state", "reason", "cause", "outcome", "lane", "code", "environment", "source", "method",
             "route", "status", "kind", "result", "version", "level", "receiver",
-            "reached",
+            "reached", "required", "in_force", "announced",
         ]
         for metric in MetricCatalogue.all {
             #expect(metric.name.wholeMatch(of: /(upgrade_relay|process)_[a-z0-9_]*[a-z0-9]/) != nil, "\(metric.name)")
