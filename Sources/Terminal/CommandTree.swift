@@ -34,8 +34,7 @@ package struct CommandTree: Sendable {
             case "--help", "-h": return .overview(group: nil, wasAsked: true)
             default: break
             }
-            // Before a command `--url` can only be the daemon's address; after "version set" it is the download URL.
-            leading.append(word == "--url" || word.hasPrefix("--url=") ? "--api" + word.dropFirst(5) : word)
+            leading.append(word)
             // An option with its value in the next word.
             let isKnown = leadingOptions.contains { $0.value != nil && "--\($0.name)" == word }
             if isKnown, let value = rest.popFirst() { leading.append(value) }

@@ -65,8 +65,8 @@ import Testing
         let history = rows(shown.out).filter { $0.count == 5 && $0[0].hasSuffix("Z") }
         #expect(history.map { Array($0[1...2]) } == [["2.0.0", "2.2.0"], ["2.0.0", "2.1.0"]])
         let all = rows(await daemon.run("version show").out)
-        #expect(all.first == ["APP", "PLATFORM", "REQUIRED", "LATEST", "UPDATED"])
-        #expect(all.last.map { Array($0.prefix(4)) } == [RealDaemon.app, "ios", "2.0.0", "2.2.0"])
+        #expect(all.first == ["APP", "PLATFORM", "REQUIRED", "IN FORCE", "LATEST", "UPDATED"])
+        #expect(all.last.map { Array($0.prefix(5)) } == [RealDaemon.app, "ios", "2.0.0", "2.0.0", "2.2.0"])
         let unknown = await daemon.run("version show com.example.gone")
         #expect(unknown.code == .failed)
         let fallen = await daemon.run("version set \(RealDaemon.app) ios --required 1.0.0")

@@ -9,12 +9,10 @@ extension CommandEntry {
         ["version", "set"], "Raises the required or the latest version of an app",
         discussion: """
             When the required version rises, a campaign starts that tells every device below it: at once, or, where a store \
-            is asked for the app, when that offers it. Versions only rise: a lower one is refused. Here --url is where users get the new version; the daemon's own address goes before \
-            the command, or into --api.
+            is asked for the app, when that offers it. Versions only rise: a lower one is refused.
             """,
         positionals: AppArguments.positionals, options: BumpArguments.options,
         examples: ["upgrade-relay version set com.example.app ios --required 2.0.0 --latest 2.1.0"],
-        urlIsDownload: true,
         request: { try APIRequest("PUT", AppArguments.path($0, "version"), json: BumpArguments.body($0)) },
         text: { arguments, answer in
             let version = answer[.version] ?? .null
@@ -123,7 +121,6 @@ extension CommandEntry {
             "Counts who would be pushed and who not, with the reason, and shows one push as a phone would get it.",
         positionals: AppArguments.positionals, options: BumpArguments.options,
         examples: ["upgrade-relay plan com.example.app ios --required 2.0.0"],
-        urlIsDownload: true,
         request: { try APIRequest("POST", AppArguments.path($0, "plan"), json: BumpArguments.body($0)) },
         text: { PlanText.text($1) })
 }
