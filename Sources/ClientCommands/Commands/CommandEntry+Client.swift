@@ -61,7 +61,8 @@ extension CommandEntry {
             exitCodes: [.done, .failed, .usage, .unreachable] + (readsConfiguration ? [.configuration] : []))
         return CommandEntry(spec) { arguments, context in
             let connection = try ConnectionOptions(arguments)
-            return try await run(ClientRun(arguments: arguments, connection: connection, context: context))
+            let whole = try await CampaignReference.resolved(arguments, of: spec) { try connection.client(context) }
+            return try await run(ClientRun(arguments: whole, connection: connection, context: context))
         }
     }
 

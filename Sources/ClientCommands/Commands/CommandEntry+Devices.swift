@@ -17,7 +17,7 @@ extension CommandEntry {
         let device = reply.json
         var fields = [
             ("token", device.shown(.token, or: try run.arguments.require("TOKEN"))),
-            ("app", "\(place.app) \(place.platform)"), ("telephone", device.shown(.telephone, or: "-")),
+            ("app", "\(place.app) \(place.platform)"), ("phone number", device.shown(.telephone, or: "-")),
             ("version", device.shown(.version, or: "-")), ("environment", device.shown(.environment, or: "-")),
             ("registered", device.shown(.registeredAt, or: "-")),
         ]
@@ -68,7 +68,7 @@ extension CommandEntry {
 
     static let devicesExport = client(
         ["devices", "export"], "Writes the registry to standard output, as \"devices import\" reads it",
-        discussion: "Telephones and tokens are written in full: keep the file as you would keep the database.",
+        discussion: "Phone numbers and tokens are written in full: keep the file as you would keep the database.",
         options: [.flag("csv", "CSV with a header line instead of NDJSON")] + AppArguments.options,
         examples: ["upgrade-relay devices export --csv > devices.csv"]
     ) { run in

@@ -80,7 +80,9 @@ extension CommandEntry {
             ("updated", version.shown(.updatedAt, or: "-")),
         ]
         if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
-        if let telephones = version[.telephones]?.array { fields.append(("only to", "\(telephones.count) telephones")) }
+        if let telephones = version[.telephones]?.array {
+            fields.append(("only to", "\(telephones.count) phone numbers"))
+        }
         let history = version.list(.history)
         guard !history.isEmpty else { return TextTable.fields(fields) }
         var table = TextTable(["WHEN", "REQUIRED", "LATEST", "WHO", "BY"])
