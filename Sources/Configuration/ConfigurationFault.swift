@@ -30,9 +30,10 @@ package struct ConfigurationError: Failure, CustomStringConvertible {
 
     package var code: ExitCode { .configuration }
     package var report: String { description }
+    package var detail: String { String(description.dropFirst("error: ".count)) }
 
     package var description: String {
-        let head = faults.count == 1 ? "1 fault" : "\(faults.count) faults"
+        let head = faults.count == 1 ? "1 error" : "\(faults.count) errors"
         return "error: the configuration \(path) is invalid: \(head)\n"
             + faults.map { "  \($0)" }.joined(separator: "\n")
     }

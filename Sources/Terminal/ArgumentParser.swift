@@ -77,7 +77,7 @@ package struct ArgumentParser: Sendable {
     private func assign(_ places: [String], into result: inout ParsedArguments) throws(UsageError) {
         for (index, place) in places.enumerated() {
             guard index < spec.positionals.count else {
-                throw UsageError("\"\(place)\" is one argument too many")
+                throw UsageError("unexpected argument \"\(place)\"")
             }
             result.set(positional: spec.positionals[index].name, place)
         }

@@ -5,6 +5,17 @@ package protocol Failure: Error {
     var code: ExitCode { get }
     /// What standard error gets, without a line end.
     var report: String { get }
+    /// The same without hint, for `--json`.
+    var detail: String { get }
+    var hint: String? { get }
+    /// The problem object (RFC 9457) that the daemon answered, as JSON; nil where it did not answer.
+    var problem: String? { get }
+}
+
+extension Failure {
+    package var detail: String { report }
+    package var hint: String? { nil }
+    package var problem: String? { nil }
 }
 
 /// Why a command ends without success, in words for the person who typed it.
@@ -14,12 +25,16 @@ package struct CommandFailure: Failure, CustomStringConvertible {
     package var message: String
     /// What to do about it.
     package var hint: String?
+    package var problem: String?
 
-    package init(_ code: ExitCode, _ message: String, hint: String? = nil) {
+    package init(_ code: ExitCode, _ message: String, hint: String? = nil, problem: String? = nil) {
         self.code = code
         self.message = message
         self.hint = hint
+        self.problem = problem
     }
+
+    package var detail: String { message }
 
     package var report: String { "error: \(self)" }
 

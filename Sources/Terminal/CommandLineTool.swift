@@ -24,34 +24,52 @@ package struct CommandLineTool: Sendable {
                 if wasAsked { context.console.write(text) } else { context.console.writeError(text) }
                 return wasAsked ? .done : .usage
             case .completion(let words):
-                context.console.write(Completion(context.tree).text(words))
+                let completion = Completion(context.tree)
+                var found: [Completion.Proposal] = []
+                if let placeholder = completion.wanted(words) {
+                    found = await context.tree.lookup(placeholder, context)
+                }
+                context.console.write(completion.text(words, lookup: found))
                 return .done
             case .command(let command, let words):
                 return await run(command, words)
             }
         } catch {
-            context.console.writeError("error: \(Self.shown(error))\nTry \"upgrade-relay --help\".\n")
+            tell(error, asJSON: Self.wantsJSON(words), tryHelpOf: nil)
             return .usage
         }
     }
 
+    /// Of a command line that could not be read.
+    private static func wantsJSON(_ words: [String]) -> Bool { words.prefix { $0 != "--" }.contains("--json") }
+
+    private func tell(_ error: UsageError, asJSON: Bool, tryHelpOf name: String?) {
+        let help = "Try \"upgrade-relay \(name.map { "\($0) " } ?? "")--help\".\n"
+        context.console.writeError(
+            asJSON ? FailureDocument(error).text : "error: \(Self.shown(error))\n\(help)")
+    }
+
     private func run(_ command: CommandEntry, _ words: [String]) async -> ExitCode {
         let spec = command.spec
+        let isJSON = spec.option(named: "json") != nil && Self.wantsJSON(words)
         do {
             let arguments = try ArgumentParser(spec).parse(words)
             if arguments.flag("help") {
                 context.console.write(HelpPage(spec).text)
                 return .done
             }
-            return try await command.run(arguments, context)
+            let screen = Screen(context.console, environment: context.environment)
+            return try await Screen.$current.withValue(screen) { try await command.run(arguments, context) }
         } catch let error as UsageError {
-            context.console.writeError("error: \(Self.shown(error))\nTry \"upgrade-relay \(spec.name) --help\".\n")
+            tell(error, asJSON: isJSON, tryHelpOf: spec.name)
             return .usage
         } catch let failure as any Failure {
-            context.console.writeError("\(Self.shown(failure.report))\n")
+            context.console.writeError(
+                isJSON ? FailureDocument(failure).text : "\(Self.shown(failure.report))\n")
             return failure.code
         } catch {
-            context.console.writeError("error: \(Self.shown(error))\n")
+            context.console.writeError(
+                isJSON ? FailureDocument(unforeseen: error).text : "error: \(Self.shown(error))\n")
             return .failed
         }
     }

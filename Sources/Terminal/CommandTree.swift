@@ -7,8 +7,17 @@ package struct CommandTree: Sendable {
     private let hidden: [CommandEntry]
     /// What may stand before a command: known without one.
     private let leadingOptions: [OptionSpec]
+    /// The values of a placeholder, for a shell's completion.
+    let lookup: Lookup
 
-    package init(commands: [CommandEntry], hidden: [CommandEntry] = [], leadingOptions: [OptionSpec] = []) {
+    package typealias Lookup =
+        @Sendable (_ placeholder: String, CommandContext) async -> [(word: String, meaning: String)]
+
+    package init(
+        commands: [CommandEntry], hidden: [CommandEntry] = [], leadingOptions: [OptionSpec] = [],
+        lookup: @escaping Lookup = { _, _ in [] }
+    ) {
+        self.lookup = lookup
         self.commands = commands
         self.hidden = hidden
         self.leadingOptions = leadingOptions
@@ -30,12 +39,11 @@ package struct CommandTree: Sendable {
         while let word = rest.first, word.hasPrefix("-") {
             rest.removeFirst()
             switch word {
-            case "--version": return .version
+            case "--version", "-V": return .version
             case "--help", "-h": return .overview(group: nil, wasAsked: true)
             default: break
             }
-            // Before a command `--url` can only be the daemon's address; after "version set" it is the download URL.
-            leading.append(word == "--url" || word.hasPrefix("--url=") ? "--api" + word.dropFirst(5) : word)
+            leading.append(word)
             // An option with its value in the next word.
             let isKnown = leadingOptions.contains { $0.value != nil && "--\($0.name)" == word }
             if isKnown, let value = rest.popFirst() { leading.append(value) }
@@ -87,7 +95,8 @@ package struct CommandTree: Sendable {
         lines += HelpPage.definitions(shown.map { ($0.name, $0.purpose) })
         if group == nil {
             lines += [
-                "", "Options:", "  --version  print the version and exit", "  --help     show this page and exit",
+                "", "Options:", "  -V, --version  print the version and exit",
+                "  -h, --help     show this page and exit",
             ]
         }
         lines += ["", "\"upgrade-relay \(group.map { "\($0) " } ?? "")COMMAND --help\" tells more about a command."]

@@ -11,16 +11,37 @@ package struct Completion: Sendable {
     /// A line for each proposal: the word, a tab, what it means. A lone slash stands for the names of files.
     ///
     /// - Parameter words: those after the program's name, the last one as far as it is written.
-    package func text(_ words: [String]) -> String {
+    ///   - lookup: the values of a placeholder that only the daemon knows, as `wanted` names it.
+    package func text(_ words: [String], lookup: [Proposal] = []) -> String {
         let last = words.last ?? ""
-        let proposals = proposals(before: words.dropLast(), isOption: last.hasPrefix("-"))
+        let proposals =
+            switch next(before: words.dropLast(), isOption: last.hasPrefix("-")) {
+            case .these(let proposals): proposals
+            case .value: lookup
+            }
         return proposals.filter { $0.word.hasPrefix(last) || $0.word == "/" }.map { "\($0.word)\t\($0.meaning)\n" }
             .joined()
     }
 
-    private typealias Proposal = (word: String, meaning: String)
+    package typealias Proposal = (word: String, meaning: String)
 
-    private func proposals(before words: ArraySlice<String>, isOption: Bool) -> [Proposal] {
+    /// The placeholder whose values are proposed next and are not known here: "APP".
+    package func wanted(_ words: [String]) -> String? {
+        let isOption = words.last?.hasPrefix("-") ?? false
+        guard case .value(let placeholder) = next(before: words.dropLast(), isOption: isOption) else { return nil }
+        return placeholder
+    }
+
+    private enum Next {
+        case these([Proposal])
+        case value(of: String)
+
+        init(_ placeholder: String) {
+            self = Completion.values(of: placeholder).map(Next.these) ?? .value(of: placeholder)
+        }
+    }
+
+    private func next(before words: ArraySlice<String>, isOption: Bool) -> Next {
         let specs = tree.commands.map(\.spec)
         let valued = specs.flatMap(\.allOptions).filter { $0.value != nil }
         // The words that are neither options nor their values, and the option whose value comes next.
@@ -30,18 +51,26 @@ package struct Completion: Sendable {
             if option != nil {
                 option = nil
             } else if word.hasPrefix("-") {
-                option = valued.first { "--\($0.name)" == word }
+                // Two commands may have an option of one name: that of the command so far.
+                let own = specs.first { places.starts(with: $0.path) }?.allOptions.filter { $0.value != nil } ?? []
+                option = (own + valued).first { "--\($0.name)" == word }
             } else {
                 places.append(word)
             }
         }
-        if let value = option?.value { return Self.values(of: value) ?? [] }
-        guard let spec = specs.first(where: { places.starts(with: $0.path) }) else { return commands(after: places) }
-        let place = places.count - spec.path.count
-        if !isOption, place < spec.positionals.count, let values = Self.values(of: spec.positionals[place].name) {
-            return values
+        if let option, let value = option.value {
+            return option.choices.isEmpty ? Next(value) : .these(option.choices.map { ($0, "") })
         }
-        return spec.allOptions.map { ("--\($0.name)", $0.summary) }
+        guard let spec = specs.first(where: { places.starts(with: $0.path) }) else {
+            return .these(commands(after: places))
+        }
+        let place = places.count - spec.path.count
+        if !isOption, place < spec.positionals.count {
+            let next = Next(spec.positionals[place].name)
+            if case .these = next { return next }
+            if Self.looked.contains(spec.positionals[place].name) { return next }
+        }
+        return .these(spec.allOptions.map { ("--\($0.name)", $0.summary) })
     }
 
     /// The next words of commands, each once, and the options that stand alone.
@@ -58,6 +87,9 @@ package struct Completion: Sendable {
         if places.isEmpty { proposals.append(("--version", "print the version and exit")) }
         return proposals
     }
+
+    /// Arguments whose values the daemon knows.
+    private static let looked: Set<String> = ["APP", "ID"]
 
     /// By the names that the commands give their arguments and values; nil where nobody can know them.
     private static func values(of placeholder: String) -> [Proposal]? {

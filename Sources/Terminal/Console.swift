@@ -42,13 +42,22 @@ package final class Console: Sendable {
             let isWritten = text.withUTF8 { bytes in
                 unsafe Console.writeAll(UnsafeRawBufferPointer(bytes), to: descriptor)
             }
-            // Whoever read our output has gone (head, less): there is nobody left to work for.
-            if !isWritten, !isError { exit(ExitCode.failed.rawValue) }
+            if !isWritten, !isError { Console.giveUp() }
         })
 
     private static var typing: (@Sendable () -> String?)? {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { return nil }
         return { readLine() }
+    }
+
+    /// Standard output took no more: nothing that is still to come can be shown. Whoever read it may only have gone (head,
+    /// less: EPIPE) and wants no words; a disk that is full wants them.
+    private static func giveUp() -> Never {
+        if errno != EPIPE {
+            var words = "error: standard output cannot be written: \(unsafe String(cString: strerror(errno)))\n"
+            _ = words.withUTF8 { bytes in unsafe writeAll(UnsafeRawBufferPointer(bytes), to: STDERR_FILENO) }
+        }
+        exit(ExitCode.failed.rawValue)
     }
 
     /// Whether the locale is of UTF-8: the first of these variables that is set and not empty says it (POSIX.1-2024, XBD 8.2).
@@ -63,7 +72,10 @@ package final class Console: Sendable {
 
     /// A result. A file gets it as it is; to a terminal goes nothing that it would obey.
     package func write(_ text: String) {
-        let text = isOutputTerminal ? DisplayWidth.sanitised(text, keepsLines: true) : text
+        var text = text
+        if isOutputTerminal {
+            text = Screen.current.hasColour ? Tint.sanitised(text) : DisplayWidth.sanitised(text, keepsLines: true)
+        }
         lock.withLock { _ in sink(text, false) }
     }
 

@@ -3,6 +3,22 @@
 /// JSON from elsewhere on its way to a terminal. JSON itself escapes only the characters below U+0020 (RFC 8259, 7), and
 /// terminals obey others too.
 package enum JSONText {
+    /// A string's JSON (RFC 8259, 7).
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\n": result += "\\n"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
     /// The same JSON, with everything escaped that would steer a terminal.
     package static func shown(_ bytes: [UInt8]) -> String {
         let text = String(decoding: bytes, as: UTF8.self)

@@ -15,6 +15,8 @@ package struct OptionSpec: Sendable, Equatable {
     package var isRepeatable = false
     /// Takes every following word up to the next option: `--scope status versions`.
     package var isVariadic = false
+    /// The words that it takes, for shells to propose; none: anything.
+    package var choices: [String] = []
 
     /// All that a page says of it.
     package var help: String {
@@ -39,6 +41,12 @@ package struct OptionSpec: Sendable, Equatable {
     package func repeatable() -> OptionSpec {
         var copy = self
         copy.isRepeatable = true
+        return copy
+    }
+
+    package func choosing(_ words: [String]) -> OptionSpec {
+        var copy = self
+        copy.choices = words
         return copy
     }
 

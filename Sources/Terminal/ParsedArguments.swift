@@ -16,6 +16,10 @@ package struct ParsedArguments: Sendable, Equatable {
         options[name, default: []].append(value)
     }
 
+    package mutating func replace(_ name: String, with value: String) {
+        options[name] = [value]
+    }
+
     package mutating func set(positional name: String, _ value: String) {
         positionals[name] = value
     }

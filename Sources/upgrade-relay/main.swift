@@ -10,7 +10,7 @@ extension CommandTree {
     /// Every command of the tool, in the order of the overview.
     static let all = CommandTree(
         commands: [.serve, .demo, .checkConfig, .simulateAPNs] + client, hidden: [.generate],
-        leadingOptions: ConnectionOptions.specs)
+        leadingOptions: ConnectionOptions.specs, lookup: Proposals.of)
 }
 
 // Threads that dial are not waited for at the end.

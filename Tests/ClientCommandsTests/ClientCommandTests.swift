@@ -28,7 +28,7 @@ import Testing
         let answer = #"{"version":{"required":"2.0.0","latest":"2.0.0"},"campaign":{"id":"1f0c2ab93d44"}}"#
         let transport = ScriptedTransport(["PUT /v1/apps/a/ios/version": (202, answer)])
         let result = await run(
-            ["version", "set", "a", "ios", "--required", "2.0.0", "--url", "https://x.y"], transport)
+            ["version", "set", "a", "ios", "--required", "2.0.0", "--download-url", "https://x.y"], transport)
         #expect(result.code == .done)
         #expect(result.out.contains("required 2.0.0, latest 2.0.0"))
         #expect(result.out.contains("campaign 1f0c2ab93d44 started"))

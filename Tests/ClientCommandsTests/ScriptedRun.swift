@@ -9,7 +9,10 @@ extension Transcript {
     /// Runs a command whose daemon is `transport`.
     func run(_ words: [String], _ transport: any APITransport) async -> ExitCode {
         await ConnectionOptions.$transport.withValue(transport) {
-            await run(words, of: CommandTree(commands: CommandTree.client, leadingOptions: ConnectionOptions.specs))
+            await run(
+                words,
+                of: CommandTree(
+                    commands: CommandTree.client, leadingOptions: ConnectionOptions.specs, lookup: Proposals.of))
         }
     }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandTranscript
+import Foundation
 import RelayEngine
 import Testing
 
@@ -115,5 +117,25 @@ struct NotifyConfigurationTests {
         #expect(try keep(#""90d""#) == (.seconds(90 * 86_400), 0))
         #expect(try keep(#""5m""#).1 == 1)
         #expect(try keep("90").1 == 1)
+    }
+}
+
+@Suite struct BackupDestinationTests {
+    @Test(arguments: ["/proc/none/relay.db", "/proc/relay.db"])
+    func `A place that cannot be written is refused before anything is asked`(path: String) async {
+        let transport = ScriptedTransport([:])
+        let transcript = Transcript()
+        #expect(await transcript.run(["store", "backup", path], transport) == .failed)
+        #expect(transcript.err.hasPrefix("error: \(path) cannot be written: "))
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func `A copy for which there is no room is refused before it travels`() throws {
+        let folder = FileManager.default.temporaryDirectory.path
+        let file = try BackupFile("\(folder)/room-\(UUID().uuidString).db", replaces: false)
+        try file.makeRoom(for: 1)
+        let failure = #expect(throws: CommandFailure.self) { try file.makeRoom(for: .max) }
+        #expect(failure?.message.contains("are free") == true)
+        #expect(!FileManager.default.fileExists(atPath: file.partial))
     }
 }

@@ -91,41 +91,42 @@ import Testing
 
 @Suite struct ConnectionOptionsTests {
     private func options(_ words: [String], of command: CommandEntry) throws -> ConnectionOptions {
-        let isBump = command.spec.path == ["version", "set"]
-        return try ConnectionOptions(ArgumentParser(command.spec).parse(words), urlIsDownload: isBump)
+        try ConnectionOptions(ArgumentParser(command.spec).parse(words))
     }
 
     private let bump = ["a", "ios", "--required", "2"]
 
-    @Test func `In version set --url is where users get the version`() throws {
-        let options = try options(bump + ["--url", "https://apps.apple.com/1"], of: .versionSet)
-        #expect(options.downloadURL == "https://apps.apple.com/1")
-        #expect(options.address == nil)
-    }
-
-    @Test func `With a token --url is the daemon`() throws {
+    @Test(arguments: [CommandEntry.versionSet, .plan])
+    func `--url is the daemon's address in a bump too`(command: CommandEntry) throws {
         let options = try options(
-            bump + ["--url", "http://127.0.0.1:1", "--token", "t"], of: .versionSet)
-        #expect(options.downloadURL == nil)
+            bump + ["--url", "http://127.0.0.1:1", "--token", "t", "--download-url", "https://apps.apple.com/1"],
+            of: command)
         #expect(options.address == "http://127.0.0.1:1")
     }
 
-    @Test func `A token never goes to the download URL`() throws {
-        let words = bump + ["--api", "http://127.0.0.1:1", "--token", "t", "--url", "https://apps.apple.com/1"]
-        let options = try options(words, of: .versionSet)
-        #expect(options.address == "http://127.0.0.1:1")
-        #expect(options.downloadURL == "https://apps.apple.com/1")
+    @Test(arguments: CommandTree.all.commands.map { $0.spec })
+    func `No command has a second meaning of --url`(spec: CommandSpec) {
+        #expect(spec.option(named: "api") == nil)
+        if let url = spec.option(named: "url") { #expect(url.summary.hasPrefix("the daemon's HTTP address")) }
     }
 
-    @Test func `Before the command --url is the daemon`() throws {
-        let words =
-            ["--url", "http://127.0.0.1:1", "--token", "t", "version", "set"] + bump + ["--url", "https://x.y"]
+    /// What `--url` was for in version set until it was `--download-url`.
+    @Test func `A page of a store is not taken for the daemon`() throws {
+        let words = bump + ["--url", "https://apps.apple.com/app/id1"]
+        let error = #expect(throws: UsageError.self) {
+            try BumpArguments.body(ArgumentParser(CommandEntry.versionSet.spec).parse(words))
+        }
+        #expect(error?.suggestion == "--download-url https://apps.apple.com/app/id1")
+        _ = try BumpArguments.body(
+            ArgumentParser(CommandEntry.versionSet.spec).parse(bump + ["--url", "https://relay.example:8443/"]))
+    }
+
+    @Test func `An option before the command is the command's`() throws {
+        let words = ["--url", "http://127.0.0.1:1", "--token", "t", "version", "set"] + bump
         guard case .command(let type, let rest) = try CommandTree.all.select(words) else {
             Issue.record("no command was selected")
             return
         }
-        let options = try options(rest, of: type)
-        #expect(options.address == "http://127.0.0.1:1")
-        #expect(options.downloadURL == "https://x.y")
+        #expect(try options(rest, of: type).address == "http://127.0.0.1:1")
     }
 }

@@ -233,6 +233,11 @@ struct ResourceLiveTests {
         #expect(second.text("items", "0", "state") == "superseded")
         #expect(second.value("next") == .null)
 
+        let running = try bench.ask("GET", "/v1/campaigns?state=running")
+        #expect(running.count("items") == 1 && running.text("items", "0", "id") == ids[2])
+        #expect(try bench.ask("GET", "/v1/campaigns?state=superseded&app=com.example.app").count("items") == 2)
+        #expect(try bench.ask("GET", "/v1/campaigns?app=com.example.gone").count("items") == 0)
+
         let path = "/v1/campaigns/\(ids[2])"
         #expect(try bench.ask("POST", "\(path)/pause").text("state") == "paused")
         #expect(try bench.ask("POST", "\(path)/pause").status == 409)
@@ -300,7 +305,7 @@ struct ResourceLiveTests {
     @Test(
         "parameters that nobody asked for",
         arguments: [
-            ("/v1/campaigns?limit=0", "limit"), ("/v1/campaigns?limit=x", "limit"), ("/v1/campaigns?page=2", "page"),
+            ("/v1/campaigns?limit=0", "limit"), ("/v1/campaigns?state=runing", "state"), ("/v1/campaigns?limit=x", "limit"), ("/v1/campaigns?page=2", "page"),
             ("/v1/campaigns?limit=1&limit=2", "limit"), ("/v1/campaigns?cursor=zz", "cursor"), ("/healthz?x=1", "x"),
             ("/v1/deliveries", "telephone"), ("/v1/deliveries?telephone=1&token=2", "telephone"),
             ("/v1/campaigns/00/deliveries?state=done", "state"), ("/v1/deliveries?telephone=", "telephone"),

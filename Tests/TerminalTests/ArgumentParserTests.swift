@@ -43,7 +43,7 @@ import Testing
         (["f", "--name"], "--name needs a value: --name NAME"),
         (["f", "--name", "a", "--name", "b"], "--name was given twice"),
         ([], "FILE is missing: the file"),
-        (["a", "b", "c"], "\"c\" is one argument too many"),
+        (["a", "b", "c"], "unexpected argument \"c\""),
     ])
     func `Wrong usage says what is wrong`(words: [String], message: String) {
         let error = #expect(throws: UsageError.self) { try parser.parse(words) }

@@ -88,6 +88,48 @@ import Testing
     }
 }
 
+@Suite struct ScreenTests {
+    private static let table: TextTable = {
+        var table = TextTable(["ID", "NAME", .tinted("STATE") { $0 == "bad" ? .red : nil }, .right("COUNT")])
+        table.add(["1f0c2ab93d44", String(repeating: "n", count: 60), "bad", "2,188,028"])
+        table.add(["1f0c2ab93d45", "short", "good", "1"])
+        return table
+    }()
+
+    @Test(arguments: [40, 50, 60, 80, 100]) func `A table fits the terminal`(width: Int) {
+        let lines = Self.table.lines(on: Screen(width: width))
+        for line in lines { #expect(DisplayWidth.columns(line) <= max(width, 44)) }
+        #expect(lines[1].hasPrefix("1f0c2ab93d44  nnn") && lines[1].hasSuffix("bad    2,188,028"))
+        #expect(lines[1].contains("…") == (width < 92))
+    }
+
+    @Test func `What is no terminal gets all of it`() {
+        #expect(Self.table.lines(on: Screen(width: nil))[1].count == 92)
+    }
+
+    @Test(arguments: [
+        (["TERM": "xterm"], true), (["TERM": "xterm", "NO_COLOR": ""], true),
+        (["TERM": "xterm", "NO_COLOR": "1"], false),
+        (["TERM": "dumb"], false), ([:], false),
+    ])
+    func `Colours are for terminals that nobody told otherwise`(environment: [String: String], hasColour: Bool) {
+        let terminal = Console(isTerminal: true) { _, _ in }
+        #expect(Screen(terminal, environment: environment).hasColour == hasColour)
+        let file = Console(isTerminal: true, isOutputTerminal: false) { _, _ in }
+        #expect(Screen(file, environment: environment) == Screen(width: nil))
+    }
+
+    @Test func `A state has a colour, and nothing else of an escape passes`() {
+        let screen = Screen(width: 200, hasColour: true)
+        let lines = Self.table.lines(on: screen)
+        #expect(lines[1].contains("\u{1B}[31mbad\u{1B}[0m"))
+        #expect(!lines[2].contains("\u{1B}"))
+        let transcript = Transcript()
+        Screen.$current.withValue(screen) { transcript.console.write("\(lines[1])\u{1B}]0;title\u{7}\u{1B}[2J\n") }
+        #expect(transcript.out == lines[1] + "\u{FFFD}]0;title\u{FFFD}\u{FFFD}[2J\n")
+    }
+}
+
 @Suite struct DisplayWidthTests {
     @Test func `What is cut is short, however many marks its characters have`() {
         let text = "a" + String(repeating: "\u{301}", count: 100_000)

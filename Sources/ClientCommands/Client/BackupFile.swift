@@ -26,6 +26,28 @@ final class BackupFile {
             }
             guard replaces else { throw Self.exists(path) }
         }
+        try tryOut()
+    }
+
+    /// Makes a file beside it and takes it away: a directory that is missing, closed or read-only is known before the copy is
+    /// made and sent, and not behind it.
+    private func tryOut() throws(CommandFailure) {
+        let descriptor = unsafe open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw PrivateFile.failure(path) }
+        close(descriptor)
+        _ = unsafe unlink(partial)
+    }
+
+    /// Whether there is room for so many bytes; asked before they travel.
+    func makeRoom(for size: Int64) throws(CommandFailure) {
+        var information = statvfs()
+        guard unsafe statvfs(FileProbe.directory(of: path), &information) == 0 else { return }
+        let free = Int64(clamping: UInt64(information.f_bavail) &* UInt64(information.f_frsize))
+        guard free < size else { return }
+        throw CommandFailure(
+            .failed,
+            "\(path) cannot be written: it will have \(Quantity.bytes(size)), and \(Quantity.bytes(free)) are free",
+            hint: "name a place with more room")
     }
 
     deinit {

@@ -10,18 +10,12 @@ package struct ConnectionOptions: Sendable {
             default: "$\(RelayConfiguration.pathVariable), else \(RelayConfiguration.defaultPath)"),
         .value("socket", "PATH", "the daemon's control socket", default: "as the configuration says"),
         .value("url", "URL", "the daemon's HTTP address instead of its socket, such as http://127.0.0.1:8480"),
-        .value("api", "URL", "the same as --url"),
         .value("ca", "FILE", "certificates in PEM to trust with --url https://…", default: "the system's"),
         .value("token", "TOKEN", "the API token to use with --url", default: "$\(tokenVariable)"),
         .flag("json", "print the API's JSON instead of text for people"),
         .flag("quiet", "no progress"),
     ]
     static let tokenVariable = "UPGRADE_RELAY_TOKEN"
-
-    /// For commands whose own `--url` is where users get the new version.
-    static let specsBesideDownloadURL: [OptionSpec] =
-        [.value("api", "URL", "the daemon's HTTP address instead of its socket; so is --url before the command")]
-        + specs.filter { !["url", "api"].contains($0.name) }
 
     /// Instead of the daemon's socket or address: for tests.
     @TaskLocal static var transport: (any APITransport)?
@@ -30,23 +24,14 @@ package struct ConnectionOptions: Sendable {
     let isQuiet: Bool
     /// The daemon's HTTP address; nil: its control socket.
     let address: String?
-    /// What `--url` meant where it is not the daemon's.
-    let downloadURL: String?
     private let arguments: ParsedArguments
 
-    /// - Parameter urlIsDownload: whether `--url` is the download URL; with a `--token` and no `--api` it is the daemon's all
-    ///   the same, because a token means nothing without an address.
-    init(_ arguments: ParsedArguments, urlIsDownload: Bool = false) throws {
+    init(_ arguments: ParsedArguments) throws {
         self.arguments = arguments
         isJSON = arguments.flag("json")
         isQuiet = arguments.flag("quiet")
         let token = arguments.value("token")
-        if arguments.value("api") != nil, arguments.value("url") != nil, !urlIsDownload {
-            throw UsageError("--api and --url are the same; give one of them")
-        }
-        let isDownload = urlIsDownload && (token == nil || arguments.value("api") != nil)
-        downloadURL = isDownload ? arguments.value("url") : nil
-        address = arguments.value("api") ?? (isDownload ? nil : arguments.value("url"))
+        address = arguments.value("url")
         if address != nil, arguments.value("socket") != nil {
             throw UsageError("--url and --socket exclude each other")
         }

@@ -114,7 +114,7 @@ package struct CurlAPITransport: APITransport {
             return "no control socket at \(path); is the daemon running? (systemctl status upgrade-relay)"
         }
         if unsafe access(path, R_OK | W_OK) != 0, errno == EACCES {
-            return "the control socket \(path) is not yours to use; try with sudo, or as the daemon's user"
+            return SocketAccess.hint(path)
         }
         return "is the daemon running? Its control socket is \(path)"
     }

@@ -10,10 +10,13 @@ package struct Problem: Sendable {
     private let detail: String?
     /// "field: reason", or the reason where it is of no field.
     private let faults: [String]
+    /// As it came; nil where it is not a problem object.
+    private let json: String?
 
     package init(_ answer: APIAnswer) {
         status = answer.status
         let json = (try? JSONReader.read(answer.body)) ?? .null
+        self.json = json.object == nil ? nil : json.text()
         title = json[.title]?.string ?? "the daemon answered \(answer.status)"
         detail = json[.detail]?.string
         faults = json.list(.errors).compactMap { entry in
@@ -35,10 +38,10 @@ package struct Problem: Sendable {
         let hint: String? =
             switch status {
             case 401: "give a valid --token, or use the control socket on the relay's own machine"
-            case 403 where detail?.hasPrefix("the control socket") == true: "try with sudo, or as the daemon's user"
+            case 403 where detail?.hasPrefix("the control socket") == true: SocketAccess.ways
             case 403: "the token lacks the right; \"upgrade-relay tokens list\" shows what each may do"
             default: nil
             }
-        return CommandFailure(.failed, message, hint: hint)
+        return CommandFailure(.failed, message, hint: hint, problem: json)
     }
 }

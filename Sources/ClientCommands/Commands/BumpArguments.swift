@@ -9,7 +9,7 @@ enum BumpArguments {
     static let options: [OptionSpec] = [
         .value("required", "VERSION", "the version that every device must have; a rise starts a campaign"),
         .value("latest", "VERSION", "the newest version there is", default: "at least the required one"),
-        .value("url", "URL", "where users get it", default: "as the configuration says"),
+        .value("download-url", "URL", "where users get it", default: "as the configuration says"),
         .value("required-build", "CODE", "Android's version code of the required version, for Gandalf"),
         .value("latest-build", "CODE", "Android's version code of the latest version, for Gandalf"),
         .value("message", "TEXT", "what the push says", default: "as the configuration says"),
@@ -38,12 +38,22 @@ enum BumpArguments {
         }
         if !builds.isEmpty { add("builds", .object(builds)) }
         guard !body.isEmpty else { throw UsageError("--required VERSION is missing") }
-        if let url = try ConnectionOptions(arguments, urlIsDownload: true).downloadURL {
-            add("downloadUrl", .string(url))
-        }
+        try refuseDownloadURL(as: arguments)
+        if let url = arguments.value("download-url") { add("downloadUrl", .string(url)) }
         if let message = arguments.value("message") { add("message", .string(message)) }
         let telephones = arguments.values("telephone")
         if !telephones.isEmpty { add("telephones", .array(telephones.map(JSONValue.string))) }
         return .object(body)
     }
+
+    /// A page of a store is not the daemon: a token from the environment must not go there.
+    private static func refuseDownloadURL(as arguments: ParsedArguments) throws(UsageError) {
+        guard let url = arguments.value("url"), arguments.value("token") == nil, isPage(url) else { return }
+        throw UsageError(
+            "--url is the daemon's address, and \"\(url)\" looks like a page",
+            suggestion: "--download-url \(url)")
+    }
+
+    /// Whether there is a path behind scheme and host (RFC 3986, 3).
+    private static func isPage(_ url: String) -> Bool { url.split(separator: "/").count > 2 }
 }

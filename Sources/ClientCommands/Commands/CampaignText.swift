@@ -7,7 +7,9 @@ package import WireFormat
 
 /// A campaign of the API as people read it.
 package struct CampaignText: Sendable {
-    static let positional = PositionalSpec("ID", "the campaign's id, as \"campaigns list\" shows it")
+    static let positional = PositionalSpec(
+        CampaignReference.placeholder,
+        "the campaign's id, as \"campaigns list\" shows it, or its first characters; or latest")
 
     package let json: JSONValue
 

@@ -7,13 +7,23 @@ import WireFormat
 
 extension CommandEntry {
     static let campaignsList = request(
-        ["campaigns", "list"], "Lists the campaigns, newest first", options: PageOptions.specs,
-        examples: ["upgrade-relay campaigns list"],
-        request: { try APIRequest("GET", ["v1", "campaigns"], query: PageOptions.query($0)) },
+        ["campaigns", "list"], "Lists the campaigns, newest first",
+        options: [
+            .value("app", "APP", "only those of this app"),
+            OptionSpec.value("state", "STATE", "only those in this state (\(campaignStates.shown))")
+                .choosing(campaignStates.names),
+        ] + PageOptions.specs,
+        examples: [
+            "upgrade-relay campaigns list", "upgrade-relay campaigns list --app com.example.app --state running",
+        ],
+        request: { arguments in
+            let filters = [("app", arguments.value("app")), ("state", try campaignStates.option(arguments))]
+            return APIRequest("GET", ["v1", "campaigns"], query: try PageOptions.query(arguments) + filters)
+        },
         note: PageOptions.next,
         text: { _, answer in
             let columns: [TextTable.Column] = [
-                "ID", "APP", "PLATFORM", "REQUIRED", "STATE", .right("AUDIENCE"), .right("SETTLED"),
+                "ID", "APP", "PLATFORM", "REQUIRED", .state, .right("AUDIENCE"), .right("SETTLED"),
                 .right("ACCEPTED"), "CREATED",
             ]
             return answer.table(columns, none: "no campaigns") { item in
@@ -25,6 +35,8 @@ extension CommandEntry {
                 ]
             }
         })
+
+    private static let campaignStates = NamedChoice("state", CampaignState.allCases.map(\.rawValue))
 
     static let campaignsShow = request(
         ["campaigns", "show"], "Shows how a campaign stands", positionals: [CampaignText.positional],
@@ -106,7 +118,9 @@ extension CommandEntry {
             """,
         positionals: [CampaignText.positional],
         options: [
-            .value("state", "STATES", "only devices in these states, separated by commas (\(retriedStates.shown))")
+            OptionSpec.value(
+                "state", "STATES", "only devices in these states, separated by commas (\(retriedStates.shown))"
+            ).choosing(retriedStates.names)
         ],
         examples: [
             "upgrade-relay campaigns retry 1f0c2ab93d44",
@@ -137,8 +151,11 @@ extension CommandEntry {
             "Of one campaign, of one user or of one device; why somebody got none is the reason beside \"filtered\".",
         options: [
             .value("campaign", "ID", "the deliveries of this campaign"),
-            .value("state", "STATE", "with --campaign: only those in this state (\(deliveryStates.shown))"),
-            .value("telephone", "NUMBER", "the deliveries to this user, in every campaign unless --campaign is given"),
+            OptionSpec.value("state", "STATE", "with --campaign: only those in this state (\(deliveryStates.shown))")
+                .choosing(deliveryStates.names),
+            .value(
+                "telephone", "NUMBER",
+                "the deliveries to this phone number, in every campaign unless --campaign is given"),
             .value("device", "TOKEN", "the deliveries to this device in every campaign"),
         ] + PageOptions.specs,
         examples: [
@@ -149,7 +166,7 @@ extension CommandEntry {
         note: PageOptions.next,
         text: { _, answer in
             let columns: [TextTable.Column] = [
-                "CAMPAIGN", "APP", "PLATFORM", "TOKEN", "TELEPHONE", "STATE", "REASON", .right("TRIES"), "UPDATED",
+                "CAMPAIGN", "APP", "PLATFORM", "TOKEN", "PHONE NUMBER", .state, "REASON", .right("TRIES"), "UPDATED",
             ]
             return answer.table(columns, none: "no deliveries") { item in
                 [
@@ -184,7 +201,8 @@ extension CommandEntry {
         discussion: "Receivers are named under \"notify\" in the configuration. --json shows every attempt.",
         options: [
             .value("campaign", "ID", "only of this campaign"),
-            .value("state", "STATE", "only those in this state (\(notificationStates.shown))"),
+            OptionSpec.value("state", "STATE", "only those in this state (\(notificationStates.shown))")
+                .choosing(notificationStates.names),
         ] + PageOptions.specs,
         examples: ["upgrade-relay notifications --state pending"],
         request: { arguments in
@@ -197,7 +215,7 @@ extension CommandEntry {
         note: PageOptions.next,
         text: { _, answer in
             let columns: [TextTable.Column] = [
-                "CAMPAIGN", "TYPE", "URL", "STATE", .right("TRIES"), "LAST", "ANSWER", "NEXT",
+                "CAMPAIGN", "TYPE", "URL", .state, .right("TRIES"), "LAST", "ANSWER", "NEXT",
             ]
             return answer.table(columns, none: "no notifications") { item in
                 let attempts = item.list(.attempts)

@@ -48,21 +48,21 @@ extension CommandEntry {
     /// A command that talks to the daemon.
     ///
     /// - Parameters:
-    ///   - urlIsDownload: whether `--url` is the download URL (`ConnectionOptions`).
     ///   - readsConfiguration: whether a configuration that is invalid may end it.
     static func client(
         _ path: [String], _ purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
-        options: [OptionSpec] = [], examples: [String], urlIsDownload: Bool = false, readsConfiguration: Bool = false,
+        options: [OptionSpec] = [], examples: [String], readsConfiguration: Bool = false,
         run: @escaping @Sendable (ClientRun) async throws -> ExitCode
     ) -> CommandEntry {
         let spec = CommandSpec(
             path: path, purpose: purpose, discussion: discussion, positionals: positionals,
-            options: options + (urlIsDownload ? ConnectionOptions.specsBesideDownloadURL : ConnectionOptions.specs),
+            options: options + ConnectionOptions.specs,
             examples: examples,
             exitCodes: [.done, .failed, .usage, .unreachable] + (readsConfiguration ? [.configuration] : []))
         return CommandEntry(spec) { arguments, context in
-            let connection = try ConnectionOptions(arguments, urlIsDownload: urlIsDownload)
-            return try await run(ClientRun(arguments: arguments, connection: connection, context: context))
+            let connection = try ConnectionOptions(arguments)
+            let whole = try await CampaignReference.resolved(arguments, of: spec) { try connection.client(context) }
+            return try await run(ClientRun(arguments: whole, connection: connection, context: context))
         }
     }
 
@@ -74,15 +74,14 @@ extension CommandEntry {
     ///   - note: what goes to standard error after the text.
     static func request(
         _ path: [String], _ purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
-        options: [OptionSpec] = [], examples: [String], urlIsDownload: Bool = false,
+        options: [OptionSpec] = [], examples: [String],
         request: @escaping @Sendable (ParsedArguments) throws -> APIRequest,
         done: (@Sendable (ParsedArguments) throws -> JSONValue)? = nil,
         note: @escaping @Sendable (JSONValue) -> String? = { _ in nil },
         text: @escaping @Sendable (ParsedArguments, JSONValue) throws -> String
     ) -> CommandEntry {
         client(
-            path, purpose, discussion: discussion, positionals: positionals, options: options, examples: examples,
-            urlIsDownload: urlIsDownload
+            path, purpose, discussion: discussion, positionals: positionals, options: options, examples: examples
         ) { run in
             let reply = try await run.client().reply(to: request(run.arguments))
             if let done, reply.bytes.isEmpty {

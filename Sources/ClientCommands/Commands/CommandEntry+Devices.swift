@@ -17,7 +17,7 @@ extension CommandEntry {
         let device = reply.json
         var fields = [
             ("token", device.shown(.token, or: try run.arguments.require("TOKEN"))),
-            ("app", "\(place.app) \(place.platform)"), ("telephone", device.shown(.telephone, or: "-")),
+            ("app", "\(place.app) \(place.platform)"), ("phone number", device.shown(.telephone, or: "-")),
             ("version", device.shown(.version, or: "-")), ("environment", device.shown(.environment, or: "-")),
             ("registered", device.shown(.registeredAt, or: "-")),
         ]
@@ -69,7 +69,7 @@ extension CommandEntry {
     static let devicesExport = client(
         ["devices", "export"], "Writes the registry to standard output, as \"devices import\" reads it",
         discussion: """
-            Telephones and tokens are written in full: keep the file as you would keep the database. registeredAt is when the \
+            Phone numbers and tokens are written in full: keep the file as you would keep the database. registeredAt is when the \
             token was last registered, deadSince when the push service declared it dead; it is empty (null) for a living \
             one. Imported again, the file changes nothing.
             """,

@@ -128,7 +128,7 @@ extension CommandEntry {
                 ("campaigns", "\(Quantity.count(report.count(.campaigns))), their counts are kept"),
                 ("deliveries", Quantity.count(report.count(.deliveries))),
                 ("devices", Quantity.count(report.count(.devices))),
-                ("former telephones", Quantity.count(report.count(.formerTelephones))),
+                ("former phone numbers", Quantity.count(report.count(.formerTelephones))),
                 ("webhook ids", Quantity.count(report.count(.webhooks))),
                 ("alerts", Quantity.count(report.count(.alerts))),
                 ("notifications", Quantity.count(report.count(.notifications))),

@@ -7,7 +7,7 @@ import WireFormat
 
 extension CommandEntry {
     static let tokensCreate = request(
-        ["tokens", "create"], "Makes an API token",
+        ["tokens", "create"], "Creates an API token",
         discussion: """
             The token is shown once and stored as a hash only. Rights: status (read everything), versions (raise \
             versions, dry runs), devices (the registry), campaigns (pause, resume, cancel). Only the control socket may \
@@ -15,7 +15,8 @@ extension CommandEntry {
             """,
         options: [
             .required("name", "NAME", "what the token is for; it stands in the history of what was done with it"),
-            OptionSpec.required("scope", "SCOPE", "a right: \(scopeNames)").repeatable().variadic(),
+            OptionSpec.required("scope", "SCOPE", "a right: \(scopeNames)").repeatable().variadic()
+                .choosing(Scope.allCases.map(\.rawValue)),
             OptionSpec.value("app", "APP", "bind it to this app; by default it is for all").repeatable(),
         ],
         examples: [
@@ -66,7 +67,7 @@ extension CommandEntry {
         })
 
     static let tokensRevoke = request(
-        ["tokens", "revoke"], "Makes an API token worthless from now on",
+        ["tokens", "revoke"], "Revokes an API token",
         positionals: [PositionalSpec("NAME", "the token's name")],
         examples: ["upgrade-relay tokens revoke app-backend"],
         request: { try APIRequest("DELETE", ["v1", "tokens", $0.require("NAME")]) },

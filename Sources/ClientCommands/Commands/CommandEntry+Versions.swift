@@ -11,12 +11,10 @@ extension CommandEntry {
             When the required version rises, a campaign starts that tells every device below it: at once, or, where a store \
             is asked for the app, when that offers it. On a terminal the plan is shown first and wants a yes. Versions only \
             rise: a lower one is refused, and one that looks like a typing error (the first number grows by more than one \
-            over all that is known) unless --yes is given. "version withdraw" takes one back. Here --url is where users get the new version; the daemon's own address goes before \
-            the command, or into --api.
+            over all that is known) unless --yes is given. "version withdraw" takes one back.
             """,
         positionals: AppArguments.positionals, options: BumpArguments.options + [Confirmation.option],
-        examples: ["upgrade-relay version set com.example.app ios --required 2.0.0 --latest 2.1.0"],
-        urlIsDownload: true
+        examples: ["upgrade-relay version set com.example.app ios --required 2.0.0 --latest 2.1.0"]
     ) { run in
         let reply = try await run.sendBump()
         try run.show(reply.text, bumped(run.arguments, reply.json))
@@ -32,7 +30,7 @@ extension CommandEntry {
         let wait = version.shown(.waitingReason)
         let news =
             id.isEmpty
-            ? "the required version did not rise: nothing is pushed\n"
+            ? "nothing is pushed: the required version did not rise, or the app has no push service\n"
             : "campaign \(id) \(wait.isEmpty ? "started" : "waits"); "
                 + "\"upgrade-relay campaigns watch \(id)\" shows how it goes\n"
         return head + news + (wait.isEmpty ? "" : waiting(version)) + answer.warnings
@@ -119,7 +117,9 @@ extension CommandEntry {
             ("updated", version.shown(.updatedAt, or: "-")),
         ]
         if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
-        if let telephones = version[.telephones]?.array { fields.append(("only to", "\(telephones.count) telephones")) }
+        if let telephones = version[.telephones]?.array {
+            fields.append(("only to", "\(telephones.count) phone numbers"))
+        }
         let history = version.list(.history)
         guard !history.isEmpty else { return TextTable.fields(fields) }
         var table = TextTable(["WHEN", "REQUIRED", "LATEST", "WHO", "BY"])
@@ -160,7 +160,6 @@ extension CommandEntry {
             "Counts who would be pushed and who not, with the reason, and shows one push as a phone would get it.",
         positionals: AppArguments.positionals, options: BumpArguments.options,
         examples: ["upgrade-relay plan com.example.app ios --required 2.0.0"],
-        urlIsDownload: true,
         request: { try APIRequest("POST", AppArguments.path($0, "plan"), json: BumpArguments.body($0)) },
         text: { PlanText.text($1) })
 }

@@ -3,6 +3,18 @@ package import APIModel
 import Terminal
 package import WireFormat
 
+extension TextTable.Column {
+    /// What a campaign, a delivery or a notification has come to.
+    static let state = tinted("STATE") { state in
+        switch state {
+        case "completed", "accepted", "delivered": .green
+        case "waiting", "paused", "retrying", "pending": .yellow
+        case "suspended", "cancelled", "rejected", "unregistered", "expired", "failed", "dropped": .red
+        default: nil
+        }
+    }
+}
+
 /// An answer as people read it.
 extension JSONValue {
     /// The JSON itself, for a terminal.

@@ -4,7 +4,7 @@ import Terminal
 /// A few words, of which an option takes one.
 struct NamedChoice: Sendable {
     private let option: String
-    private let names: [String]
+    let names: [String]
 
     init(_ option: String, _ names: [String]) {
         self.option = option

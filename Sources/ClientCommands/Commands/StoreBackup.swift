@@ -85,6 +85,7 @@ private final class BackupWork: Sendable {
                 if done == total { display.finish(done: done) }
             case .size(let size):
                 state.size = size
+                try state.file.makeRoom(for: size)
                 try state.file.create()
                 state.receiving = run.progress("writing", total: size, unit: .bytes)
             case .data(let bytes):

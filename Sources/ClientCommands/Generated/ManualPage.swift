@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import Terminal
 
 /// upgrade-relay(1), laid out as man-pages(7) wants it. Pure.
@@ -32,9 +33,8 @@ struct ManualPage {
         for code in [ExitCode.done, .failed, .usage, .unreachable, .configuration] {
             lines += [".TP", ".B \(code.rawValue)"] + Roff.paragraph(code.meaning)
         }
-        lines += [
-            ".SH ENVIRONMENT", ".TP", ".B UPGRADE_RELAY_CONFIG", "the configuration, where \\-\\-config names none",
-        ]
+        lines.append(".SH ENVIRONMENT")
+        for (name, meaning) in Self.environment { lines += [".TP", ".B \(name)"] + Roff.paragraph(meaning) }
         lines += [
             ".SH FILES", ".TP", ".I /etc/upgrade\\-relay/config.json5", "the configuration", ".TP",
             ".I /var/lib/upgrade\\-relay/relay.db", "the store", ".TP", ".I /run/upgrade\\-relay/control.sock",
@@ -42,6 +42,25 @@ struct ManualPage {
         ]
         return lines.joined(separator: "\n") + "\n"
     }
+
+    /// All that the program reads of its environment, besides what the configuration names.
+    static let environment = [
+        (RelayConfiguration.pathVariable, "the configuration, where --config names none"),
+        (ConnectionOptions.tokenVariable, "the API token, where --url is given and --token is not"),
+        ("NO_COLOR", "if it is not empty, nothing is coloured"),
+        ("TERM", "the terminal; if it is dumb, there are no colours and no progress bars"),
+        ("COLUMNS", "how wide the terminal is, where it does not tell; 80 otherwise"),
+        ("LC_ALL, LC_CTYPE, LANG", "the first of them that is set says whether the terminal shows more than ASCII"),
+        (
+            "CREDENTIALS_DIRECTORY",
+            "where *serve* reads secrets that the configuration calls credentials; set by systemd"
+        ),
+        (
+            "NOTIFY_SOCKET, LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES, WATCHDOG_USEC, WATCHDOG_PID, JOURNAL_STREAM",
+            "how *serve* and systemd talk to each other; set by systemd"
+        ),
+        ("TMPDIR", "where *demo* keeps what it makes"),
+    ]
 
     private static func section(_ spec: CommandSpec) -> [String] {
         let usage = HelpPage(spec).usage.dropFirst("upgrade-relay ".count)
