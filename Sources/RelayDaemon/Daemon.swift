@@ -114,7 +114,7 @@ struct Daemon {
             watching: fanOut.lanePulses.map { .init($0) } + [
                 .init(fanOut.pulse, waitsFor: store.pulse), .init(store.pulse),
             ],
-            idle: "Idle: \(configuration.apps.count) apps, listening on \(address)", activity: control.activity)
+            idle: "Idle: \(Quantity.count(Int64(configuration.apps.count), "app")), listening on \(address)", activity: control.activity)
         log(
             .notice, "ready",
             [

@@ -300,23 +300,11 @@ final class DaemonControl: RelayControl {
                 [
                     ("campaign", id), ("app", campaign.app.app), ("from", campaign.state.rawValue),
                     ("to", state.rawValue), ("by", actor),
-                ])
+                ] + (state.isFinal ? after.endFields.dropFirst(2) : []))
         }
         fanOut.poke()
         sources.poke()
         return status(after)
-    }
-
-    // MARK: The service's status
-
-    /// What the service's status line reports. Reads one campaign of the store at most.
-    @Sendable func activity() -> ServiceStatus.Activity {
-        let running = fanOut.campaigns
-        // A store that cannot be read is among the faults.
-        let first = running.first.flatMap { try? store.campaign($0) }
-        return ServiceStatus.Activity(
-            campaign: first.map(status), others: max(running.count - 1, 0),
-            fault: faults().first.map { "\($0.part): \($0.reason)" })
     }
 
     // MARK: Readiness

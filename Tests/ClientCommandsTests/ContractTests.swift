@@ -126,7 +126,7 @@ import Testing
             list = rows(await daemon.run("campaigns list").out)
         }
         #expect(
-            list.last.map { Array($0.prefix(7)) } == [id, RealDaemon.app, "ios", "2.0.0", "cancelled", "3", "100%"])
+            list.last.map { Array($0.prefix(7)) } == [id, RealDaemon.app, "ios", "2.0.0", "cancelled", "3", "33%"])
         let deliveries = rows(await daemon.run("deliveries --campaign \(id)").out)
         #expect(deliveries.count == 4)
         #expect(deliveries.contains { $0.contains(tokens[0]) && $0.contains("13800138000") })

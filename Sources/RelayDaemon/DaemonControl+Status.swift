@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import FanOut
+import RelayAPI
+import RelayEngine
+import RelayStore
+
+/// What the service's status line reports.
+extension DaemonControl {
+    /// Reads of the store what is open: a few campaigns at most.
+    @Sendable func activity() -> ServiceStatus.Activity {
+        let running = fanOut.campaigns
+        // A store that cannot be read is among the faults.
+        let open = (try? store.openCampaigns()) ?? []
+        let first = running.first.flatMap { key in open.first { $0.key == key } ?? (try? store.campaign(key)) }
+        var activity = ServiceStatus.Activity(
+            campaign: first.map(status), others: max(running.count - 1, 0),
+            fault: faults().first.map { "\($0.part): \($0.reason)" })
+        if first == nil {
+            let states: [CampaignState] = [.suspended, .paused, .waiting]
+            let held = states.lazy.compactMap { state in open.first { $0.state == state } }.first
+            activity.held = held.map(status)
+        }
+        activity.suspended = Int64(open.count { $0.state == .suspended } - (activity.held?.record.state == .suspended ? 1 : 0))
+        return activity
+    }
+}
