@@ -35,5 +35,6 @@ extension CommandTree {
         .storeCheck,
         .storePrune,
         .logLevel,
+        .reload,
     ]
 }

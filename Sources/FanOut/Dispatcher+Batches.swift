@@ -142,7 +142,7 @@ extension Dispatcher {
         case .complete:
             if try store.completeIfDone(run.record.key, at: now.wall) {
                 forget(run)
-                log(.notice, "the campaign is complete", [("campaign", run.record.id)])
+                reportEnd("the campaign is complete", of: run.record.key)
             } else {
                 // Another relay holds shards, or the campaign's state has just been changed.
                 halt(run)

@@ -187,7 +187,7 @@ extension Dispatcher {
         try store.expireCampaign(record.key, at: now)
         let after = try store.campaign(record.key)?.counts.expired ?? before
         tallies[record.app, default: PushTally()].add(expired: Int(after - before))
-        log(.notice, "the campaign's time to live ran out", [("campaign", record.id)])
+        reportEnd("the campaign's time to live ran out", of: record.key)
     }
 
     /// Stops a campaign that cannot succeed, with the reason that its status shows.

@@ -57,6 +57,11 @@ package protocol RelayControl: Sendable {
     /// - Throws: `ControlError.wrongState` where nothing is required.
     func withdraw(app: AppKey, by actor: String, reason: String?) throws -> Withdrawal
 
+    /// Reads the configuration anew and waits for the verdict.
+    ///
+    /// - Throws: `ControlError.notReloaded` where it is refused, `.stopping`.
+    func reload(by actor: String) throws -> ReloadReport
+
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
 
@@ -159,6 +164,10 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
         case payloadTooLarge
         /// A rise that looks like a typing error and is not confirmed.
         case implausible(field: String, proposed: Version, known: Version)
+        /// The configuration file is not taken; the context says why.
+        case notReloaded
+        /// The daemon is about to end.
+        case stopping
     }
 
     package var code: Code

@@ -127,7 +127,7 @@ extension DaemonControl {
                 [
                     ("campaign", id), ("app", campaign.app.app), ("from", campaign.state.rawValue),
                     ("to", state.rawValue), ("by", actor),
-                ])
+                ] + (state.isFinal ? after.endFields.dropFirst(2) : []))
         }
         fanOut.poke()
         sources.poke()

@@ -22,6 +22,7 @@ final class DaemonControl: RelayControl {
     let notifier: Notifier
     let versionCache: VersionCache
     let signings: SigningCount
+    let reloads: ReloadDesk
     let log: Log
     let clock: @Sendable () -> Timestamp
     let census = CensusTaker()
@@ -31,7 +32,7 @@ final class DaemonControl: RelayControl {
     init(
         store: any RelayStore, active: ActiveConfiguration.Shared, fanOut: FanOut, sources: SourceRunner,
         notifier: Notifier,
-        versionCache: VersionCache, signings: SigningCount, log: Log,
+        versionCache: VersionCache, signings: SigningCount, reloads: ReloadDesk, log: Log,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
@@ -41,6 +42,7 @@ final class DaemonControl: RelayControl {
         self.notifier = notifier
         self.versionCache = versionCache
         self.signings = signings
+        self.reloads = reloads
         self.log = log
         self.clock = clock
     }
@@ -61,22 +63,11 @@ final class DaemonControl: RelayControl {
         sources.hasLookup(app) ? sources : nil
     }
 
-    // MARK: The service's status
-
-    /// What the service's status line reports. Reads one campaign of the store at most.
-    @Sendable func activity() -> ServiceStatus.Activity {
-        let running = fanOut.campaigns
-        // A store that cannot be read is among the faults.
-        let first = running.first.flatMap { try? store.campaign($0) }
-        return ServiceStatus.Activity(
-            campaign: first.map(status), others: max(running.count - 1, 0),
-            fault: faults().first.map { "\($0.part): \($0.reason)" })
-    }
-
     // MARK: Readiness
 
     func faults() -> [ReadinessFault] {
         let faults = fanOut.faults().merging(sources.faults()) { first, _ in first }
-        return faults.map { ReadinessFault(part: $0.key, reason: $0.value) }.sorted { $0.part < $1.part }
+        return (faults.map { ReadinessFault(part: $0.key, reason: $0.value) } + (reloads.fault.map { [$0] } ?? []))
+            .sorted { $0.part < $1.part }
     }
 }

@@ -21,6 +21,10 @@ struct ServiceStatus: Sendable {
         var campaign: CampaignStatus?
         /// How many others there are.
         var others = 0
+        /// Where none is on its way: the one that waits for somebody or something, the most urgent state first.
+        var held: CampaignStatus?
+        /// How many wait for an operator, the relay having stopped them.
+        var suspended: Int64 = 0
         /// What keeps it from its work: "store: the disk is full".
         var fault: String?
     }
@@ -38,24 +42,40 @@ struct ServiceStatus: Sendable {
         case .starting: return "Opening the store"
         case .reloading: return "Reading the configuration anew"
         case .stopping: parts = ["Finishing what is in flight"] + (activity.campaign.map { [Self.text($0)] } ?? [])
-        case .serving: parts = [activity.campaign.map { "Sending \(Self.text($0))" } ?? idle]
+        case .serving:
+            parts = [activity.campaign.map { "Sending \(Self.text($0))" } ?? activity.held.map(Self.held) ?? idle]
         }
+        if activity.suspended > 0 { parts.append("suspended: \(Quantity.count(activity.suspended, "campaign"))") }
         if activity.others > 0 { parts.append("\(activity.others) more") }
         if let fault = activity.fault { parts.append(fault) }
         if isReloadRefused { parts.append("the last reload was refused, see the log") }
         return parts.joined(separator: "; ")
     }
 
+    /// "Suspended: com.example.app ios 2.0.0: 5 of 10 (50%), BadDeviceToken: …".
+    private static func held(_ campaign: CampaignStatus) -> String {
+        let record = campaign.record
+        let state = record.state.rawValue
+        return "\(state.prefix(1).uppercased())\(state.dropFirst()): \(name(record)): \(share(campaign.counts))"
+            + (record.reason.map { ", \($0)" } ?? "")
+    }
+
+    private static func name(_ record: CampaignRecord) -> String {
+        "\(record.app.app) \(record.app.platform.rawValue) \(record.required.text)"
+    }
+
+    /// "5 of 10 (50%)".
+    private static func share(_ counts: CampaignCounts) -> String {
+        "\(Quantity.count(counts.settled)) of \(Quantity.count(counts.audience)) "
+            + "(\(Quantity.percent(counts.settled, of: counts.audience)))"
+    }
+
     private static func text(_ campaign: CampaignStatus) -> String {
         let record = campaign.record
-        let counts = campaign.counts
-        let done = counts.audience - counts.pending - counts.inFlight - counts.retrying
         var pace = Quantity.rate(campaign.ratePerSecond)
         if let limit = campaign.rateLimit { pace += " of at most \(Quantity.rate(limit))" }
         if let wave = record.waves.current { pace += ", wave \(wave.number + 1) of \(record.waves.list.count)" }
         if let next = campaign.nextWaveAt { pace += " done, next at \(next.internetTime)" }
-        return "\(record.app.app) \(record.app.platform.rawValue) \(record.required.text): "
-            + "\(Quantity.count(done)) of \(Quantity.count(counts.audience)) "
-            + "(\(Quantity.percent(done, of: counts.audience))), \(pace)"
+        return "\(name(record)): \(share(campaign.counts)), \(pace)"
     }
 }

@@ -20,6 +20,10 @@ package struct CampaignCounts: Sendable, Hashable {
         pending + inFlight + accepted + retrying + rejected + unregistered + expired + filtered + cancelled
     }
 
+    /// Devices whose outcome the campaign has brought about. What was dropped because it ended early is none of them, so that
+    /// a campaign that was cancelled half way stays at half.
+    package var settled: Int64 { audience - pending - inFlight - retrying - cancelled }
+
     package subscript(state: DeliveryState) -> Int64 {
         get {
             switch state {

@@ -23,10 +23,26 @@ package enum Quantity {
             ? "\(decimal(perSecond, places: 1))/s" : "\(count(Int64(min(perSecond.rounded(), 1e15))))/s"
     }
 
-    /// "42%", rounded down so that 100% means all of it; "-" of nothing.
+    /// "1 app", "2 apps", "12,345 devices": the word in the plural but for one.
+    package static func count(_ number: Int64, _ noun: String) -> String {
+        "\(count(number)) \(noun)\(number == 1 ? "" : "s")"
+    }
+
+    /// "42%", rounded down so that 100% means all of it, and 0% none; "-" of nothing. Near both ends, where one percent may
+    /// be many thousands, up to two decimals: "99.99%", "0.05%", "<0.01%".
     package static func percent(_ part: Int64, of whole: Int64) -> String {
         guard whole > 0 else { return "-" }
-        return "\(Int64((Double(min(part, whole)) / Double(whole) * 100).rounded(.down)))%"
+        guard part > 0 else { return "0%" }
+        guard part < whole else { return "100%" }
+        // In whole numbers: a share that is nearly 1 is 1 as a Double.
+        let product = UInt64(part).multipliedFullWidth(by: 10_000)
+        let hundredths = Int64(UInt64(whole).dividingFullWidth(product).quotient)
+        guard hundredths > 0 else { return "<0.01%" }
+        guard hundredths < 100 || hundredths >= 9_900 else { return "\(hundredths / 100)%" }
+        var text = decimal(Double(hundredths) / 100, places: 2)
+        while text.hasSuffix("0") { text.removeLast() }
+        if text.hasSuffix(".") { text.removeLast() }
+        return "\(text)%"
     }
 
     /// "512 B", "1.5 KiB", "20 MiB".

@@ -55,7 +55,9 @@ import Testing
         #expect(!id.isEmpty)
         let again = await daemon.run("version set \(RealDaemon.app) ios --latest 2.2.0")
         #expect(again.out.contains("\(RealDaemon.app) ios: required 2.0.0, latest 2.2.0\n"))
-        #expect(again.out.contains("nothing is pushed: the required version did not rise, or the app has no push service\n"))
+        #expect(
+            again.out.contains("nothing is pushed: the required version did not rise, or the app has no push service\n")
+        )
         let shown = await daemon.run("version show \(RealDaemon.app)")
         let fields = fields(shown.out)
         #expect(fields["app"] == "\(RealDaemon.app) ios")
@@ -215,7 +217,7 @@ import Testing
             list = rows(await daemon.run("campaigns list").out)
         }
         #expect(
-            list.last.map { Array($0.prefix(7)) } == [id, RealDaemon.app, "ios", "2.0.0", "cancelled", "3", "100%"])
+            list.last.map { Array($0.prefix(7)) } == [id, RealDaemon.app, "ios", "2.0.0", "cancelled", "3", "33%"])
         let deliveries = rows(await daemon.run("deliveries --campaign \(id)").out)
         #expect(deliveries.count == 4)
         #expect(deliveries.contains { $0.contains(tokens[0]) && $0.contains("13800138000") })

@@ -17,7 +17,7 @@ import Testing
         try stand.start(configuration: bench.path("config.json5"), watchdog: .seconds(4))
         #expect(stand.message("STATUS", "Opening the store") != nil)
         let ready = try #require(stand.message("READY", "1"))
-        #expect(ready["STATUS"]?.hasPrefix("Idle: 1 apps, listening on 127.0.0.1:") == true)
+        #expect(ready["STATUS"]?.hasPrefix("Idle: 1 app, listening on 127.0.0.1:") == true)
         #expect(stand.message("WATCHDOG", "1") != nil)
 
         let before = Self.monotonicMicroseconds()

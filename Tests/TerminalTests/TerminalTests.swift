@@ -60,7 +60,15 @@ import Testing
     }
 
     @Test func `All of it is only what is all of it`() {
-        #expect(Quantity.percent(9_999, of: 10_000) == "99%")
+        #expect(Quantity.percent(9_999, of: 10_000) == "99.99%")
+        #expect(Quantity.percent(2_197_485, of: 2_197_684) == "99.99%")
+        #expect(Quantity.percent(999, of: 1_000) == "99.9%")
+        #expect(Quantity.percent(99, of: 100) == "99%")
+        #expect(Quantity.percent(989, of: 1_000) == "98%")
+        #expect(Quantity.percent(Int64.max - 1, of: .max) == "99.99%")
+        #expect(Quantity.percent(199, of: 2_197_684) == "<0.01%")
+        #expect(Quantity.percent(5, of: 10_000) == "0.05%")
+        #expect(Quantity.percent(0, of: 10) == "0%")
         #expect(Quantity.percent(10_000, of: 10_000) == "100%")
         #expect(Quantity.percent(0, of: 0) == "-")
     }
@@ -161,9 +169,15 @@ import Testing
         #expect(ProgressBar.plain("reading", progress) == "reading: 500  100/s")
     }
 
+    @Test func `One is told in the singular`() {
+        #expect(Quantity.count(1, "app") == "1 app")
+        #expect(Quantity.count(0, "app") == "0 apps")
+        #expect(Quantity.count(12_345, "device") == "12,345 devices")
+    }
+
     @Test func `Bytes are told as bytes`() {
         let progress = Progress(done: 512, total: 20 << 20, ratePerSecond: 1536, secondsLeft: nil, unit: .bytes)
-        #expect(ProgressBar.plain("importing", progress) == "importing:   0%  512 B/20 MiB  1.5 KiB/s")
+        #expect(ProgressBar.plain("importing", progress) == "importing: <0.01%  512 B/20 MiB  1.5 KiB/s")
     }
 
     @Test func `The end has no rate where nobody measured one`() {
@@ -176,7 +190,7 @@ import Testing
         let display = ProgressDisplay(transcript.console, label: "work", total: 1000)
         display.update(done: 999)
         display.finish(done: 1000)
-        #expect(transcript.err.hasPrefix("work:  99%  999/1,000"))
+        #expect(transcript.err.hasPrefix("work: 99.9%  999/1,000"))
         #expect(transcript.err.contains("\nwork: 100%  1,000/1,000"))
     }
 

@@ -24,11 +24,16 @@ package struct CampaignText: Sendable {
 
     package func count(_ state: DeliveryState) -> Int64 { counts[state.name]?.integer ?? 0 }
 
-    /// All states together, which is the audience (CONTRACT, "Campaign").
-    package var sum: Int64 { DeliveryState.allCases.reduce(0) { $0 + count($1) } }
+    private var tally: CampaignCounts {
+        var tally = CampaignCounts()
+        for state in DeliveryState.allCases { tally[state] = count(state) }
+        return tally
+    }
 
-    /// Devices whose outcome is final.
-    package var settled: Int64 { sum - [.pending, .inFlight, .retrying].reduce(0) { $0 + count($1) } }
+    /// All states together, which is the audience (CONTRACT, "Campaign").
+    package var sum: Int64 { tally.audience }
+
+    package var settled: Int64 { tally.settled }
 
     /// In a final state, and nothing is on its way any more whose outcome is still to be recorded.
     package var isOver: Bool {
@@ -86,7 +91,7 @@ package struct CampaignText: Sendable {
 
     /// When it was opened again, and for how many.
     private static func round(_ round: JSONValue) -> (String, String) {
-        let devices = "\(Quantity.count(round.count(.devices))) devices"
+        let devices = Quantity.count(round.count(.devices), "device")
         guard round.shown(.type) == CampaignRound.Kind.retry.rawValue else {
             return ("reminded", "\(round.shown(.begunAt)): \(devices)")
         }
@@ -96,7 +101,7 @@ package struct CampaignText: Sendable {
 
     private func waveDetails(_ wave: String) -> String {
         let json = json[.wave] ?? .null
-        var text = "\(wave): \(Quantity.count(json.count(.devices))) devices"
+        var text = "\(wave): \(Quantity.count(json.count(.devices), "device"))"
         for field in [Field.pending, .accepted, .failed] {
             text += ", \(field.rawValue) \(Quantity.count(json.count(field)))"
         }
@@ -112,6 +117,6 @@ package struct CampaignText: Sendable {
             if state == .rejected { table.add(reasons: json[.rejectedBy]) }
         }
         let upgraded = json.count(.upgraded)
-        return table.text + (upgraded > 0 ? "\(Quantity.count(upgraded)) devices have upgraded since\n" : "")
+        return table.text + (upgraded > 0 ? "upgraded since: \(Quantity.count(upgraded, "device"))\n" : "")
     }
 }

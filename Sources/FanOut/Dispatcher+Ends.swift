@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+package import RelayStore
+package import Telemetry
+import UpgradeRules
+
+/// The line that the journal gets when a campaign is over.
+extension Dispatcher {
+    func reportEnd(_ message: StaticString, of campaign: CampaignKey) {
+        // The line is for people: a store that cannot be read just now has its own.
+        guard let record = try? store.campaign(campaign) else { return log(.notice, message, []) }
+        log(.notice, message, record.endFields)
+    }
+}
+
+extension CampaignRecord {
+    /// Which campaign it was and what became of its audience: what is 0 is left out.
+    package var endFields: Log.Fields {
+        var fields: Log.Fields = [
+            ("campaign", id), ("app", app.app), ("platform", app.platform.rawValue), ("required", required.text),
+            ("audience", String(counts.audience)), ("accepted", String(counts.accepted)),
+        ]
+        for state in DeliveryState.allCases where state != .accepted && counts[state] > 0 {
+            fields.append((state.name, String(counts[state])))
+        }
+        return fields
+    }
+}
