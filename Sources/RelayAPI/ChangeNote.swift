@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import Telemetry
+import UpgradeRules
 
 /// The log's word on who changed what. History in the store has it too, for versions and alerts; here is all of it.
 extension API {

@@ -3,6 +3,7 @@ import FanOut
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Telemetry
 
 /// What the service's status line reports.
 extension DaemonControl {

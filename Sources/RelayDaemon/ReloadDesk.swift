@@ -3,6 +3,7 @@ import Dispatch
 import RelayAPI
 import RelayEngine
 import Synchronization
+import WireFormat
 
 /// Where a reload is asked for and its verdict is waited for. The main thread reloads; any thread may ask.
 final class ReloadDesk: Sendable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Foundation
+import HTTPServer
 import RelayAPI
 import RelayEngine
 import RelayStore
