@@ -26,6 +26,7 @@ final class Connection {
     private let peer: PeerAddress
     /// Why nobody here is let in; nil: ask on.
     private let refusal: PeerRefusal?
+    private let user: UInt32?
     private let tls: TLSConnection?
     private let loop: ServerLoop
     private var reader: RequestReader
@@ -52,13 +53,14 @@ final class Connection {
     private static let gathered = 64 * 1024
 
     init(
-        token: UInt64, socket: Int32, peer: PeerAddress, refusal: PeerRefusal?, tls: TLSConnection?,
+        token: UInt64, socket: Int32, peer: PeerAddress, refusal: PeerRefusal?, user: UInt32?, tls: TLSConnection?,
         loop: ServerLoop
     ) {
         self.token = token
         self.socket = socket
         self.peer = peer
         self.refusal = refusal
+        self.user = user
         self.tls = tls
         self.loop = loop
         reader = RequestReader(loop.listener.rules)
@@ -178,7 +180,7 @@ final class Connection {
 
     private func begin(_ head: RequestHead) {
         var head = head
-        (head.door, head.peer, head.refusal) = (loop.listener.door, peer, refusal)
+        (head.door, head.peer, head.refusal, head.user) = (loop.listener.door, peer, refusal, user)
         isRenewed = true
         var exchange = Exchange(head, loop.listener.handler.handle(head))
         let step = exchange.begin { [work = loop.listener.work] in work[$0].isFull }

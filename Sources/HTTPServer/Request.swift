@@ -27,6 +27,8 @@ package struct RequestHead: Sendable {
     package var headers: HeaderFields
     /// Where it comes from.
     package var peer = PeerAddress.none
+    /// Whose process is at the other end of the control socket; nil on the network, and where the system does not say.
+    package var user: UInt32?
     /// Why nobody on its connection is let in; nil: ask on.
     package var refusal: PeerRefusal?
     var body = Body.none

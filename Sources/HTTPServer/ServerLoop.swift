@@ -190,9 +190,12 @@ final class ServerLoop {
             return
         }
         var refusal: PeerRefusal?
+        var user: UInt32?
         if listener.door == .control {
             // At each connection: what is guarded against is a change of the file.
-            refusal = ControlAccess.of(file: listener.controlFile).refusal(of: PeerCredentials.of(socket))
+            let credentials = PeerCredentials.of(socket)
+            user = credentials?.user
+            refusal = ControlAccess.of(file: listener.controlFile).refusal(of: credentials)
             if let refusal { listener.handler.refused(refusal) }
         }
         let token = nextNumber << 32 | UInt64(place)
@@ -200,7 +203,7 @@ final class ServerLoop {
         peak = max(peak, table.count)
         if place == connections.count { connections.append(nil) }
         connections[place] = Connection(
-            token: token, socket: socket, peer: peer, refusal: refusal,
+            token: token, socket: socket, peer: peer, refusal: refusal, user: user,
             tls: tls?.connection(on: socket), loop: self)
         watch(socket, token, EPOLLIN.rawValue, EPOLL_CTL_ADD)
     }

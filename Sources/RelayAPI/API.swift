@@ -99,25 +99,29 @@ final class API: RequestHandler {
         _ head: RequestHead, _ route: Route, _ path: PathValues, _ query: [RequestTarget.QueryItem]
     ) throws -> Admission {
         let caller = try Rights.caller(
-            for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door,
+            for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door, user: head.user,
             authorization: head.headers["authorization"], look: store.token(hash:))
         var call = Call(route: route, head: head, path: path, query: Query(query), caller: caller)
         // Who takes some of them finishes it.
         if route.parameters.isEmpty { try call.query.finish() }
         switch route.answer {
         case .head(let answer):
-            return .answer(try answer(self, &call))
+            let response = try answer(self, &call)
+            note(call, response)
+            return .answer(response)
         case .body(let finish):
             let limit = route.right == .signature ? settings.limits.webhookBody : settings.limits.body
             return .collect(limit: limit) { [self, call] body in
                 do {
-                    return try finish(self, call, body)
+                    let response = try finish(self, call, body)
+                    note(call, response)
+                    return response
                 } catch {
                     return problem(error, at: route.pattern).response
                 }
             }
         case .stream(let consumer):
-            return .stream(try consumer(self, call))
+            return .stream(NotedStream(try consumer(self, call)) { [self, call] in note(call, $0) })
         }
     }
 

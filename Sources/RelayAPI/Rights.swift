@@ -25,7 +25,11 @@ struct Caller: Hashable, Sendable {
 
     static let anonymous = Caller(actor: "anonymous", source: "api")
     static let webhook = Caller(actor: "webhook", source: "webhook")
-    static let operatorOnSocket = Caller(actor: "operator", source: "cli")
+
+    /// - Parameter user: whose process is at the other end; nil where the system does not say.
+    static func operatorOnSocket(user: UInt32?) -> Caller {
+        Caller(actor: user.map(SystemUser.shown) ?? "operator", source: "cli")
+    }
 }
 
 enum Rights {
@@ -33,13 +37,15 @@ enum Rights {
     ///
     /// - Parameters:
     ///   - app: whose path it is; nil where the path is no app's.
+    ///   - user: whose process is at the other end of the control socket.
     ///   - look: finds the token with a SHA-256.
     static func caller(
-        for right: Right, app: String? = nil, door: Door, authorization: String?,
+        for right: Right, app: String? = nil, door: Door, user: UInt32? = nil, authorization: String?,
         look: ([UInt8]) throws -> AccessToken?
     ) throws -> Caller {
         if right == .signature { return .webhook }
-        if door == .control { return .operatorOnSocket }
+        // Who asks what everybody may ask is not looked up.
+        if door == .control { return .operatorOnSocket(user: right == .nothing ? nil : user) }
         if right == .nothing { return .anonymous }
         guard let authorization else {
             throw unauthorized("an API token is needed: send \"Authorization: Bearer urt_…\"", error: nil)

@@ -45,7 +45,7 @@ package struct VersionRecord: Hashable, Sendable {
 /// One entry of the history: the record as it was after a change, with who changed it and by which way.
 package struct VersionChange: Hashable, Sendable {
     package var record: VersionRecord
-    /// Who: a token's name, "operator", a webhook's source; "unknown" when another program wrote to the database.
+    /// Who: a token's name, a user of the control socket ("alice (uid 1000)"), a webhook's source; "unknown" when another program wrote to the database.
     package var actor: String
     /// By which way: "webhook", "api", "cli", "database", …
     package var source: String

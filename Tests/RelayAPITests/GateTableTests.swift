@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -124,7 +125,7 @@ struct GateTableTests {
         try stand.expect(false)
         let answer = try stand.bench.ask("POST", "\(stand.path)/release")
         #expect(answer.status == 200 && answer.text("inForce") == "2.0.0")
-        #expect(answer.text("inForceBy") == "operator")
+        #expect(answer.text("inForceBy") == SystemUser.shown(geteuid()))
         try stand.expect(true)
         stand.note(gate == .googlePlay ? Self.play(.halted, 0.1) : Self.lookup(Self.old, ago: Self.hour))
         try stand.expect(true)

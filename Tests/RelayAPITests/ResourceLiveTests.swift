@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import OwnThread
 import RelayAPI
 import RelayEngine
@@ -30,7 +31,7 @@ struct ResourceLiveTests {
         #expect(after.text("message") == "Now")
         #expect(after.text("telephones", "0") == "1")
         #expect(after.count("history") == 2)
-        #expect(after.text("history", "0", "actor") == "operator")
+        #expect(after.text("history", "0", "actor") == SystemUser.shown(geteuid()))
         #expect(after.text("history", "0", "source") == "cli")
         #expect(try bench.ask("GET", "\(Self.version)?limit=1").count("history") == 1)
         let apps = try bench.ask("GET", "/v1/apps")

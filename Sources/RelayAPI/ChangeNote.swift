@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import Telemetry
+import UpgradeRules
+
+/// The log's word on who changed what. History in the store has it too, for versions and alerts; here is all of it.
+extension API {
+    /// Webhooks are not by hand, and what was refused changed nothing.
+    func note(_ call: Call, _ response: Response) {
+        let route = call.route
+        guard route.isNoteworthy, route.webhook == nil, (200..<300).contains(response.status) else { return }
+        var fields: Log.Fields = [("change", route.pattern)]
+        if !call.path.app.isEmpty {
+            fields += [("app", call.path.app), ("platform", call.path.platform.rawValue)]
+        }
+        // A campaign's id or an API token's name. A device's token goes into no log.
+        if !call.path.name.isEmpty, !route.path.contains("{token}") { fields.append(("name", call.path.name)) }
+        fields += [("by", call.caller.actor), ("source", call.caller.source)]
+        // An import is many requests in a row.
+        let isStream = if case .stream = route.answer { true } else { false }
+        settings.log(isStream ? .info : .notice, "changed by hand", fields)
+    }
+}
+
+/// A consumer whose answer somebody else sees, too.
+final class NotedStream: BodyConsumer {
+    private let consumer: any BodyConsumer
+    private let note: (Response) -> Void
+
+    init(_ consumer: any BodyConsumer, note: @escaping (Response) -> Void) {
+        self.consumer = consumer
+        self.note = note
+    }
+
+    func consume(_ bytes: [UInt8]) { consumer.consume(bytes) }
+
+    func finish() -> Response {
+        let response = consumer.finish()
+        note(response)
+        return response
+    }
+}
