@@ -34,5 +34,6 @@ extension CommandTree {
         .storeCheck,
         .storePrune,
         .logLevel,
+        .reload,
     ]
 }

@@ -76,6 +76,8 @@ struct ProblemDetails: Error {
         switch error.code {
         case .unknownApp, .noSuchCampaign: ProblemDetails(404, error.description)
         case .wrongState: ProblemDetails(409, error.description)
+        case .notReloaded: ProblemDetails(422, error.description)
+        case .stopping: ProblemDetails(503, error.description)
         case .noDownloadURL: ProblemDetails(field: "downloadUrl", noDownloadURL)
         case .noRequirement: ProblemDetails(field: "required", error.context)
         case .payloadTooLarge: ProblemDetails(field: "message", error.description)

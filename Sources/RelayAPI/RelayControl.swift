@@ -51,6 +51,11 @@ package protocol RelayControl: Sendable {
     /// - Throws: `ControlError.wrongState` where nothing waits.
     func release(app: AppKey, by actor: String) throws -> VersionRecord
 
+    /// Reads the configuration anew and waits for the verdict.
+    ///
+    /// - Throws: `ControlError.notReloaded` where it is refused, `.stopping`.
+    func reload(by actor: String) throws -> ReloadReport
+
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
 
@@ -139,6 +144,10 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
         /// A dry run of no requirement at all.
         case noRequirement
         case payloadTooLarge
+        /// The configuration file is not taken; the context says why.
+        case notReloaded
+        /// The daemon is about to end.
+        case stopping
     }
 
     package var code: Code

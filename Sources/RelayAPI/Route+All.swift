@@ -145,12 +145,16 @@ extension Route {
         Route("GET", "/v1/store/backup", .operatorOnly, .work(.reads), .head { api, _ in try api.backUpStore() }),
         Route("GET", "/v1/store/check", .operatorOnly, .work(.reads), .head { api, _ in try api.checkStore() }),
         Route(
-            "POST", "/v1/store/prune", .operatorOnly, .work(.reads),
+            "POST", "/v1/store/prune", .operatorOnly, .work(.reads), isNoteworthy: true,
             .body { api, _, body in try api.pruneStore(body: body) }),
         Route("GET", "/v1/log", .operatorOnly, .work(.reads), .head { api, _ in api.logLevel() }),
         Route(
             "PUT", "/v1/log", .operatorOnly, .work(.reads), isNoteworthy: true,
             .body { api, _, body in try api.setLogLevel(body: body) }),
+        // It waits for the main thread, which reads files and asks the store.
+        Route(
+            "POST", "/v1/reload", .operatorOnly, .work(.reads), isNoteworthy: true,
+            .head { api, call in try api.reload(by: call.caller) }),
         Route("GET", "/v1/tokens", .operatorOnly, .work(.reads), .head { api, _ in try api.tokens() }),
         Route(
             "POST", "/v1/tokens", .operatorOnly, .work(.writes), isNoteworthy: true,

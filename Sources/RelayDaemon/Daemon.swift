@@ -47,6 +47,7 @@ struct Daemon {
         // Before any thread: this changes the environment, which threads read.
         let inherited = InheritedSocket.takeAll()
         let signals = DaemonSignals(stopsWithInput: stopsWithInput)
+        let reloads = ReloadDesk(startedAt: clock()) { signals.askForReload() }
         let report = ServiceReport(log: log)
         defer { report.end() }
         let sockets = try ActivationSockets(inherited)
@@ -83,7 +84,7 @@ struct Daemon {
         let control = DaemonControl(
             store: store, active: active, fanOut: fanOut, sources: sources, notifier: notifier,
             versionCache: versionCache,
-            signings: signings, log: log, clock: clock)
+            signings: signings, reloads: reloads, log: log, clock: clock)
         var settings = apiSettings(configuration, limits, identity, active)
         settings.server.handed = sockets.handed
         let api = APIServer(store: store, control: control, settings: settings, versionCache: versionCache)
@@ -114,7 +115,8 @@ struct Daemon {
             watching: fanOut.lanePulses.map { .init($0) } + [
                 .init(fanOut.pulse, waitsFor: store.pulse), .init(store.pulse),
             ],
-            idle: "Idle: \(Quantity.count(Int64(configuration.apps.count), "app")), listening on \(address)", activity: control.activity)
+            idle: "Idle: \(Quantity.count(Int64(configuration.apps.count), "app")), listening on \(address)",
+            activity: control.activity)
         log(
             .notice, "ready",
             [
@@ -128,8 +130,16 @@ struct Daemon {
             versionCache: versionCache,
             notifier: notifier, maintenance: maintenance, api: api, identity: identity)
         while signals.next() == .reload {
-            report.reload { reload(&parts) }
+            reloads.serve(clock: clock) {
+                var verdict = ReloadDesk.Verdict.refused("")
+                report.reload {
+                    verdict = reload(&parts)
+                    return if case .taken = verdict { true } else { false }
+                }
+                return verdict
+            }
         }
+        reloads.close()
         report.stop()
         log(.notice, "stopping: what is in flight is finished")
         // Asked, not waited for: until the fan-out is stopped it goes on sending.
@@ -200,8 +210,7 @@ struct Daemon {
     /// Takes the configuration file as it is now, or nothing of it: one that does not validate, or that the store does not
     /// take, changes nothing and is reported.
     ///
-    /// - Returns: whether it was taken.
-    private func reload(_ parts: inout Parts) -> Bool {
+    private func reload(_ parts: inout Parts) -> ReloadDesk.Verdict {
         do {
             let (configuration, identity) = try load()
             let new = try ActiveConfiguration(
@@ -231,20 +240,18 @@ struct Daemon {
             parts.sources.reload(sources)
             parts.maintenance.reload(keep: configuration.store.keep)
             parts.versionCache.refresh()
-            let running = parts.configuration
-            if configuration.store.sqlitePath != running.store.sqlitePath
-                || configuration.listen.needsRestart(from: running.listen)
-                || configuration.fanOut != running.fanOut
-                || configuration.enforce.headers != running.enforce.headers
-            {
-                log(.warning, "reloaded; what changed in store, listen, fanOut or enforce.headers needs a restart")
-            } else {
+            let needRestart = configuration.needRestart(from: parts.configuration)
+            if needRestart.isEmpty {
                 log(.notice, "reloaded", [("apps", String(configuration.apps.count))])
+            } else {
+                log(
+                    .warning, "reloaded; what changed in some parts needs a restart",
+                    [("parts", needRestart.joined(separator: ", "))])
             }
-            return true
+            return .taken(ReloadReport(apps: configuration.apps.count, needRestart: needRestart))
         } catch {
             log(.error, "not reloaded: the configuration stays as it was", [("error", "\(error)")])
-            return false
+            return .refused("\(error)")
         }
     }
 
@@ -258,5 +265,17 @@ struct Daemon {
         fanOut.limits.batchSize = configuration.fanOut.batch
         fanOut.largestShard = configuration.fanOut.shardSize
         return fanOut
+    }
+}
+
+extension RelayConfiguration {
+    /// What is read at the start only and differs, as the file names it.
+    fileprivate func needRestart(from running: RelayConfiguration) -> [String] {
+        let differences = [
+            ("store.path", store.sqlitePath != running.store.sqlitePath),
+            ("listen", listen.needsRestart(from: running.listen)), ("fanOut", fanOut != running.fanOut),
+            ("enforce.headers", enforce.headers != running.enforce.headers),
+        ]
+        return differences.filter(\.1).map(\.0)
     }
 }

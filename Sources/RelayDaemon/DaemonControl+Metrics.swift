@@ -33,6 +33,8 @@ extension DaemonControl {
         let lines = log.lines
         text.write(
             MetricCatalogue.logLines, LogLevel.allCases.map { ([$0.name], Double(lines[$0] ?? 0)) })
+        text.write(MetricCatalogue.reloadTaken, reloads.fault == nil ? 1 : 0)
+        text.write(MetricCatalogue.configurationRead, Self.seconds(reloads.takenAt))
         ProcessMetrics.write(to: &text)
     }
 

@@ -22,6 +22,7 @@ final class DaemonControl: RelayControl {
     let notifier: Notifier
     private let versionCache: VersionCache
     let signings: SigningCount
+    let reloads: ReloadDesk
     let log: Log
     let clock: @Sendable () -> Timestamp
     let census = CensusTaker()
@@ -31,7 +32,7 @@ final class DaemonControl: RelayControl {
     init(
         store: any RelayStore, active: ActiveConfiguration.Shared, fanOut: FanOut, sources: SourceRunner,
         notifier: Notifier,
-        versionCache: VersionCache, signings: SigningCount, log: Log,
+        versionCache: VersionCache, signings: SigningCount, reloads: ReloadDesk, log: Log,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
@@ -41,6 +42,7 @@ final class DaemonControl: RelayControl {
         self.notifier = notifier
         self.versionCache = versionCache
         self.signings = signings
+        self.reloads = reloads
         self.log = log
         self.clock = clock
     }
@@ -311,6 +313,7 @@ final class DaemonControl: RelayControl {
 
     func faults() -> [ReadinessFault] {
         let faults = fanOut.faults().merging(sources.faults()) { first, _ in first }
-        return faults.map { ReadinessFault(part: $0.key, reason: $0.value) }.sorted { $0.part < $1.part }
+        return (faults.map { ReadinessFault(part: $0.key, reason: $0.value) } + (reloads.fault.map { [$0] } ?? []))
+            .sorted { $0.part < $1.part }
     }
 }

@@ -59,6 +59,12 @@ final class DaemonSignals: Sendable {
         arrived.signal()
     }
 
+    /// As SIGHUP does.
+    func askForReload() {
+        orders.withLock { $0.append(.reload) }
+        arrived.signal()
+    }
+
     /// Blocks until the next order; orders come in the order of their signals.
     func next() -> Order {
         while true {

@@ -42,7 +42,8 @@ struct ServiceStatus: Sendable {
         case .starting: return "Opening the store"
         case .reloading: return "Reading the configuration anew"
         case .stopping: parts = ["Finishing what is in flight"] + (activity.campaign.map { [Self.text($0)] } ?? [])
-        case .serving: parts = [activity.campaign.map { "Sending \(Self.text($0))" } ?? activity.held.map(Self.held) ?? idle]
+        case .serving:
+            parts = [activity.campaign.map { "Sending \(Self.text($0))" } ?? activity.held.map(Self.held) ?? idle]
         }
         if activity.suspended > 0 { parts.append("suspended: \(Quantity.count(activity.suspended, "campaign"))") }
         if activity.others > 0 { parts.append("\(activity.others) more") }

@@ -191,6 +191,11 @@ package enum MetricCatalogue {
         .gauge, "upgrade_relay_build_info", ["version"], "Always 1; the label has the release.")
     package static let logLines = Metric(
         .counter, "upgrade_relay_log_lines_total", ["level"], "Lines written to the log.")
+    package static let reloadTaken = Metric(
+        .gauge, "upgrade_relay_config_last_reload_successful",
+        "0 from a reload that was refused until one is taken, else 1.")
+    package static let configurationRead = Metric(
+        .gauge, "upgrade_relay_config_read_timestamp_seconds", "When the configuration in use was read.")
     package static let cpu = Metric(
         .counter, "process_cpu_seconds_total", "User and system time of the process.")
     package static let residentMemory = Metric(
@@ -204,7 +209,8 @@ package enum MetricCatalogue {
         .gauge, "process_start_time_seconds", "When the process began, since 1970.")
 
     static let daemon = [
-        buildInfo, logLines, cpu, residentMemory, virtualMemory, openDescriptors, maximumDescriptors, startTime,
+        buildInfo, logLines, reloadTaken, configurationRead, cpu, residentMemory, virtualMemory, openDescriptors,
+        maximumDescriptors, startTime,
     ]
 
     // MARK: Documentation

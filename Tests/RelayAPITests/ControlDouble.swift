@@ -108,6 +108,14 @@ final class ControlDouble: RelayControl {
         return status(campaign)
     }
 
+    /// Why a reload is refused; nil: it is taken.
+    let reloadRefusal = Mutex<String?>(nil)
+
+    func reload(by actor: String) throws -> ReloadReport {
+        if let reason = reloadRefusal.withLock(\.self) { throw ControlError(.notReloaded, context: reason) }
+        return ReloadReport(apps: 2, needRestart: ["listen"])
+    }
+
     func faults() -> [ReadinessFault] {
         faultLooks.withLock { $0 += 1 }
         return faultsNow.withLock { $0 }

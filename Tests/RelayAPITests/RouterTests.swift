@@ -18,6 +18,7 @@ struct RouterTests {
         ("GET", "/v1/enforce", "/v1/enforce", PathValues(), .nothing),
         ("GET", "/v1/log", "/v1/log", PathValues(), .operatorOnly),
         ("PUT", "/v1/log", "/v1/log", PathValues(), .operatorOnly),
+        ("POST", "/v1/reload", "/v1/reload", PathValues(), .operatorOnly),
         ("POST", "/v1/webhooks/version", "/v1/webhooks/version", PathValues(), .signature),
         (
             "POST", "/v1/webhooks/github/com.example.app/ios", "/v1/webhooks/github/{app}/{platform}",
