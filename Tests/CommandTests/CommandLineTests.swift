@@ -32,7 +32,8 @@ import Testing
             "deliveries", "plan",
             "tokens create",
             "tokens list",
-            "tokens revoke", "log level", "reload", "store status", "store backup", "store check", "store prune", "notifications",
+            "tokens revoke", "log level", "reload", "store status", "store backup", "store check", "store prune",
+            "notifications",
             "alerts set", "alerts show", "alerts clear",
         ]
         #expect(Set(CommandTree.all.commands.map { $0.spec.name }) == Set(names))
