@@ -16,7 +16,8 @@ SOAK_PUSHES ?= 1000000
 PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev zlib1g-dev libsystemd-dev pkg-config ca-certificates curl openssl sqlite3
 
 # The Swift runtime goes into the binary, so that it runs where no toolchain is installed.
-RELEASE  := -c release --static-swift-stdlib
+# Every symbol is bound at the start, so that the table of them is read-only from then on (dpkg-buildflags, "bindnow").
+RELEASE  := -c release --static-swift-stdlib -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 BINARY    = .build/release/upgrade-relay
 
 # Every module instrumented, with address sanitizer; gold cannot link that, lld can. The tests' view of the modules
@@ -108,7 +109,10 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	install -d $(UNITDIR)
 	sed 's|/usr/bin/upgrade-relay|$(PREFIX)/bin/upgrade-relay|' systemd/upgrade-relay.service \
 	    > $(UNITDIR)/upgrade-relay.service
-	install -m 0644 systemd/upgrade-relay.socket systemd/upgrade-relay-control.socket $(UNITDIR)
+	install -m 0644 systemd/upgrade-relay.socket systemd/upgrade-relay-control.socket systemd/upgrade-relay-backup.timer \
+	    $(UNITDIR)
+	sed 's|/usr/bin/upgrade-relay|$(PREFIX)/bin/upgrade-relay|' systemd/upgrade-relay-backup.service \
+	    > $(UNITDIR)/upgrade-relay-backup.service
 	install -D -m 0644 -t $(SHARE)/doc/upgrade-relay/examples systemd/notify-reload.conf systemd/without-sockets.conf \
 	    etc/prometheus/upgrade-relay.rules.yml etc/prometheus/METRICS.md etc/grafana/upgrade-relay.json
 	install -m 0644 etc/*.md $(SHARE)/doc/upgrade-relay

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import Foundation
 import HTTPServer
 import RelayAPI
 import RelayEngine
