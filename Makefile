@@ -122,6 +122,8 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	$(BINARY) generate zsh > $(SHARE)/zsh/vendor-completions/_upgrade-relay
 	$(BINARY) generate fish > $(SHARE)/fish/vendor_completions.d/upgrade-relay.fish
 	$(BINARY) generate man > $(SHARE)/man/man1/upgrade-relay.1
+	for page in $$($(BINARY) generate pages); do \
+	    $(BINARY) generate man $$page > $(SHARE)/man/man1/$$page.1 || exit 1; done
 	$(BINARY) generate configuration > $(SHARE)/man/man5/upgrade-relay.json5.5
 	sed 's|/usr/share|$(PREFIX)/share|' etc/man/upgrade-relay.service.8 > $(SHARE)/man/man8/upgrade-relay.service.8
 

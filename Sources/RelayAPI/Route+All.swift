@@ -98,7 +98,7 @@ extension Route {
     private static let campaigns: [Route] =
         [
             Route(
-                "GET", "/v1/campaigns", .scope(.status), .work(.reads), query: ["limit", "cursor"],
+                "GET", "/v1/campaigns", .scope(.status), .work(.reads), query: ["limit", "cursor", "app", "state"],
                 .head { api, call in try api.campaigns(&call.query, call.caller) }),
             Route(
                 "GET", "/v1/campaigns/{id}", .scope(.status), .work(.reads),

@@ -116,7 +116,7 @@ import Testing
         let transcript = Transcript()
         let command = CommandEntry.devicesImport
         let arguments = try ArgumentParser(command.spec).parse([path, "--socket", "/nowhere"])
-        let connection = try ConnectionOptions(arguments, urlIsDownload: false)
+        let connection = try ConnectionOptions(arguments)
         let context = CommandContext(
             console: transcript.console, environment: [:], tree: CommandTree(commands: [command], leadingOptions: []))
         let run = ClientRun(arguments: arguments, connection: connection, context: context)

@@ -12,11 +12,18 @@ import Testing
 @Suite(.ownThread) struct GeneratedTests {
     private static let specs = CommandTree.all.commands.map { $0.spec }
 
-    @Test func `Every command and every option is in the manual`() {
-        let text = Generated.man.text(of: .all).replacing("\\-", with: "-")
-        for spec in Self.specs {
-            for word in spec.path { #expect(text.contains(word), "\(word)") }
-            for option in spec.options { #expect(text.contains("--\(option.name)"), "\(spec.name) --\(option.name)") }
+    @Test func `Every command has its page in the manual, with every option`() async {
+        let manual = Generated.man.text(of: .all).replacing("\\-", with: "-")
+        let names = Generated.pages.text(of: .all).split(separator: "\n").map(String.init)
+        #expect(names.count == Self.specs.count)
+        for (spec, name) in zip(Self.specs, names) {
+            #expect(manual.contains(".BR \(name) (1)\n"), "\(name)")
+            let transcript = Transcript(isOutputTerminal: false)
+            #expect(await transcript.run(["generate", "man", name], of: .all) == .done)
+            let text = transcript.out.replacing("\\-", with: "-")
+            for option in spec.allOptions {
+                #expect(text.contains("--\(option.name)"), "\(spec.name) --\(option.name)")
+            }
         }
     }
 
@@ -115,7 +122,7 @@ import Testing
         #expect(await transcript.run(["generate", "fish"], of: .all) == .done)
         #expect(transcript.out.hasPrefix("# fish completion"))
         #expect(await transcript.run(["generate", "csh"], of: .all) == .usage)
-        #expect(transcript.err.contains("\"csh\" is none of bash, zsh, fish, man, configuration, metrics"))
+        #expect(transcript.err.contains("\"csh\" is none of bash, zsh, fish, man, pages, configuration, metrics"))
         #expect(!CommandTree.all.overview(of: nil).contains("generate"))
     }
 }

@@ -115,7 +115,7 @@ import WireFormat
     // MARK: All pages
 
     private static func pages() throws -> [(name: String, text: String)] {
-        [
+        CommandTree.all.commands.map { ("\(ManualPage.name(of: $0.spec)).1", ManualPage.text(of: $0.spec)) } + [
             ("upgrade-relay.1", Generated.man.text(of: .all)),
             ("upgrade-relay.json5.5", Generated.configuration.text(of: .all)),
             ("upgrade-relay.service.8", try file("etc/man/upgrade-relay.service.8")),

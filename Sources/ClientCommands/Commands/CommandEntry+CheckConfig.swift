@@ -12,7 +12,7 @@ extension CommandEntry {
         CommandSpec(
             path: ["check-config"],
             purpose: "Checks the configuration and every file that it names",
-            discussion: "Prints each fault with its field, all at once.",
+            discussion: "Prints each error with its field, all at once.",
             positionals: [PositionalSpec("FILE", "the configuration, as --config", isRequired: false)],
             options: [ConfigurationFile.option, .flag("json", "print JSON instead of text for people")],
             examples: ["upgrade-relay check-config --config /etc/upgrade-relay/config.json5"],

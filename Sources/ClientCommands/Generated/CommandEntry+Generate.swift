@@ -10,7 +10,13 @@ extension CommandEntry {
         CommandSpec(
             path: ["generate"],
             purpose: "Prints a shell's completions, a manual page or the table of metrics",
-            positionals: [PositionalSpec("KIND", "bash, zsh, fish, man, configuration (its manual page) or metrics")],
+            positionals: [
+                PositionalSpec(
+                    "KIND",
+                    "bash, zsh, fish, man, pages (the names of man's), configuration (its manual page) or metrics"),
+                PositionalSpec(
+                    "PAGE", "for man: the page of one command, such as upgrade-relay-version-set", isRequired: false),
+            ],
             examples: ["upgrade-relay generate bash > /usr/share/bash-completion/completions/upgrade-relay"],
             exitCodes: [.done, .usage])
     ) { arguments, context in
@@ -18,6 +24,14 @@ extension CommandEntry {
         guard let kind = Generated(rawValue: name) else {
             let kinds = Generated.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError("KIND: \"\(name)\" is none of \(kinds)")
+        }
+        if let page = arguments.positional("PAGE") {
+            let specs = context.tree.commands.map { $0.spec }
+            guard kind == .man, let spec = specs.first(where: { ManualPage.name(of: $0) == page }) else {
+                throw UsageError("PAGE: \"\(page)\" is no page of man; \"upgrade-relay generate pages\" lists them")
+            }
+            context.console.write(ManualPage.text(of: spec))
+            return .done
         }
         context.console.write(kind.text(of: context.tree))
         return .done
@@ -31,6 +45,8 @@ enum Generated: String, CaseIterable {
     case fish
     /// upgrade-relay(1)
     case man
+    /// The names of the other pages of `man`, a line each.
+    case pages
     /// upgrade-relay.json5(5)
     case configuration
     case metrics
@@ -41,6 +57,7 @@ enum Generated: String, CaseIterable {
         case .zsh: CompletionScript.zsh
         case .fish: CompletionScript.fish
         case .man: ManualPage(tree.commands.map { $0.spec }).text
+        case .pages: tree.commands.map { "\(ManualPage.name(of: $0.spec))\n" }.joined()
         case .configuration: ConfigurationManual.text
         case .metrics: MetricCatalogue.page
         }

@@ -13,7 +13,7 @@ extension ConfigurationManual {
         "JSON5: JSON with comments, trailing commas and keys without quotes. The file is the one that *--config* names, else "
             + "*UPGRADE_RELAY_CONFIG* in the environment, else the one above. Every key has a default, except "
             + "those that only you can know. *null* means the same as leaving a key out, except for *apns*.",
-        "*upgrade-relay check-config* names every fault with its field, its value and what would be right, and checks "
+        "*upgrade-relay check-config* names every error with its field, its value and what would be right, and checks "
             + "every file that is named. SIGHUP (*systemctl reload upgrade-relay*) applies a changed file at once. Changes of "
             + "*store*, *listen* (except a renewed certificate), *fanOut* and *enforce.headers* need a restart, and the log "
             + "says so. A file that is not valid changes nothing.",

@@ -2,7 +2,7 @@
 import Configuration
 import Terminal
 
-/// upgrade-relay(1), laid out as man-pages(7) wants it. Pure.
+/// upgrade-relay(1), and a page for each command: upgrade-relay-version-set(1). Laid out as man-pages(7) wants it. Pure.
 struct ManualPage {
     private let specs: [CommandSpec]
 
@@ -28,11 +28,15 @@ struct ManualPage {
             "*serve* is the daemon. *demo*, *check-config* and *simulate-apns* stand alone. All other commands talk to the "
                 + "running daemon: over its control socket, or with --url and --token.")
         lines.append(".SH COMMANDS")
-        for spec in specs { lines += Self.section(spec) }
-        lines.append(".SH EXIT STATUS")
-        for code in [ExitCode.done, .failed, .usage, .unreachable, .configuration] {
-            lines += [".TP", ".B \(code.rawValue)"] + Roff.paragraph(code.meaning)
+        lines += Roff.paragraph("*upgrade-relay help* COMMAND tells the same as the page of a command.")
+        for spec in specs {
+            lines += [".TP", ".BR \(Roff.escaped(Self.name(of: spec))) (1)"] + Roff.paragraph("\(spec.purpose).")
         }
+        lines.append(".SH EXIT STATUS")
+        lines += Self.exitStatus(ExitCode.allCases)
+        lines += Roff.paragraph(
+            "With --json a failure is one line on standard error: a problem object (RFC 9457), the API's own where it refused, "
+                + "with the members exitCode and hint.")
         lines.append(".SH ENVIRONMENT")
         for (name, meaning) in Self.environment { lines += [".TP", ".B \(name)"] + Roff.paragraph(meaning) }
         lines += [
@@ -62,21 +66,37 @@ struct ManualPage {
         ("TMPDIR", "where *demo* keeps what it makes"),
     ]
 
-    private static func section(_ spec: CommandSpec) -> [String] {
-        let usage = HelpPage(spec).usage.dropFirst("upgrade-relay ".count)
-        var lines = [".SS \(Roff.escaped(usage))"] + Roff.paragraph("\(spec.purpose).")
+    private static func exitStatus(_ codes: [ExitCode]) -> [String] {
+        codes.flatMap { code in [".TP", ".B \(code.rawValue)"] + Roff.paragraph(code.meaning) } + [".PP"]
+    }
+
+    /// "upgrade-relay-version-set", as git(1) has it.
+    static func name(of spec: CommandSpec) -> String { "upgrade-relay-\(spec.path.joined(separator: "-"))" }
+
+    /// The page of one command.
+    static func text(of spec: CommandSpec) -> String {
+        let name = Roff.escaped(name(of: spec))
+        var lines = [".\\\" made by \"upgrade-relay generate man\""]
+        lines += Roff.head(Self.name(of: spec), section: 1, "User Commands")
+        let first = spec.purpose.prefix(1).lowercased() + spec.purpose.dropFirst()
+        lines += [".SH NAME", "\(name) \\-"] + Roff.paragraph(first)
+        lines += [".SH SYNOPSIS"] + Roff.paragraph(HelpPage(spec).usage)
+        lines += [".SH DESCRIPTION"] + Roff.paragraph("\(spec.purpose).")
         for text in spec.discussion.split(separator: "\n\n") { lines += [".PP"] + Roff.paragraph(String(text)) }
+        if !spec.positionals.isEmpty { lines.append(".SH ARGUMENTS") }
         for positional in spec.positionals {
             lines += [".TP", ".I \(Roff.escaped(positional.name))"] + Roff.paragraph(positional.summary)
         }
-        for option in spec.options {
+        lines.append(".SH OPTIONS")
+        for option in spec.allOptions {
             let value = option.value.map { " \\fI\(Roff.escaped($0))\\fR" } ?? ""
             lines += [".TP", "\\fB\\-\\-\(Roff.escaped(option.name))\\fR\(value)"] + Roff.paragraph(option.help)
         }
         if !spec.examples.isEmpty {
-            lines += [".PP", spec.examples.count == 1 ? "Example:" : "Examples:", ".PP", ".RS 4", ".nf"]
-            lines += spec.examples.map(Roff.line) + [".fi", ".RE"]
+            lines += [".SH EXAMPLES", ".RS 4", ".nf"] + spec.examples.map(Roff.line) + [".fi", ".RE"]
         }
-        return lines
+        lines += [".SH EXIT STATUS"] + exitStatus(spec.exitCodes).dropLast()
+        lines += [".SH SEE ALSO", ".BR upgrade\\-relay (1)"]
+        return lines.joined(separator: "\n") + "\n"
     }
 }
