@@ -64,7 +64,7 @@ final class RealDaemon: Sendable {
         let control = DaemonControl(
             store: store, active: active, fanOut: fanOut, sources: sources, notifier: notifier,
             versionCache: versionCache,
-            signings: signings, log: log, clock: clock)
+            signings: signings, reloads: ReloadDesk(startedAt: clock()) {}, log: log, clock: clock)
         let settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",
             webhookSecrets: { [] }, clock: clock, log: log)

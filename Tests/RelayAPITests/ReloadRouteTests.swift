@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
 import OwnThread
+import RelayStore
+import Synchronization
 import Testing
 
 @testable import HTTPServer

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Glibc
+import HTTPServer
 import OwnThread
 import RelayAPI
 import RelayEngine
