@@ -98,10 +98,14 @@ enum InForceTable {
         _ connection: SQLiteConnection
     ) throws {
         var new = try inForce(of: record.app, connection)
-        if let required = record.required, !new.holds(required, onlyFor: record.telephones) {
+        if let required = record.required, !new.holds(required, onlyFor: record.telephones),
+            try record.telephones == nil || !CanaryTable.isOver(required, of: record.app, connection)
+        {
             new.require(record, by: actor, reason: nil, at: now)
         }
-        if let latest = record.latest, new.latest.map({ $0 < latest }) ?? true { new.announce(record) }
+        if let latest = record.latest, !record.isLatestOfCanary, new.latest.map({ $0 < latest }) ?? true {
+            new.announce(record)
+        }
         new.reword(record)
         try store(new, of: record.app, by: actor, from: source, at: now, connection)
     }
@@ -154,7 +158,8 @@ enum InForceTable {
         let cancelled = try connection.all(
             """
             SELECT c.required FROM campaign AS c JOIN app AS a ON a.id = c.app_id
-            WHERE a.name = ? AND a.platform = ? AND c.state = 'cancelled'
+            WHERE a.name = ? AND a.platform = ?
+                AND (c.state = 'cancelled' OR c.state = 'completed' AND c.canary = 'alone')
             """, .text(app.app), .text(app.platform.rawValue)
         ) { $0.version(0) }
         let rows = try connection.all(
@@ -173,7 +178,7 @@ enum InForceTable {
             {
                 waiting.required.append(past)
             }
-            if let latest = past.latest, latest <= record.latest ?? latest,
+            if let latest = past.latest, latest <= record.latest ?? latest, !past.isLatestOfCanary,
                 record.inForce.latest.map({ $0 < latest }) ?? true,
                 waiting.latest.last?.latest.map({ latest < $0 }) ?? true
             {

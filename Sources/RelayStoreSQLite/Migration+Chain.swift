@@ -27,6 +27,7 @@ extension Migration {
         Migration(name: "what is in force, beside what is required", toVersion: 9, sql: InForceSchema.sql),
         Migration(name: "who obeyed, over time", toVersion: 10, sql: AdoptionTable.schema),
         Migration(name: "campaigns that are sent again", toVersion: 11, sql: rounds),
+        Migration(name: "campaigns that begin with a canary", toVersion: 12, sql: CanaryTable.schema),
     ]
 
     // MARK: 2

@@ -57,7 +57,7 @@ struct StoreFileTests {
                 ["5", "campaigns in waves"], ["6", "pauses of provider tokens"],
                 ["7", "shards and retries by push environment"], ["8", "apps of API tokens, digests of webhooks"],
                 ["9", "what is in force, beside what is required"], ["10", "who obeyed, over time"],
-                ["11", "campaigns that are sent again"],
+                ["11", "campaigns that are sent again"], ["12", "campaigns that begin with a canary"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])
