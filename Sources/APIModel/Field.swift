@@ -12,7 +12,7 @@ package enum Field: String, Sendable {
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
     // Dry runs.
-    case toPush, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn
+    case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn
     // Campaigns; what `counts` holds are states of deliveries beside `audience`.
     case id, state, startedAt, finishedAt, expiresAt, waitingUntil, counts, audience, filteredBy, rejectedBy, upgraded
     case ratePerSecond, secondsLeft, rateLimit, wave

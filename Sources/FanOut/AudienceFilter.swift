@@ -6,7 +6,7 @@ package import UpgradeRules
 /// Who gets the push (DESIGN, rule 3): the same rules that the app applies to what it receives, applied before sending.
 package struct AudienceFilter: Sendable {
     private let required: Version
-    /// UTF-8 of the telephones that the bump names; nil means everyone.
+    /// UTF-8 of the telephones that it goes to for now; nil means everyone.
     private let telephones: Set<ArraySlice<UInt8>>?
 
     package init(required: Version, telephones: [String]?) {

@@ -32,13 +32,14 @@ final class CampaignRun {
     init(record: CampaignRecord, route: AppRoute) {
         self.record = record
         self.route = route
-        filter = AudienceFilter(required: record.required, telephones: record.telephones)
+        filter = AudienceFilter(required: record.required, telephones: record.audience)
         payload = route.payload(message: record.message, downloadURL: record.downloadURL)
         idBytes = Array(record.id.utf8)
         waves = record.waves
         draw = record.draw
         pushes = RateMeter(pace: route.pace?.ratePerSecond)
-        machine = CampaignMachine(hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering)
+        machine = CampaignMachine(
+            hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering, isCanary: record.isCanary)
     }
 
     /// Nothing new is begun, and nothing is on its way any more.

@@ -72,7 +72,8 @@ extension Dispatcher {
                 try send(to: service, of: run) { batch, tag in
                     try store.readDevices(
                         run.record.app, environment: service.key.environment, after: shard.cursor, through: shard.last,
-                        limit: devices, of: run.slice(shard), into: &batch.devices)
+                        limit: devices, of: run.slice(shard),
+                        without: run.record.canary == nil ? nil : run.record.key, into: &batch.devices)
                     let isLast = batch.devices.count < devices
                     try batch.fill(
                         for: run, service, source: .shard(shard, isLast: isLast), atMost: pushes, tag: tag, at: now.wall

@@ -26,7 +26,9 @@ extension Dispatcher {
                 environment: key.environment, isReachable: service.machine.connectionFault == nil,
                 isInOutage: service.machine.isInOutage)
             work.services[key.app, default: []].append(state)
-            guard let rate = service.machine.pacer?.rate(at: tick), key.environment == .production else { continue }
+            guard let rate = service.machine.pacer?.rate(at: tick), key.environment == .production, !key.isCanary else {
+                continue
+            }
             work.rateLimits[key.app] = rate
         }
         for (app, route) in routes where work.rateLimits[app] == nil {

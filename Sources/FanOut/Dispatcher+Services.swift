@@ -8,8 +8,10 @@ import WireFormat
 
 /// Push services: made when they are needed, and how their troubles are reported.
 extension Dispatcher {
-    mutating func service(_ app: AppKey, _ environment: PushEnvironment, _ route: AppRoute) -> PushService {
-        let key = PushService.Key(app: app, environment: environment)
+    mutating func service(
+        _ app: AppKey, _ environment: PushEnvironment, _ route: AppRoute, isCanary: Bool = false
+    ) -> PushService {
+        let key = PushService.Key(app: app, environment: environment, isCanary: isCanary)
         if let known = services[key] { return known }
         let machine = ServiceMachine(
             limits: configuration.limits, pace: route.pace, outageProbes: configuration.outageProbes, at: now)
@@ -25,6 +27,11 @@ extension Dispatcher {
 
     /// The name of an outage among the faults.
     func outagePart(_ service: PushService) -> String { service.key.part("outage") }
+
+    /// Whether a campaign sends to it, or may come to.
+    private func isUsed(_ service: PushService) -> Bool {
+        runs.values.contains { $0.record.app == service.key.app && $0.record.isCanary == service.key.isCanary }
+    }
 
     // MARK: Connections
 
@@ -43,7 +50,7 @@ extension Dispatcher {
             }
         case .failing(let error, let attempts):
             // Whoever sends nothing asks for no other connection, and would never hear that it is over.
-            guard runs.values.contains(where: { $0.record.app == app }) else { return }
+            guard isUsed(service) else { return }
             _ = faults.set(connectionPart(service), "cannot reach the push service: \(error)")
             if service.machine.connectionFailed(error) {
                 log(
@@ -94,7 +101,7 @@ extension Dispatcher {
     /// No service is waited for where no campaign sends: the next one finds out for itself, with its own small batch.
     mutating func forgetIdleTroubles() {
         for service in services.values where service.machine.isInOutage || service.machine.connectionFault != nil {
-            guard !runs.values.contains(where: { $0.record.app == service.key.app }) else { continue }
+            guard !isUsed(service) else { continue }
             forgetTroubles(of: service, isReported: true)
         }
     }
@@ -124,7 +131,8 @@ extension Dispatcher {
             batch.isDeniedSecondTries = true
             return false
         }
-        let other = self.service(run.record.app, service.key.environment.other, run.route)
+        let other = self.service(
+            run.record.app, service.key.environment.other, run.route, isCanary: run.record.isCanary)
         // A service in an outage is spared these too; no probe is made of what nobody waits for.
         if other.machine.isInOutage || (other.secondTriesRestUntil.map { $0 > now.tick } ?? false) { return false }
         // No credential: the first answers stand, and the next batch tells why.

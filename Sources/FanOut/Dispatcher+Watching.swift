@@ -82,6 +82,7 @@ extension Dispatcher {
         let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
         for (key, run) in runs where !running.contains(key) { halt(run) }
         haltOpenedAgain(open)
+        haltReleased(open)
         for run in runs.values where run.isStopped { forget(run) }
         rerouted.formIntersection(running)
         var failure: (any Error)?
@@ -113,7 +114,11 @@ extension Dispatcher {
             try suspend(record, reason: "PayloadTooLarge: \(error)", at: now.wall)
             return
         }
-        if !record.isPlanned { try plan(record, route, at: now.wall) }
+        if record.isCanary {
+            try store.lineUpCanary(record.key, at: now.wall)
+        } else if !record.isPlanned {
+            try plan(record, route, at: now.wall)
+        }
         var record = record
         if record.waves.isEmpty, route.waves != nil, let planned = try store.campaign(record.key) {
             record.waves = planned.waves
@@ -148,7 +153,7 @@ extension Dispatcher {
         _ now: Moment
     ) throws {
         let nextRetry = try store.nextRetry(run.record.key, environment: environment)
-        let service = service(run.record.app, environment, run.route)
+        let service = service(run.record.app, environment, run.route, isCanary: run.record.isCanary)
         // Whatever was repaired before it goes on, the clock included, is to be seen at once.
         service.forgetTemplate()
         service.machine.begin(
@@ -162,7 +167,10 @@ extension Dispatcher {
     /// resumes a campaign that it has suspended accepts it.
     private func unregisteredLimit(of record: CampaignRecord) throws -> Double? {
         let counts = record.counts
-        guard counts.accepted + counts.unregistered + counts.rejected + counts.retrying == 0 else { return nil }
+        // A canary's few answers say nothing of the audience, which is cut just now.
+        guard counts.accepted + counts.unregistered + counts.rejected + counts.retrying == 0 || !record.isPlanned else {
+            return nil
+        }
         var (unregistered, answered) = (0.0, 0.0)
         for earlier in try store.campaigns(before: record.key, limit: 100) where earlier.app == record.app {
             unregistered += Double(earlier.counts.unregistered)

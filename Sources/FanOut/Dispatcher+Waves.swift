@@ -8,6 +8,7 @@ import WireFormat
 extension Dispatcher {
     /// Notes that the wave is over and sets the time of the next.
     mutating func endWave(of run: CampaignRun, at now: Timestamp) throws {
+        if run.record.isCanary { return try endCanary(of: run, at: now) }
         try store.endWave(run.record.key, at: now)
         guard let record = try store.campaign(run.record.key), let wave = record.waves.current else { return halt(run) }
         run.take(record.waves)
@@ -24,6 +25,7 @@ extension Dispatcher {
     /// Begins the next wave, unless an operator has to say so.
     mutating func beginWave(of run: CampaignRun, at now: Moment) throws {
         guard let record = try store.campaign(run.record.key) else { return halt(run) }
+        if record.isCanary { return try releaseCanary(record, run, at: now.wall) }
         switch record.waves.verdict(run.route.waveRules) {
         case .hold(let reason):
             if try store.holdWave(record.key, reason: reason, at: now.wall) {

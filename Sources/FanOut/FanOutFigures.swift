@@ -32,8 +32,8 @@ extension FanOut {
     package func environments(of app: AppKey) -> [(name: String, isReachable: Bool, isHeld: Bool)] {
         let states = work.services[app] ?? []
         return PushEnvironment.allCases.map { environment in
-            let state = states.first { $0.environment == environment }
-            return (environment.name, state?.isReachable ?? true, state?.isInOutage ?? false)
+            let states = states.filter { $0.environment == environment }
+            return (environment.name, states.allSatisfy(\.isReachable), states.contains(where: \.isInOutage))
         }
     }
 

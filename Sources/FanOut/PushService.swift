@@ -11,10 +11,12 @@ final class PushService {
     struct Key: Hashable {
         var app: AppKey
         var environment: PushEnvironment
+        /// A campaign that goes to named users alone has services of its own: the app's other campaign goes on beside it.
+        var isCanary = false
 
         /// The name of the service's faults. The sandbox has its own: its good health says nothing about production.
         func part(_ kind: String) -> String {
-            environment == .production ? "\(kind):\(app.app)" : "\(kind):\(app.app)/sandbox"
+            "\(kind):\(app.app)" + (environment == .production ? "" : "/sandbox") + (isCanary ? "/canary" : "")
         }
     }
 

@@ -192,6 +192,7 @@ extension JSONWriter {
             writer.member(.waitingUntil, report.gate?.opensAt)
             writer.member(.audience, report.survey.audience)
             writer.member(.toPush, report.survey.toPush)
+            writer.member(.canary, report.canary)
             writer.filteredBy(report.survey.filteredBy)
             writer.member(.required, report.required?.text)
             writer.member(.rises, report.rises)

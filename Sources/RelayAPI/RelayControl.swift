@@ -120,6 +120,8 @@ package struct CampaignStatus: Sendable {
 
 package struct PlanReport: Sendable {
     package var survey: AudienceSurvey
+    /// Of those who would get a push, the devices that get it first; nil where the bump names no telephones.
+    package var canary: Int64?
     /// What the app's gate says of the version now; nil where it has none: it would be in force at once.
     package var gate: GateVerdict?
     /// What a phone would get, with a made-up telephone where the registry has none.

@@ -26,6 +26,9 @@ extension DaemonControl {
                 "wave \(wave.number + 1) of \(record.waves.list.count) is done; "
                 + "the next begins at \(nextWaveAt.internetTime)"
         }
+        if record.state == .running, record.reason == nil, record.isCanary {
+            record.reason = Self.canaryText(record, releaseAt: record.canaryReleaseAt(route?.waveRules))
+        }
         var waitingUntil: Timestamp?
         if record.state == .waiting,
             let verdict = sources.verdict(record.required, build: record.requiredBuild, of: record.app)
@@ -41,6 +44,16 @@ extension DaemonControl {
         status.nextWaveAt = nextWaveAt
         status.nextReminderAt = nextReminder(of: record, at: now)
         return status
+    }
+
+    private static func canaryText(_ record: CampaignRecord, releaseAt: Timestamp?) -> String {
+        let count = record.telephones?.count ?? 0
+        let canary = "the canary of \(count) phone number\(count == 1 ? "" : "s")"
+        guard record.canary?.endedAt != nil else { return "\(canary) is being sent to, and nobody else" }
+        if let releaseAt { return "\(canary) is done; everybody else is sent to from \(releaseAt.internetTime)" }
+        let found = record.counts.audience - record.counts.pending
+        return "\(canary) is done" + (found == 0 ? ", and none of them is registered" : "")
+            + "; \"campaigns release \(record.id)\" sends to everybody"
     }
 
     func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
@@ -64,22 +77,44 @@ extension DaemonControl {
             fanOut.poke()
             return status(try store.campaign(campaign.key) ?? campaign)
         }
-        guard campaign.state == .waiting || campaign.state == .suspended,
+        guard campaign.state == .waiting || campaign.state == .suspended || campaign.state == .running,
             try putInForce(campaign.required, of: campaign.app, by: actor)
+                || releaseCanary(campaign.required, of: campaign.app, by: actor) != nil
         else { throw wrongState(campaign.state, "released", from: [.waiting]) }
         return status(try self.campaign(id))
     }
 
     func release(app: AppKey, by actor: String) throws -> VersionRecord {
         _ = try configured(app)
-        guard let required = try store.waitingVersions(of: app).required.first?.required,
-            try putInForce(required, of: app, by: actor), let record = try store.version(of: app)
-        else {
+        let waiting = try store.waitingVersions(of: app).required.first?.required
+        let isReleased =
+            if let waiting {
+                try putInForce(waiting, of: app, by: actor)
+            } else {
+                try releaseCanary(nil, of: app, by: actor) != nil
+            }
+        guard isReleased, let record = try store.version(of: app) else {
             throw ControlError(
                 .wrongState, context: "nothing of \(app.app) (\(app.platform.rawValue)) waits to come into force",
                 hint: "\"upgrade-relay version show\" tells what is required and what is in force")
         }
         return record
+    }
+
+    /// What is in force for named users alone is so for everybody.
+    private func releaseCanary(_ required: Version?, of app: AppKey, by actor: String) throws -> Version? {
+        let released = try store.releaseCanary(
+            required, of: app, by: actor, from: "release", reason: "released by hand", at: clock())
+        guard let released else { return nil }
+        log(
+            .notice, "a canary was released by hand: its requirement is in force for everybody",
+            [
+                ("app", app.app), ("platform", app.platform.rawValue), ("required", released.text), ("by", actor),
+            ])
+        versionCache.refresh()
+        fanOut.poke()
+        sources.poke()
+        return released
     }
 
     private func putInForce(_ required: Version, of app: AppKey, by actor: String) throws -> Bool {
@@ -122,6 +157,8 @@ extension DaemonControl {
         let after = try self.campaign(id)
         guard moved || after.state == state else { throw wrongState(after.state, verb, from: from) }
         if moved {
+            // Nothing is in force any more for the canary of a campaign that is over.
+            if campaign.isCanary { versionCache.refresh() }
             log(
                 .notice, "a campaign was moved by hand",
                 [

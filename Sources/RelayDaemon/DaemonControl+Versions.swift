@@ -120,7 +120,9 @@ extension DaemonControl {
         if let required = record.required, !inForce.holds(required, onlyFor: record.telephones) {
             return sources.verdict(required, build: record.builds.required, of: record.app)
         }
-        guard let latest = record.latest, inForce.latest.map({ $0 < latest }) ?? true else { return nil }
+        guard let latest = record.latest, !record.isLatestOfCanary, inForce.latest.map({ $0 < latest }) ?? true else {
+            return nil
+        }
         return sources.verdict(latest, build: record.builds.latest, of: record.app, isReminder: true)
     }
 
@@ -139,10 +141,16 @@ extension DaemonControl {
                 hint: "add `apns` to the app's configuration")
         }
         let payload = try payload(record, route)
-        let filter = AudienceFilter(required: required, telephones: bump.telephones)
-        let survey = try store.survey(bump.app) { row, devices in filter.reason(against: row, in: devices) }
+        let filter = AudienceFilter(required: required, telephones: nil)
+        let canary = bump.telephones.map { AudienceFilter(required: required, telephones: $0) }
+        var inCanary: Int64 = 0
+        let survey = try store.survey(bump.app) { row, devices in
+            if let canary, canary.reason(against: row, in: devices) == nil { inCanary += 1 }
+            return filter.reason(against: row, in: devices)
+        }
         var report = PlanReport(
             survey: survey, samplePayload: payload.render(userTelephone: bump.telephones?.first ?? "13800138000"))
+        if canary != nil { report.canary = inCanary }
         report.required = required
         report.rises = try store.version(of: bump.app)?.required.map { $0 < required } ?? true
         report.largestKnown = try largestKnown(of: bump.app)

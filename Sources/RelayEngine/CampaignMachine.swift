@@ -7,7 +7,8 @@
 /// it. The campaign as a whole is complete when every service is done.
 package struct CampaignMachine: Sendable {
     package enum Action: Sendable, Equatable {
-        /// Every device of the current wave has an outcome and there are more waves: note it and report with `waveEnded`.
+        /// Every device of the current wave (or the canary) has an outcome and there are more to come: note it and report with
+        /// `waveEnded`.
         case endWave
         /// The next wave's time has come: begin it and report with `waveBegan`, or suspend the campaign and halt.
         case beginWave
@@ -45,8 +46,10 @@ package struct CampaignMachine: Sendable {
         case last
         /// Others are to come.
         case more
-        /// The current one is over; the next may begin at this moment.
-        case ended(next: Timestamp)
+        /// Named users alone, before the audience: it is over when nothing of it is to be tried again either.
+        case canary
+        /// The current one is over; the next may begin at this moment; nil: when an operator says so.
+        case ended(next: Timestamp?)
     }
 
     /// How far the devices are put in line that are sent again.
@@ -67,8 +70,9 @@ package struct CampaignMachine: Sendable {
     /// - Parameters:
     ///   - hasMoreWaves: the current wave is not the last. Default: there is but one.
     ///   - gathers: the campaign was opened again, and not all devices are in line that are sent again. Default no.
-    package init(hasMoreWaves: Bool = false, gathers: Bool = false) {
-        wave = hasMoreWaves ? .more : .last
+    ///   - isCanary: it goes to named users alone, and to all others when it is released. Default no.
+    package init(hasMoreWaves: Bool = false, gathers: Bool = false, isCanary: Bool = false) {
+        wave = isCanary ? .canary : hasMoreWaves ? .more : .last
         gathering = gathers ? .more : .done
     }
 
@@ -87,8 +91,10 @@ package struct CampaignMachine: Sendable {
                 if place == 0 || !service.isInTrouble { return .wait(until: nil) }
             }
             return .endWave
+        case .canary:
+            return services.allSatisfy(\.isDone) ? .endWave : stopped(services) ?? .wait(until: nil)
         case .ended(let next):
-            return next <= now ? .beginWave : .wait(until: next)
+            return next.map { $0 <= now } ?? false ? .beginWave : .wait(until: next)
         }
     }
 
@@ -110,8 +116,9 @@ package struct CampaignMachine: Sendable {
         if gathering == .full { gathering = .more }
     }
 
-    /// The current wave is over and noted as such; `next` is when the next may begin. Told again when that changes.
-    package mutating func waveEnded(next: Timestamp) {
+    /// The current wave is over and noted as such; `next` is when the next may begin, nil when an operator says so. Told again
+    /// when that changes.
+    package mutating func waveEnded(next: Timestamp?) {
         guard wave != .last else { return }
         wave = .ended(next: next)
     }

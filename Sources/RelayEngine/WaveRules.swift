@@ -114,7 +114,7 @@ package struct CampaignWaves: Sendable, Hashable {
         return .hold(reason: "WaveDone: \(wave) is done and the next waits for approval; \(onwards)")
     }
 
-    private static func percent(_ share: Double) -> String {
+    static func percent(_ share: Double) -> String {
         let hundredths = Int((share * 10_000).rounded())
         return hundredths % 100 == 0 ? String(hundredths / 100) : "\(Double(hundredths) / 100)"
     }

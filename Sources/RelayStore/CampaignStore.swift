@@ -59,6 +59,8 @@ package struct CampaignRecord: Hashable, Sendable {
     package var waves = CampaignWaves()
     /// How those who upgraded had been reached.
     package var reach = CampaignReach()
+    /// nil where the bump named no telephones, and where an older release began the campaign: it goes to `telephones` alone then.
+    package var canary: CampaignCanary?
     /// How often it was opened again, in their order.
     package var rounds: [CampaignRound] = []
 
@@ -140,6 +142,13 @@ package protocol CampaignStore: Sendable {
     /// - Parameter waves: the parts that it goes out in, one after the other; the first begins now. nil: as a whole. The
     ///   shards of a small wave are smaller by as much.
     func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws
+
+    /// Puts the devices of a canary in line, due now, those that have a row in the ledger left out: it may be told again. The
+    /// audience is cut into shards when the canary is released.
+    func lineUpCanary(_ campaign: CampaignKey, at now: Timestamp) throws
+
+    /// Notes that each device of the canary has its outcome. Does nothing the second time.
+    func endCanary(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// The environments that have a shard which is not done, of whatever wave, or a retry of the campaign.
     func environments(of campaign: CampaignKey) throws -> Set<PushEnvironment>

@@ -66,6 +66,15 @@ package struct InForce: Hashable, Sendable {
         if let canary, canary.required <= required { self.canary = nil }
     }
 
+    /// What was in force for the canary's telephones alone is so for everybody.
+    package mutating func releaseCanary(of app: AppKey, by actor: String, reason: String?, at now: Timestamp) {
+        guard let canary else { return }
+        var record = VersionRecord(app: app, updatedAt: now)
+        (record.required, record.builds.required) = (canary.required, canary.build)
+        (record.downloadURL, record.message) = (canary.downloadURL, canary.message)
+        require(record, by: actor, reason: reason, at: now)
+    }
+
     /// Lets users be told of the latest version of `record`.
     package mutating func announce(_ record: VersionRecord) {
         (latest, builds.latest) = (record.latest, record.builds.latest)
@@ -103,6 +112,11 @@ package struct InForce: Hashable, Sendable {
         guard telephones != nil, let canary else { return false }
         return canary.required >= required
     }
+}
+
+extension VersionRecord {
+    /// Whether the latest version is the canary's requirement: nobody else is told of it before the release.
+    package var isLatestOfCanary: Bool { telephones != nil && latest == required }
 }
 
 /// One change of what is in force, with who made it.
@@ -164,6 +178,15 @@ package protocol InForceStore: Sendable {
     func putInForce(
         _ required: Version, of app: AppKey, by actor: String, from source: String, reason: String?, at now: Timestamp
     ) throws -> Bool
+
+    /// Puts the canary's requirement in force for everybody, in one transaction: its campaign goes on to the rest of its audience,
+    /// and older ones are superseded.
+    ///
+    /// - Parameter required: of this requirement alone; nil: of whichever the canary has.
+    /// - Returns: the requirement; nil where there is no such canary.
+    func releaseCanary(
+        _ required: Version?, of app: AppKey, by actor: String, from source: String, reason: String?, at now: Timestamp
+    ) throws -> Version?
 
     /// Lets users be told of a newer version; false where it is not newer than the one that they are told of.
     func announce(_ latest: Version, of app: AppKey, by actor: String, reason: String?, at now: Timestamp) throws

@@ -150,10 +150,12 @@ package protocol Ledger: Sendable {
     ///
     /// - Parameter environment: the shard's. Where a device's environment has changed since the audience was cut into shards,
     ///   its row carries the new one: it is of this shard all the same, to be recorded as a retry of the other environment.
-    /// - Parameter slice: only devices of one wave; nil: all.
+    /// - Parameters:
+    ///   - slice: only devices of one wave; nil: all.
+    ///   - campaign: without the devices that have a row of their own in this ledger: its canary's.
     func readDevices(
         _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
-        of slice: WaveSlice?, into rows: inout DeviceRows
+        of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows
     ) throws
 
     /// Reads up to `limit` devices whose retry by `environment` is due at `now` into `rows` (emptied first), ascending by device id, each

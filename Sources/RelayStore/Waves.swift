@@ -24,6 +24,20 @@ package struct WaveTally: Hashable, Sendable {
 }
 
 extension CampaignRecord {
+    /// Whether it goes to named users alone for now.
+    package var isCanary: Bool { canary?.phase == .alone }
+
+    /// Those that it goes to; nil: everybody.
+    package var audience: [String]? { canary?.phase == .released ? nil : telephones }
+
+    /// What the canary's pushes came to, as its waves tell it.
+    package var canaryFailures: Int64 { counts.rejected + counts.unregistered + counts.expired }
+
+    /// When the canary is released by itself.
+    package func canaryReleaseAt(_ rules: WaveRules?) -> Timestamp? {
+        canary?.releaseAt(rules, accepted: counts.accepted)
+    }
+
     /// Which device is in which wave; nil where the campaign has none.
     package var draw: WaveDraw? {
         WavePlan(ends: waves.list.map(\.end)).map { WaveDraw($0, campaign: id) }
@@ -39,9 +53,10 @@ extension Ledger {
     /// Reads all devices of a range.
     package func readDevices(
         _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
-        into rows: inout DeviceRows
+        of slice: WaveSlice? = nil, into rows: inout DeviceRows
     ) throws {
         try readDevices(
-            app, environment: environment, after: after, through: last, limit: limit, of: nil, into: &rows)
+            app, environment: environment, after: after, through: last, limit: limit, of: slice, without: nil,
+            into: &rows)
     }
 }

@@ -31,9 +31,11 @@ enum AdoptionTable {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// The newest campaign `c` of each app that has started: while one waits, the one before is still in force.
+    /// The newest campaign `c` of each app that has started for everybody: while one waits, or goes to a canary alone, the one
+    /// before is still in force.
     static let isNewest: SQL = """
-        c.id = (SELECT max(n.id) FROM campaign AS n WHERE n.app_id = c.app_id AND n.started_at IS NOT NULL)
+        c.id = (SELECT max(n.id) FROM campaign AS n WHERE n.app_id = c.app_id AND n.started_at IS NOT NULL
+            AND n.canary IS NOT 'alone')
         """
 
     // MARK: Who was told

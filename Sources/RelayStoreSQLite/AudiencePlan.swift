@@ -75,6 +75,14 @@ struct AudiencePlan: Sendable {
         }
     }
 
+    /// A device of the audience that has its outcome already.
+    mutating func leaveOut(_ device: Int64, wave: Int, _ environment: PushEnvironment) {
+        let place = shards.firstIndex {
+            $0.wave == wave && $0.environment == environment && $0.after < device && device <= $0.last
+        }
+        if let place, shards[place].devices > 0 { shards[place].devices -= 1 }
+    }
+
     private static func devices(_ shards: [PlannedShard]) -> Int64 { shards.reduce(0) { $0 + $1.devices } }
 
     private static func walk(

@@ -21,11 +21,15 @@ extension CampaignTable {
     }
 
     /// Ends the open campaigns of older requirements (DESIGN, rule 6): a newer one has come into force.
+    ///
+    /// - Parameter onlyCanaries: it is in force for named users alone, and takes the place of what others were named for.
     static func supersede(
-        below required: Version, of app: AppKey, at now: Timestamp, _ connection: SQLiteConnection
+        below required: Version, of app: AppKey, onlyCanaries: Bool, at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
         for campaign in try open(of: app, connection) {
-            guard let record = try record(campaign, connection), record.required < required else { continue }
+            guard let record = try record(campaign, connection), record.required < required,
+                !onlyCanaries || record.isCanary
+            else { continue }
             try finish(
                 campaign, as: .superseded, reason: "version \(required) became required", rest: .cancelled, at: now,
                 connection)
@@ -37,8 +41,10 @@ extension CampaignTable {
     static func begin(
         _ required: Version, of app: AppKey, at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
-        try supersede(below: required, of: app, at: now, connection)
-        for campaign in try open(of: app, requiring: required, connection) {
+        let campaigns = try open(of: app, requiring: required, connection)
+        let isCanary = try campaigns.contains { try record($0, connection)?.isCanary ?? false }
+        try supersede(below: required, of: app, onlyCanaries: isCanary, at: now, connection)
+        for campaign in campaigns {
             try move(campaign, from: [.waiting, .suspended], to: .running, reason: nil, at: now, connection)
         }
     }

@@ -15,9 +15,10 @@ enum CampaignTable {
             c.state, c.reason, c.created_at, c.started_at, c.finished_at, c.expires_at, c.planned_at,
             CASE WHEN c.planned_at IS NOT NULL THEN
                 (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s WHERE s.campaign_id = c.id AND s.done = 0)
-            ELSE a.devices END,
+            ELSE a.devices - \(CanaryTable.withRow("c")) END,
             c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded,
-            c.required_build, f.required, c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both
+            c.required_build, f.required, c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
+            c.canary, c.canary_ended_at
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id
             LEFT JOIN in_force AS f ON f.app = a.name AND f.platform = a.platform AND f.canary = 0
         """
@@ -59,6 +60,9 @@ enum CampaignTable {
         record.inForce = row.version(26)
         record.reach = CampaignReach(
             told: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30))
+        record.canary = row.optionalText(31).flatMap(CampaignCanary.Phase.init).map {
+            CampaignCanary($0, endedAt: row.optionalTime(32))
+        }
         return (record, row.optionalText(8))
     }
 
@@ -85,7 +89,8 @@ enum CampaignTable {
         return exists == nil ? record : nil
     }
 
-    /// Creates the campaign of the record's required version, and supersedes older ones where it is in force; nil when it exists.
+    /// Creates the campaign of the record's required version, and supersedes older ones where it is in force for everybody; nil
+    /// when it exists.
     static func create(
         for version: VersionRecord, draft: CampaignDraft, waitingReason: String?, at now: Timestamp,
         _ connection: SQLiteConnection
@@ -101,18 +106,22 @@ enum CampaignTable {
         let app = try AppTable.idMade(for: version.app, connection)
         let isInForce = try InForceTable.inForce(of: version.app, connection)
             .holds(required, onlyFor: version.telephones)
-        if isInForce { try supersede(below: required, of: version.app, at: now, connection) }
+        if isInForce {
+            try supersede(
+                below: required, of: version.app, onlyCanaries: version.telephones != nil, at: now, connection)
+        }
         let state = isInForce ? CampaignState.running : .waiting
         try connection.run(
             """
             INSERT INTO campaign (public_id, app_id, required, required_canonical, required_build, latest, download_url,
-                message, telephones, state, reason, created_at, started_at, expires_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                message, telephones, state, reason, created_at, started_at, expires_at, canary)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             .text(randomID()), .integer(app), .version(required), .text(required.canonical),
             .optional(version.builds.required), .version(version.latest), .text(downloadURL), .text(version.message),
             .text(version.telephones.map(TextList.json)), .text(state.rawValue), .text(isInForce ? nil : waitingReason),
-            .time(now), isInForce ? .time(now) : .null, .time(now + draft.timeToLive))
+            .time(now), isInForce ? .time(now) : .null, .time(now + draft.timeToLive),
+            .text(version.telephones.map { _ in CampaignCanary.Phase.alone.rawValue }))
         return try record(CampaignKey(row: connection.lastInsertedRow), connection)
     }
 
@@ -139,7 +148,8 @@ enum CampaignTable {
         try connection.run(
             """
             INSERT INTO shard (campaign_id, number, environment, cursor, last, remaining)
-            SELECT c.id, e.value, e.value, 0, (SELECT coalesce(max(id), 0) FROM device), iif(e.value = 0, a.devices, 0)
+            SELECT c.id, e.value, e.value, 0, (SELECT coalesce(max(id), 0) FROM device),
+                iif(e.value = 0, a.devices - \(CanaryTable.withRow("c")), 0)
             FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN json_each('[0, 1]') AS e
             WHERE c.id = ? AND c.planned_at IS NULL
             """, row)
@@ -162,6 +172,7 @@ enum CampaignTable {
             UPDATE delivery SET state = ?, next_attempt_at = NULL, again = 0, updated_at = ?
             WHERE campaign_id = ? AND state = 3
             """, .integer(Int(rest.rawValue)), .time(now), row)
+        try CanaryTable.end(campaign, connection)
     }
 
     /// Makes due what was only deferred while the campaign stood still, although its moment lies ahead: the clock was ahead

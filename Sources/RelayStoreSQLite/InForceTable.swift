@@ -107,10 +107,14 @@ enum InForceTable {
         _ connection: SQLiteConnection
     ) throws {
         var new = try inForce(of: record.app, connection)
-        if let required = record.required, !new.holds(required, onlyFor: record.telephones) {
+        if let required = record.required, !new.holds(required, onlyFor: record.telephones),
+            try record.telephones == nil || !CanaryTable.isOver(required, of: record.app, connection)
+        {
             new.require(record, by: actor, reason: nil, at: now)
         }
-        if let latest = record.latest, new.latest.map({ $0 < latest }) ?? true { new.announce(record) }
+        if let latest = record.latest, !record.isLatestOfCanary, new.latest.map({ $0 < latest }) ?? true {
+            new.announce(record)
+        }
         if let rewording { new.reword(rewording.bump, from: rewording.before, to: record) }
         try store(new, of: record.app, by: actor, from: source, at: now, connection)
     }
@@ -163,7 +167,8 @@ enum InForceTable {
         let cancelled = try connection.all(
             """
             SELECT c.required FROM campaign AS c JOIN app AS a ON a.id = c.app_id
-            WHERE a.name = ? AND a.platform = ? AND c.state = 'cancelled'
+            WHERE a.name = ? AND a.platform = ?
+                AND (c.state = 'cancelled' OR c.state = 'completed' AND c.canary = 'alone')
                 AND instr(c.required_canonical, '/') = 0 -- withdrawn, and perhaps asked for again since
             """, .text(app.app), .text(app.platform.rawValue)
         ) { $0.version(0) }
@@ -188,7 +193,7 @@ enum InForceTable {
             {
                 waiting.required.append(texts.ofRequired(past, at: place))
             }
-            if let latest = past.latest, limits.latest.map({ latest <= $0 }) ?? false,
+            if let latest = past.latest, limits.latest.map({ latest <= $0 }) ?? false, !past.isLatestOfCanary,
                 record.inForce.latest.map({ $0 < latest }) ?? true,
                 waiting.latest.last?.latest.map({ latest < $0 }) ?? true
             {

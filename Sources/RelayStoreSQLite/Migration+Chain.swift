@@ -29,6 +29,7 @@ extension Migration {
         Migration(name: "campaigns that are sent again", toVersion: 11, sql: rounds),
         Migration(name: "texts of the latest version", toVersion: 12, sql: LatestTextsSchema.sql),
         Migration(name: "versions that were withdrawn", toVersion: 13, sql: WithdrawalSchema.sql),
+        Migration(name: "campaigns that begin with a canary", toVersion: 14, sql: CanaryTable.schema),
     ]
 
     // MARK: 2

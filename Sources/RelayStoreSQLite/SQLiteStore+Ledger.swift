@@ -5,19 +5,20 @@ package import RelayStore
 extension SQLiteStore {
     package func readDevices(
         _ app: AppKey, environment: PushEnvironment, after: Int64, through last: Int64, limit: Int,
-        of slice: WaveSlice?, into rows: inout DeviceRows
+        of slice: WaveSlice?, without campaign: CampaignKey?, into rows: inout DeviceRows
     ) throws {
         rows.removeAll()
         try readOnce("reading a batch of devices") { connection in
             guard let app = try AppTable.id(of: app, connection) else { return }
             let statement = try connection.prepared(
-                LedgerSQL.readDevices(of: environment, withHash: slice != nil))
+                LedgerSQL.readDevices(of: environment, withHash: slice != nil, withoutRows: campaign != nil))
             defer { statement.reset() }
             statement.bind(1, after)
             statement.bind(2, last)
             statement.bind(3, app)
             // Of one wave, the range is read until enough of its devices were met.
             statement.bind(4, slice == nil ? Int64(max(limit, 0)) : -1)
+            if let campaign { statement.bind(5, campaign.row) }
             guard let slice else {
                 while try statement.step() { statement.readDevice(into: &rows, attempts: 0) }
                 return
@@ -89,9 +90,19 @@ extension SQLiteStore {
 package enum LedgerSQL {
     /// A batch of devices of one environment.
     ///
-    /// - Parameter withHash: also what a device's wave is drawn from, a column more for each row that is read.
-    package static func readDevices(of environment: PushEnvironment, withHash: Bool) -> SQL {
-        switch (environment, withHash) {
+    /// - Parameters:
+    ///   - withHash: also what a device's wave is drawn from, a column more for each row that is read.
+    ///   - withoutRows: only those without a row of their own in the ledger of a campaign (?5).
+    package static func readDevices(of environment: PushEnvironment, withHash: Bool, withoutRows: Bool = false) -> SQL {
+        if withoutRows {
+            let index: SQL = environment == .production ? "NOT INDEXED" : "INDEXED BY device_sandbox"
+            return readDevices(
+                withHash ? ", token_hash" : "", from: index, environment: environment,
+                where: """
+                    AND NOT EXISTS (SELECT 1 FROM delivery AS r WHERE r.campaign_id = ?5 AND r.device_id = device.id)
+                    """)
+        }
+        return switch (environment, withHash) {
         case (.production, false): readProduction
         case (.production, true): readProductionWave
         case (.sandbox, false): readSandbox
@@ -110,12 +121,14 @@ package enum LedgerSQL {
     private static let readSandboxWave = readDevices(
         ", token_hash", from: "INDEXED BY device_sandbox", environment: .sandbox)
 
-    private static func readDevices(_ more: SQL, from index: SQL, environment: PushEnvironment) -> SQL {
+    private static func readDevices(
+        _ more: SQL, from index: SQL, environment: PushEnvironment, where condition: SQL = ""
+    ) -> SQL {
         """
         SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at\(more)
-        FROM device \(index) WHERE id > ? AND id <= ? AND app_id = ? AND removed_at IS NULL
-            AND \(DeviceTable.plannedEnvironment) = \(environment.rawValue)
-        ORDER BY id LIMIT ?
+        FROM device \(index) WHERE id > ?1 AND id <= ?2 AND app_id = ?3 AND removed_at IS NULL
+            AND \(DeviceTable.plannedEnvironment) = \(environment.rawValue) \(condition)
+        ORDER BY id LIMIT ?4
         """
     }
 

@@ -62,6 +62,7 @@ extension SQLiteStore {
             """
             SELECT o.public_id FROM campaign AS c JOIN campaign AS o ON o.app_id = c.app_id AND o.id <> c.id
             WHERE c.id = ? AND o.state IN ('running', 'paused', 'suspended')
+                AND c.canary IS NOT 'alone' AND o.canary IS NOT 'alone'
             """, .integer(record.key.row)
         ) { $0.text(0) }
         if let other { return .otherIsOpen(other) }

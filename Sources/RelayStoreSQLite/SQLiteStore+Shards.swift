@@ -11,9 +11,18 @@ extension SQLiteStore {
         let plan: AudiencePlan? = try read("planning a campaign") { connection in
             guard let (app, id) = try Self.unplanned(campaign, connection) else { return nil }
             let size = max(shardSize, 1)
-            guard let waves else { return try AudiencePlan(of: app, size: size, connection) }
-            return try AudiencePlan(
-                of: app, size: size, in: waves, draw: WaveDraw(waves, campaign: id), connection)
+            let draw = waves.map { WaveDraw($0, campaign: id) }
+            var plan =
+                if let waves, let draw {
+                    try AudiencePlan(of: app, size: size, in: waves, draw: draw, connection)
+                } else {
+                    try AudiencePlan(of: app, size: size, connection)
+                }
+            // They had their turn before all others.
+            for device in try CanaryTable.devices(of: campaign, connection) {
+                plan.leaveOut(device.id, wave: draw?.wave(of: device.hash) ?? 0, device.environment)
+            }
+            return plan
         }
         guard let plan else { return }
         try write("planning a campaign") { connection in

@@ -43,11 +43,13 @@ enum WaveTable {
         }
     }
 
+    /// A retry of the canary's was not counted as failed by the wave that its device would be of.
     static func add(_ tallies: [WaveTally], to campaign: CampaignKey, _ connection: SQLiteConnection) throws {
         for tally in tallies {
             try connection.run(
                 """
-                UPDATE campaign_wave SET accepted = accepted + ?, failed = failed + ? WHERE campaign_id = ? AND number = ?
+                UPDATE campaign_wave SET accepted = accepted + ?, failed = max(failed + ?, 0)
+                WHERE campaign_id = ? AND number = ?
                 """, .integer(tally.accepted), .integer(tally.failed), .integer(campaign.row), .integer(tally.wave))
         }
     }

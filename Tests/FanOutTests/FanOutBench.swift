@@ -126,9 +126,10 @@ struct FanOutBench {
             }, at: clock.now)
     }
 
-    func raise(_ version: String) throws {
+    func raise(_ version: String, canary: [String]? = nil) throws {
         _ = try store.apply(
-            VersionBump(app: Self.app, required: try Version(version)), actor: "test", source: "test", at: clock.now,
+            VersionBump(app: Self.app, required: try Version(version), telephones: canary), actor: "test",
+            source: "test", at: clock.now,
             draft: nil, receipt: nil, render: { _ in StoredAnswer(status: 200, body: []) })
     }
 

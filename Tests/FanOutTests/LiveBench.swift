@@ -141,9 +141,9 @@ final class LiveBench {
     /// Tokens that were given up.
     func retired() throws -> Int { try bench.retired() }
 
-    func raise(_ version: String = "2.0") throws {
+    func raise(_ version: String = "2.0", canary: [String]? = nil) throws {
         required = try Version(version)
-        try bench.raise(version)
+        try bench.raise(version, canary: canary)
         fanOut?.poke()
     }
 

@@ -25,6 +25,8 @@ final class StoreFixture: Sendable {
 
     /// Makes a store of the newest version one of version 6.
     static let undoEnvironments = """
+        DROP TRIGGER campaign_event_canary; ALTER TABLE campaign DROP COLUMN canary;
+        ALTER TABLE campaign DROP COLUMN canary_ended_at;
         DROP TABLE campaign_round; ALTER TABLE shard DROP COLUMN rest; ALTER TABLE delivery DROP COLUMN again;
         DROP TABLE campaign_told; DROP TABLE campaign_adoption; ALTER TABLE campaign DROP COLUMN upgraded_push;
         ALTER TABLE campaign DROP COLUMN upgraded_login; ALTER TABLE campaign DROP COLUMN upgraded_both;

@@ -13,7 +13,10 @@ enum BumpArguments {
         .value("required-build", "CODE", "Android's version code of the required version, for Gandalf"),
         .value("latest-build", "CODE", "Android's version code of the latest version, for Gandalf"),
         .value("message", "TEXT", "what the push says", default: "as the configuration says"),
-        OptionSpec.value("telephone", "NUMBER", "only to the devices of this user").repeatable(),
+        OptionSpec.value(
+            "canary", "NUMBER", "first to the devices of this phone number alone, to everybody when it is released"
+        ).repeatable(),
+        OptionSpec.value("telephone", "NUMBER", "the same as --canary").repeatable(),
     ]
 
     static func body(_ arguments: ParsedArguments) throws -> JSONValue {
@@ -41,7 +44,7 @@ enum BumpArguments {
         try refuseDownloadURL(as: arguments)
         if let url = arguments.value("download-url") { add("downloadUrl", .string(url)) }
         if let message = arguments.value("message") { add("message", .string(message)) }
-        let telephones = arguments.values("telephone")
+        let telephones = arguments.values("canary") + arguments.values("telephone")
         if !telephones.isEmpty { add("telephones", .array(telephones.map(JSONValue.string))) }
         return .object(body)
     }

@@ -91,7 +91,7 @@ extension CommandEntry {
     static let campaignsResume = campaigns(
         "resume", "Lets a paused or suspended campaign go on, or the next wave begin that was held")
     static let campaignsRelease = campaigns(
-        "release", "Lets a waiting campaign, or the next wave of a running one, begin now")
+        "release", "Lets a waiting campaign or the next wave begin now, or sends to everybody after the canary")
     static let campaignsCancel = client(
         ["campaigns", "cancel"], "Ends a campaign; what was not sent yet is never sent",
         discussion:

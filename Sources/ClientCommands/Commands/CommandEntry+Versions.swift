@@ -67,7 +67,8 @@ extension CommandEntry {
     }
 
     static let versionRelease = request(
-        ["version", "release"], "Puts what an app requires in force now, whatever its store offers",
+        ["version", "release"],
+        "Puts what an app requires in force now, whatever its store offers; after a canary, for everybody",
         discussion: """
             On every channel: pushes, login check, launch document, /v1/enforce. For a version that waits for its store and \
             will not be seen there, or not in time; users who cannot get it are locked out.
@@ -118,7 +119,7 @@ extension CommandEntry {
         ]
         if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
         if let telephones = version[.telephones]?.array {
-            fields.append(("only to", "\(telephones.count) phone numbers"))
+            fields.append(("canary", "\(telephones.count) phone number\(telephones.count == 1 ? "" : "s")"))
         }
         let history = version.list(.history)
         guard !history.isEmpty else { return TextTable.fields(fields) }

@@ -17,6 +17,7 @@ package enum PlanText {
         let (audience, toPush) = (plan.count(.audience), plan.count(.toPush))
         var table = AudienceTable(audience)
         table.add("would be pushed", toPush)
+        if let canary = plan[.canary]?.integer { table.add("  of these, in the canary", canary) }
         table.add("filtered", audience - toPush)
         table.add(reasons: plan[.filteredBy])
         let warnings = plan.warnings

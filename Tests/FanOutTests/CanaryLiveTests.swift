@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+import APNsSimulator
+import Foundation
+import OwnThread
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Testing
+import UpgradeRules
+
+@testable import FanOut
+
+/// Bumps that name telephones, between a real store and a real push service, on a clock that the test moves.
+@Suite(.serialized, .ownMachine) struct CanaryLiveTests {
+    private static let canary = [5, 6, 250].map(LiveBench.telephone)
+
+    private func bench(_ devices: ClosedRange<Int> = 1...300) throws -> LiveBench {
+        let bench = try LiveBench()
+        try bench.register(devices)
+        return bench
+    }
+
+    private func record(_ bench: LiveBench, _ required: String) throws -> CampaignRecord {
+        let version = try Version(required)
+        var found: CampaignRecord?
+        // The watcher makes it.
+        let isThere = try bench.until(deadline: .seconds(20)) {
+            found = try bench.store.campaigns(before: nil, limit: 9).first { $0.required == version }
+            return found != nil
+        }
+        try #require(isThere)
+        return try #require(found)
+    }
+
+    private func inForce(_ bench: LiveBench) throws -> InForce {
+        try #require(try bench.store.version(of: LiveBench.app)).inForce
+    }
+
+    private func release(_ bench: LiveBench) throws {
+        let released = try bench.store.releaseCanary(
+            nil, of: LiveBench.app, by: "operator", from: "release", reason: nil, at: bench.clock.now)
+        try #require(released != nil)
+        bench.fanOut?.poke()
+    }
+
+    /// Lets paced pushes go until it is so.
+    private func pace(_ bench: LiveBench, until condition: () throws -> Bool) throws {
+        for _ in 0..<300 {
+            if try bench.until(deadline: .milliseconds(100), condition) { return }
+            bench.clock.advance(by: .milliseconds(500))
+            bench.fanOut?.poke()
+        }
+        Issue.record("it did not come about: \(try bench.store.campaigns(before: nil, limit: 9))")
+    }
+
+    /// 2.0 on its way to everybody, at a pace that leaves most of it pending.
+    private func startPaced(_ bench: LiveBench) throws {
+        try bench.start { $0.pace = Pace(ratePerSecond: 20) }
+    }
+
+    @Test func theOlderCampaignGoesOnBesideTheCanaryUntilItsRelease() throws {
+        let bench = try bench()
+        try startPaced(bench)
+        try bench.raise("2.0")
+        try pace(bench) { try record(bench, "2.0").counts.accepted > 0 }
+        try bench.raise("2.1", canary: Self.canary)
+        try pace(bench) { try record(bench, "2.1").canary?.endedAt != nil }
+        var (older, newer) = (try record(bench, "2.0"), try record(bench, "2.1"))
+        #expect(older.state == .running && older.counts.cancelled == 0 && older.counts.pending > 0)
+        #expect(newer.state == .running && newer.isCanary && newer.inForce == older.required)
+        #expect(newer.counts.accepted == 3 && newer.counts.pending == 297 && newer.counts.addsUp)
+        #expect(newer.counts.filtered == 0 && newer.counts.audience == 300)
+        var now = try inForce(bench)
+        #expect(now.required == older.required && now.canary?.required == newer.required)
+        #expect(now.canary?.telephones == Self.canary && now.latest == older.required, "the others hear nothing of it")
+        #expect(try bench.store.newestCampaigns().map(\.key) == [older.key], "the one that is in force for everybody")
+        #expect(try bench.store.check { _ in true } == [])
+        // The older one comes to its end, across a restart, and nobody gets the newer one.
+        bench.stop()
+        try startPaced(bench)
+        try pace(bench) { try record(bench, "2.0").state == .completed }
+        older = try record(bench, "2.0")
+        #expect(older.counts.accepted == 300 && older.counts.addsUp)
+        #expect(try record(bench, "2.1").counts == newer.counts)
+        #expect(bench.production.accepted().distinctIDs == 303)
+        try release(bench)
+        now = try inForce(bench)
+        #expect(now.required == newer.required && now.canary == nil)
+        try pace(bench) { try record(bench, "2.1").state == .completed }
+        newer = try record(bench, "2.1")
+        #expect(newer.counts.accepted == 300 && newer.counts.audience == 300 && newer.counts.addsUp)
+        #expect(bench.production.accepted().distinctIDs == 600 && bench.production.figures.duplicates == 0)
+        #expect(try bench.store.check { _ in true } == [])
+        let all = try bench.store.deliveries(of: newer.key, state: nil, telephone: nil, after: 0, limit: 1_000)
+        #expect(all.count == 300 && Set(all.map(\.device)).count == 300)
+    }
+
+    @Test func theReleaseSupersedesWhatIsStillBeingSent() throws {
+        let bench = try bench()
+        try bench.register(301...320, environment: .sandbox)
+        try startPaced(bench)
+        try bench.raise("2.0")
+        try pace(bench) { try record(bench, "2.0").counts.accepted > 0 }
+        try bench.raise("2.1", canary: Self.canary + [LiveBench.telephone(301)])
+        // Stopped as it begins.
+        #expect(try record(bench, "2.1").counts.addsUp)
+        bench.stop()
+        try startPaced(bench)
+        try pace(bench) { try record(bench, "2.1").canary?.endedAt != nil }
+        #expect(try record(bench, "2.1").counts.accepted == 4)
+        #expect(try record(bench, "2.0").state == .running)
+        // Who registers meanwhile, or is removed, is counted as what he is.
+        try bench.register(400...401)
+        try bench.remove(6)
+        #expect(try record(bench, "2.1").counts.pending == 321 - 3)
+        try release(bench)
+        #expect(try record(bench, "2.0").state == .superseded)
+        try pace(bench) { try record(bench, "2.1").state == .completed }
+        let newer = try record(bench, "2.1")
+        #expect(newer.counts.accepted == 322 && newer.counts.addsUp)
+        #expect(bench.production.figures.duplicates == 0)
+        #expect(try bench.store.check { _ in true } == [])
+    }
+
+    @Test func aCanaryThatIsCancelledLeavesNothingInForce() throws {
+        let bench = try bench(1...40)
+        try bench.start()
+        try bench.raise("2.0")
+        _ = try bench.wait(for: .completed)
+        try bench.raise("2.1", canary: Self.canary)
+        #expect(try bench.until { try record(bench, "2.1").canary?.endedAt != nil })
+        let canary = try record(bench, "2.1")
+        #expect(
+            try bench.store.moveCampaign(
+                canary.key, from: [.running], to: .cancelled, reason: nil, at: bench.clock.now))
+        let now = try inForce(bench)
+        #expect(now.canary == nil && now.required?.text == "2.0")
+        let ended = try record(bench, "2.1")
+        #expect(ended.counts.accepted == 2 && ended.counts.cancelled == 38 && ended.counts.addsUp)
+        // Nor does a later bump, or the gate, bring it back.
+        _ = try bench.store.apply(
+            VersionBump(app: LiveBench.app, latest: try Version("3.0")), actor: "test", source: "test",
+            at: bench.clock.now, draft: nil, receipt: nil, render: { _ in StoredAnswer(status: 200, body: []) })
+        #expect(try inForce(bench).canary == nil)
+        #expect(try bench.store.waitingVersions(of: LiveBench.app).required.isEmpty)
+        #expect(bench.production.accepted().distinctIDs == 42)
+        #expect(try bench.store.check { _ in true } == [])
+    }
+
+    @Test func theRulesBetweenWavesReleaseItAfterTheirPause() throws {
+        let bench = try bench()
+        try bench.start {
+            $0.waves = WavePlan(ends: [3_000, 10_000])
+            $0.waveRules = WaveRules(pause: .seconds(600))
+        }
+        try bench.raise("2.0", canary: Self.canary)
+        #expect(try bench.until { try record(bench, "2.0").canary?.endedAt != nil })
+        bench.clock.advance(by: .seconds(590))
+        bench.fanOut?.poke()
+        #expect(!bench.production.wait(forRequests: 4, deadline: .milliseconds(500)))
+        bench.clock.advance(by: .seconds(11))
+        bench.fanOut?.poke()
+        #expect(try bench.until { try record(bench, "2.0").waves.list.first?.endedAt != nil })
+        let first = try record(bench, "2.0")
+        #expect(first.waves.list.map(\.devices).reduce(0, +) == 297, "the canary is of no wave")
+        #expect(first.counts.addsUp && first.inForce == first.required)
+        bench.clock.advance(by: .seconds(601))
+        bench.fanOut?.poke()
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == 300 && end.counts.addsUp && bench.production.figures.duplicates == 0)
+        #expect(try bench.store.check { _ in true } == [])
+    }
+
+    @Test func approvalAndACanaryThatNobodyIsInWaitForAnOperator() throws {
+        let bench = try bench(1...20)
+        try bench.start {
+            $0.waves = WavePlan(ends: [10_000])
+            $0.waveRules = WaveRules(pause: .zero, needsApproval: true)
+        }
+        try bench.raise("2.0", canary: ["nobody"])
+        #expect(try bench.until { try record(bench, "2.0").canary?.endedAt != nil })
+        #expect(try record(bench, "2.0").state == .running)
+        // Another canary takes its place.
+        try bench.raise("2.1", canary: Self.canary)
+        let held = try bench.wait(for: .suspended)
+        #expect(held.reason?.hasPrefix("WaveDone: the canary is done") == true, "\(held.reason ?? "")")
+        #expect(try record(bench, "2.0").state == .superseded)
+        #expect(try inForce(bench).canary?.required == held.required)
+        try release(bench)
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == 20 && end.counts.addsUp)
+    }
+
+    @Test func whoChangedHandsBeforeThePushComesWithTheOthers() throws {
+        let bench = try bench(1...20)
+        try bench.raise("2.0", canary: Self.canary)
+        let made = try #require(
+            try bench.store.reconcile(
+                LiveBench.app, draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(86_400)),
+                at: bench.clock.now))
+        for _ in 0..<2 { try bench.store.lineUpCanary(made.key, at: bench.clock.now) }
+        #expect(try record(bench, "2.0").counts.retrying == 2)
+        try bench.register(5...5, telephone: { _ in "another" })
+        try bench.start()
+        #expect(try bench.until { try record(bench, "2.0").canary?.endedAt != nil })
+        let canary = try record(bench, "2.0")
+        #expect(canary.counts.accepted == 1 && canary.filteredBy == [.notInAudience: 1])
+        try release(bench)
+        let end = try bench.wait(for: .completed)
+        #expect(end.counts.accepted == 20 && end.counts.filtered == 0 && end.counts.addsUp)
+        #expect(try bench.store.check { _ in true } == [])
+    }
+}
