@@ -305,7 +305,8 @@ struct ResourceLiveTests {
     @Test(
         "parameters that nobody asked for",
         arguments: [
-            ("/v1/campaigns?limit=0", "limit"), ("/v1/campaigns?state=runing", "state"), ("/v1/campaigns?limit=x", "limit"), ("/v1/campaigns?page=2", "page"),
+            ("/v1/campaigns?limit=0", "limit"), ("/v1/campaigns?state=runing", "state"),
+            ("/v1/campaigns?limit=x", "limit"), ("/v1/campaigns?page=2", "page"),
             ("/v1/campaigns?limit=1&limit=2", "limit"), ("/v1/campaigns?cursor=zz", "cursor"), ("/healthz?x=1", "x"),
             ("/v1/deliveries", "telephone"), ("/v1/deliveries?telephone=1&token=2", "telephone"),
             ("/v1/campaigns/00/deliveries?state=done", "state"), ("/v1/deliveries?telephone=", "telephone"),
