@@ -74,7 +74,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (["campaigns", "cancel", "1f0c"], "GET /v1/campaigns/1f0c", "POST /v1/campaigns/1f0c/cancel", ""),
+        (
+            ["campaigns", "cancel", "1f0c2ab93d44"], "GET /v1/campaigns/1f0c2ab93d44",
+            "POST /v1/campaigns/1f0c2ab93d44/cancel", ""
+        ),
         (["version", "withdraw", "a", "ios"], "GET /v1/apps/a/ios/version", "POST /v1/apps/a/ios/withdraw", "{}"),
     ])
     func `Cancelling and withdrawing want a yes`(words: [String], facts: String, deed: String, body: String) async {
