@@ -220,7 +220,7 @@ final class Workbench {
     static func webhook(
         _ required: String, id: String, to address: String, key: [UInt8] = secret
     ) -> HTTPRequest {
-        let body = Array(#"{"app":"\#(app)","platform":"ios","required":"\#(required)"}"#.utf8)
+        let body = Array(#"{"app":"\#(app)","platform":"ios","required":"\#(required)","confirm":true}"#.utf8)
         let now = String(Int(Date.now.timeIntervalSince1970))
         let code = HMACSHA256.code(Array("\(id).\(now).".utf8) + body, key: key)
         var request = HTTPRequest("POST", "\(address)/v1/webhooks/version")
