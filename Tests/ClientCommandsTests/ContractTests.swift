@@ -81,7 +81,7 @@ import Testing
         let fields = fields(await daemon.run("devices show \(tokens[0])").out)
         #expect(fields["token"] == tokens[0])
         #expect(fields["app"] == "\(RealDaemon.app) ios")
-        #expect(fields["telephone"] == "13800138000")
+        #expect(fields["phone number"] == "13800138000")
         #expect(fields["version"] == "1.0.0")
         #expect(fields["environment"] == "production")
         #expect(fields["registered"]?.hasSuffix("Z") == true)
@@ -110,7 +110,7 @@ import Testing
         try Data("token,version\n\(tokens[0]),1.5.0\n\(tokens[1]),\n".utf8).write(to: URL(filePath: path))
         #expect(await daemon.run(words).code == .done)
         let first = fields(await daemon.run("devices show \(tokens[0])").out)
-        #expect(first["telephone"] == "13800138000")
+        #expect(first["phone number"] == "13800138000")
         #expect(first["version"] == "1.5.0")
         let second = fields(await daemon.run("devices show \(tokens[1])").out)
         #expect(second["version"] == "-")
@@ -118,7 +118,7 @@ import Testing
         try Data("token,telephone\n\(tokens[0]),\n".utf8).write(to: URL(filePath: path))
         #expect(await daemon.run(words).code == .done)
         let forgotten = fields(await daemon.run("devices show \(tokens[0])").out)
-        #expect(forgotten["telephone"] == "-")
+        #expect(forgotten["phone number"] == "-")
         #expect(forgotten["version"] == "1.5.0")
     }
 
@@ -287,7 +287,7 @@ import Testing
         #expect(checked.err.contains(" …\n"))
         let pruned = await daemon.run("store prune --older-than 90d")
         #expect(pruned.code == .done, "\(pruned.err)")
-        #expect(pruned.out.contains("campaigns          0, their counts are kept\n"), "\(pruned.out)")
+        #expect(pruned.out.contains("campaigns             0, their counts are kept\n"), "\(pruned.out)")
         let copy = "\(daemon.folder)/copy.db"
         #expect(await daemon.run("store backup \(copy)").out.hasPrefix("\(copy): "))
         #expect(await daemon.run("store check \(copy)").out == "the store is sound\n")
