@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import APIModel
 import HTTPServer
 import RelayStore
 import Threading
@@ -27,9 +28,13 @@ final class DeviceExport: ByteSource {
         guard let newest = records.last else { return .end }
         last = newest.id
         isDone = records.count < Self.batch
-        var writer = JSONWriter(reserving: records.count * 160)
+        var writer = JSONWriter(reserving: records.count * 240)
         for record in records {
-            writer.object { $0.registrationMembers(record.registration) }
+            writer.object { writer in
+                writer.registrationMembers(record.registration)
+                writer.member(.registeredAt, record.registeredAt)
+                writer.member(.deadSince, record.retiredAt)
+            }
             writer.newLine()
         }
         return .bytes(writer.bytes)

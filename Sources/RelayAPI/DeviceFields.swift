@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import RelayStore
 import UpgradeRules
 import VersionSources
@@ -8,14 +9,22 @@ import WireFormat
 enum DeviceFields {
     /// The body of `PUT …/devices/{token}`: what is left out is null, for a PUT replaces.
     static func read(_ bytes: [UInt8], app: AppKey, token: String) throws(BodyError) -> DeviceRegistration {
-        var fields = try BodyFields(bytes)
-        let registration = read(&fields, app: app, token: token)
-        try fields.finish()
-        return registration
+        let change = try readChange(bytes, token: token)
+        return DeviceRegistration(
+            app: app, token: token, telephone: change.telephone.value, version: change.version.value,
+            environment: change.environment.value ?? .production)
     }
 
-    /// One line of an import, which names its token and may name its app and platform.
-    static func readLine(_ bytes: [UInt8], in range: Range<Int>, app: AppKey) throws(BodyError) -> DeviceRegistration {
+    /// The body of `PATCH …/devices/{token}`: what is left out stays as it is, what is null is forgotten.
+    static func readChange(_ bytes: [UInt8], token: String) throws(BodyError) -> DeviceChange {
+        var fields = try BodyFields(bytes)
+        let change = read(&fields, token: token)
+        try fields.finish()
+        return change
+    }
+
+    /// One line of an import, which names its token and may name its app and platform. What is left out stays as it is.
+    static func readLine(_ bytes: [UInt8], in range: Range<Int>, app: AppKey) throws(BodyError) -> DeviceChange {
         var fields = try BodyFields(bytes, in: range)
         if let name = fields.string("app", example: app.app), !name.utf8.elementsEqual(app.app.utf8) {
             fields.refuse("app", "must be \"\(app.app)\", as in the path; it was \(JSONValue.string(name).sight)")
@@ -31,9 +40,24 @@ enum DeviceFields {
             case .failure(let fault): fields.refuse("token", fault.reason)
             }
         }
-        let registration = read(&fields, app: app, token: token)
+        var change = read(&fields, token: token)
+        change.registeredAt = time("registeredAt", &fields)
+        change.deadSince = time("deadSince", &fields)
         try fields.finish()
-        return registration
+        return change
+    }
+
+    /// nil where it is left out or null: then nothing is said of it.
+    private static func time(_ name: String, _ fields: inout BodyFields) -> Timestamp? {
+        guard let text = fields.string(name, example: "2026-01-31T09:05:07.250Z") else { return nil }
+        guard let time = Timestamp(internetTime: text) else {
+            fields.refuse(
+                name,
+                "a time as RFC 3339 has it is needed, such as \"2026-01-31T09:05:07.250Z\"; it was "
+                    + JSONValue.string(text).sight)
+            return nil
+        }
+        return time
     }
 
     /// The same for a line that is written plainly and holds nothing but what is right: from bytes to bytes.
@@ -63,25 +87,41 @@ enum DeviceFields {
                 return false
             }
         }
+        var times: (registered: Timestamp?, dead: Timestamp?)
+        if let range = line.registeredAt {
+            guard let time = Timestamp(internetTime: bytes[range]) else { return false }
+            times.registered = time
+        }
+        if let range = line.deadSince {
+            guard let time = Timestamp(internetTime: bytes[range]) else { return false }
+            times.dead = time
+        }
+        var kept: RegistrationBatch.Kept = []
+        if !line.named.contains(.telephone) { kept.insert(.telephone) }
+        if !line.named.contains(.version) { kept.insert(.version) }
+        if !line.named.contains(.environment) { kept.insert(.environment) }
         batch.append(
-            from: bytes, token: token, telephone: line.telephone, version: line.version, environment: environment)
+            from: bytes, token: token, telephone: line.telephone, version: line.version, environment: environment,
+            kept: kept, registeredAt: times.registered, deadSince: times.dead)
         return true
     }
 
-    private static func read(_ fields: inout BodyFields, app: AppKey, token: String) -> DeviceRegistration {
-        let telephone = fields.telephone("telephone")
-        let version = fields.version("version")
-        var environment = PushEnvironment.production
+    private static func read(_ fields: inout BodyFields, token: String) -> DeviceChange {
+        var change = DeviceChange(token: token)
+        if fields.names("telephone") { change.telephone = .set(nil) }
+        if fields.names("version") { change.version = .set(nil) }
+        if fields.names("environment") { change.environment = .set(nil) }
+        if let telephone = fields.telephone("telephone") { change.telephone = .set(telephone) }
+        if let version = fields.version("version") { change.version = .set(version) }
         if let name = fields.string("environment", example: "production") {
             if let known = PushEnvironment(name: name) {
-                environment = known
+                change.environment = .set(known)
             } else {
                 fields.refuse(
                     "environment", "\"production\" or \"sandbox\" is needed; it was \(JSONValue.string(name).sight)")
             }
         }
-        return DeviceRegistration(
-            app: app, token: token, telephone: telephone, version: version, environment: environment)
+        return change
     }
 
     // MARK: Tokens

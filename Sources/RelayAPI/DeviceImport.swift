@@ -20,12 +20,13 @@ final class DeviceImport: BodyConsumer {
     private var refused: [(line: Int, reason: String)] = []
     private var refusedCount: Int64 = 0
 
-    init(api: API, app: AppKey, pattern: String) {
+    /// - Parameter isDryRun: whether it is only told what would become of the devices.
+    init(api: API, app: AppKey, pattern: String, isDryRun: Bool) {
         self.api = api
         self.app = app
         self.pattern = pattern
         lines = LineSplitter(limit: api.settings.limits.line)
-        storage = DeviceStorage(of: app, into: api.store, api.imports, now: api.now)
+        storage = DeviceStorage(of: app, into: api.store, api.imports, isDryRun: isDryRun, now: api.now)
     }
 
     func consume(_ bytes: [UInt8]) {
@@ -39,15 +40,18 @@ final class DeviceImport: BodyConsumer {
         if storage.failure == nil { lines.finish { take($0, $1, number: $2) } }
         storage.storeBatch()
         storage.settle()
-        let stored = storage.stored
+        let counts = storage.counts
         if let error = storage.failure {
             var failure = api.problem(error, at: pattern)
-            failure.detail += "; \(stored) devices had been stored before, and sending all again does no harm"
+            failure.detail += "; \(counts.devices) devices had been stored before, and sending all again does no harm"
             return failure.response
         }
         return .json { writer in
             writer.object { writer in
-                writer.member(.stored, stored)
+                writer.member(.stored, Int64(counts.devices))
+                writer.member(.new, Int64(counts.inserted))
+                writer.member(.updated, Int64(counts.updated))
+                writer.member(.unchanged, Int64(counts.unchanged))
                 writer.member(.refusedCount, refusedCount)
                 writer.name(.refused)
                 writer.array(refused) { writer, item in

@@ -28,6 +28,13 @@ extension API {
         }
     }
 
+    func changeDevice(_ app: AppKey, token: String, body: [UInt8]) throws -> Response {
+        try require(app)
+        let change = try DeviceFields.readChange(body, token: Self.checked(token, app))
+        guard let record = try store.change(change, of: app, at: now()) else { throw Self.noDevice(app) }
+        return .json { $0.device(record) }
+    }
+
     func removeDevice(_ app: AppKey, token: String) throws -> Response {
         try require(app)
         guard try store.removeDevice(app, token: Self.checked(token, app)) else { throw Self.noDevice(app) }
@@ -36,7 +43,10 @@ extension API {
 
     func importDevices(_ call: Call) throws -> any BodyConsumer {
         try require(call.app)
-        return DeviceImport(api: self, app: call.app, pattern: call.route.pattern)
+        var query = call.query
+        let isDryRun = query.flag("dryRun")
+        try query.finish()
+        return DeviceImport(api: self, app: call.app, pattern: call.route.pattern, isDryRun: isDryRun)
     }
 
     func exportDevices(_ app: AppKey) throws -> Response {

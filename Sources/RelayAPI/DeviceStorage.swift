@@ -29,7 +29,7 @@ final class DeviceStorage {
 
     /// What became of the batches so far, and the one that is not being filled: on its way to be stored, or back from there.
     private struct Outcome {
-        var stored: Int64 = 0
+        var counts = UpsertCounts()
         var failure: (any Error)?
         var other: RegistrationBatch?
 
@@ -41,6 +41,7 @@ final class DeviceStorage {
 
     private let store: any RelayStore
     private let queue: Queue
+    private let isDryRun: Bool
     private let now: @Sendable () -> Timestamp
     private let outcome = Arc(Mutex(Outcome()))
     private let done = DispatchSemaphore(value: 0)
@@ -48,9 +49,13 @@ final class DeviceStorage {
     /// What is filled.
     var batch: RegistrationBatch
 
-    init(of app: AppKey, into store: any RelayStore, _ queue: Queue, now: @escaping @Sendable () -> Timestamp) {
+    init(
+        of app: AppKey, into store: any RelayStore, _ queue: Queue, isDryRun: Bool,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
         self.store = store
         self.queue = queue
+        self.isDryRun = isDryRun
         self.now = now
         batch = RegistrationBatch(app: app)
         queue.imports.count.add(1, ordering: .relaxed)
@@ -66,7 +71,7 @@ final class DeviceStorage {
     /// Whether the batch takes no more.
     var isFull: Bool { batch.count >= most || batch.bytes.count >= Self.mostBytes }
 
-    var stored: Int64 { outcome.value.withLock { $0.stored } }
+    var counts: UpsertCounts { outcome.value.withLock { $0.counts } }
     var failure: (any Error)? { outcome.value.withLock { $0.failure } }
 
     /// Hands the batch over where it is worth it and nobody has to be waited for.
@@ -99,12 +104,12 @@ final class DeviceStorage {
         batch = outcome.value.withLock { $0.takeOther() } ?? RegistrationBatch(app: full.app)
         outcome.value.withLock { $0.other = full }
         isStoring = true
-        queue.queue.async { [store, now, outcome, done] in
+        queue.queue.async { [store, isDryRun, now, outcome, done] in
             // Out of the outcome, so that it has one owner and keeps its memory when it is emptied.
             guard var full = outcome.value.withLock({ $0.takeOther() }) else { return }
             do {
-                try store.register(full, at: now()) { devices in
-                    outcome.value.withLock { $0.stored += Int64(devices) }
+                try store.register(full, at: now(), isDryRun: isDryRun) { part in
+                    outcome.value.withLock { $0.counts += part }
                 }
             } catch {
                 outcome.value.withLock { $0.failure = error }

@@ -22,6 +22,16 @@ struct Query {
         return found.first?.value
     }
 
+    /// False when it is not there.
+    mutating func flag(_ name: String) -> Bool {
+        guard let text = text(name) else { return false }
+        guard ["true", "false"].contains(text) else {
+            refuse(name, "\"true\" or \"false\" is needed; it was \"\(JSONValue.shortened(text))\"")
+            return false
+        }
+        return text == "true"
+    }
+
     mutating func limit(default fallback: Int, most: Int = 1000) -> Int {
         guard let text = text("limit") else { return fallback }
         guard let limit = Int(text), (1...most).contains(limit) else {

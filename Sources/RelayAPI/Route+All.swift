@@ -78,7 +78,8 @@ extension Route {
             "GET", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.reads),
             .head { api, call in try api.exportDevices(call.app) }),
         Route(
-            "POST", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.streams), isNoteworthy: true,
+            "POST", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.streams), query: ["dryRun"],
+            isNoteworthy: true,
             .stream { api, call in try api.importDevices(call) }),
         Route(
             "GET", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.reads),
@@ -86,6 +87,9 @@ extension Route {
         Route(
             "PUT", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
             .body { api, call, body in try api.registerDevice(call.app, token: call.path.name, body: body) }),
+        Route(
+            "PATCH", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
+            .body { api, call, body in try api.changeDevice(call.app, token: call.path.name, body: body) }),
         Route(
             "DELETE", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
             .head { api, call in try api.removeDevice(call.app, token: call.path.name) }),

@@ -53,9 +53,10 @@ package struct DeviceRegistration: Hashable, Sendable {
 package struct DeviceRecord: Hashable, Sendable {
     package var id: Int64
     package var registration: DeviceRegistration
-    /// When the token was last registered, by this server's clock: what a 410's timestamp is compared with.
+    /// When the token was last registered, by this server's clock or as an import has it: what a 410's timestamp is compared
+    /// with.
     package var registeredAt: Timestamp
-    /// When the push service declared the token dead; nil while it is alive. Registering it again revives it.
+    /// When the push service declared the token dead; nil while it is alive. Registering it after that revives it.
     package var retiredAt: Timestamp?
 
     package init(id: Int64, registration: DeviceRegistration, registeredAt: Timestamp, retiredAt: Timestamp?) {
@@ -69,31 +70,56 @@ package struct DeviceRecord: Hashable, Sendable {
 package struct UpsertCounts: Hashable, Sendable {
     package var inserted: Int
     package var updated: Int
+    /// Known already as they were given: nothing was written.
+    package var unchanged: Int
 
-    package init(inserted: Int, updated: Int) {
+    package init(inserted: Int = 0, updated: Int = 0, unchanged: Int = 0) {
         self.inserted = inserted
         self.updated = updated
+        self.unchanged = unchanged
+    }
+
+    package var devices: Int { inserted + updated + unchanged }
+
+    package static func += (left: inout UpsertCounts, right: UpsertCounts) {
+        left.inserted += right.inserted
+        left.updated += right.updated
+        left.unchanged += right.unchanged
     }
 }
 
 /// The device registry.
 package protocol DeviceRegistry: Sendable {
-    /// Registers devices, in one transaction: inserts new tokens, updates known ones, revives dead or removed ones.
+    /// Registers devices, in one transaction: inserts new tokens, updates known ones, revives dead or removed ones. The apps
+    /// themselves registered just now: also where nothing else changes, that is the time of their registration from now on.
     ///
     /// A device whose version rises to or above a campaign's requirement after that campaign listed it counts as
     /// `upgraded` there.
     @discardableResult
     func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts
 
-    /// Registers very many devices, in any order but that of two with the same token the later one counts.
+    /// Takes over what somebody else knows of very many devices, in any order but that of two with the same token the later one
+    /// counts. What a row keeps stays as it is, and where nothing changes nothing is written.
+    ///
+    /// Nobody registered just now: the time of a known device's registration is the row's if that is later, and a dead token is
+    /// alive again only if it was registered after its death. A time in the future counts as now.
     ///
     /// Takes as many transactions as it needs so that nobody else who writes meanwhile waits for more than some ten
     /// milliseconds and a commit; takes few where nobody does.
     ///
-    /// - Parameter stored: called after each transaction, once it is on the disk, with the number of its devices. When the call throws,
-    ///   these are registered and no other.
+    /// - Parameters:
+    ///   - isDryRun: whether nothing is kept, and only what would have become of the devices is told.
+    ///   - stored: called after each transaction, once it is on the disk, with what became of its devices. When the call
+    ///     throws, these are registered and no other.
     @discardableResult
-    func register(_ batch: RegistrationBatch, at now: Timestamp, stored: (Int) -> Void) throws -> UpsertCounts
+    func register(
+        _ batch: RegistrationBatch, at now: Timestamp, isDryRun: Bool, stored: (UpsertCounts) -> Void
+    ) throws -> UpsertCounts
+
+    /// Registers a device that is known once more, with what is said of it; what is not named stays as it is.
+    ///
+    /// - Returns: the device as it is then; nil, and nothing is done, where it is unknown or removed.
+    func change(_ device: DeviceChange, of app: AppKey, at now: Timestamp) throws -> DeviceRecord?
 
     func device(_ app: AppKey, token: String) throws -> DeviceRecord?
 
@@ -105,6 +131,15 @@ package protocol DeviceRegistry: Sendable {
 
     /// How many devices an app has, and how its audience would be filtered: a dry run over the registry.
     func survey(_ app: AppKey, judge: (DeviceRow, borrowing DeviceRows) -> FilterReason?) throws -> AudienceSurvey
+}
+
+extension DeviceRegistry {
+    @discardableResult
+    package func register(
+        _ batch: RegistrationBatch, at now: Timestamp, stored: (UpsertCounts) -> Void
+    ) throws -> UpsertCounts {
+        try register(batch, at: now, isDryRun: false, stored: stored)
+    }
 }
 
 /// What a dry run found.

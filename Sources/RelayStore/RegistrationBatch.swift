@@ -11,13 +11,38 @@ package struct RegistrationBatch: Sendable {
         package var telephone: ByteSlice
         package var version: ByteSlice
         package var environment: PushEnvironment
+        /// Nothing was said of these: they stay as they are. What the row has in their place is what a new device gets.
+        package var kept: Kept
+        /// Not `Timestamp?`, which takes 16 bytes.
+        private var registered: Int64
+        private var dead: Int64
 
-        package init(token: ByteSlice, telephone: ByteSlice, version: ByteSlice, environment: PushEnvironment) {
+        package var registeredAt: Timestamp? { registered == .min ? nil : Timestamp(milliseconds: registered) }
+        package var deadSince: Timestamp? { dead == .min ? nil : Timestamp(milliseconds: dead) }
+
+        package init(
+            token: ByteSlice, telephone: ByteSlice, version: ByteSlice, environment: PushEnvironment, kept: Kept,
+            registeredAt: Timestamp?, deadSince: Timestamp?
+        ) {
             self.token = token
             self.telephone = telephone
             self.version = version
             self.environment = environment
+            self.kept = kept
+            registered = registeredAt?.milliseconds ?? .min
+            dead = deadSince?.milliseconds ?? .min
         }
+    }
+
+    /// Fields of which nothing was said.
+    package struct Kept: OptionSet, Hashable, Sendable {
+        package var rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let telephone = Kept(rawValue: 1)
+        package static let version = Kept(rawValue: 2)
+        package static let environment = Kept(rawValue: 4)
     }
 
     package let app: AppKey
@@ -51,21 +76,34 @@ package struct RegistrationBatch: Sendable {
     /// - Parameter source: UTF-8; the ranges are its own.
     package mutating func append(
         from source: [UInt8], token: Range<Int>, telephone: Range<Int>?, version: Range<Int>?,
-        environment: PushEnvironment
+        environment: PushEnvironment, kept: Kept, registeredAt: Timestamp?, deadSince: Timestamp?
     ) {
         rows.append(
             Row(
                 token: store(token: source[token]), telephone: telephone.map { store(source[$0]) } ?? .absent,
-                version: version.map { store(source[$0]) } ?? .absent, environment: environment))
+                version: version.map { store(source[$0]) } ?? .absent, environment: environment, kept: kept,
+                registeredAt: registeredAt, deadSince: deadSince))
     }
 
-    /// Takes a device of this batch's app over.
+    /// Takes the whole of a device of this batch's app over.
     package mutating func append(_ device: DeviceRegistration) {
         precondition(device.app == app, "a batch holds one app's devices")
+        append(DeviceChange(device))
+    }
+
+    /// Takes over what is said of a device.
+    package mutating func append(_ device: DeviceChange) {
+        var kept: Kept = []
+        if device.telephone == .keep { kept.insert(.telephone) }
+        if device.version == .keep { kept.insert(.version) }
+        if device.environment == .keep { kept.insert(.environment) }
         rows.append(
             Row(
-                token: store(token: device.token.utf8), telephone: device.telephone.map { store($0.utf8) } ?? .absent,
-                version: device.version.map { store($0.text.utf8) } ?? .absent, environment: device.environment))
+                token: store(token: device.token.utf8),
+                telephone: device.telephone.value.map { store($0.utf8) } ?? .absent,
+                version: device.version.value.map { store($0.text.utf8) } ?? .absent,
+                environment: device.environment.value ?? .production, kept: kept, registeredAt: device.registeredAt,
+                deadSince: device.deadSince))
     }
 
     /// iOS tokens are stored in lower case.

@@ -3,15 +3,25 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// Registers devices one after another within one transaction: two statements a device, no allocation for its texts.
+/// Registers devices one after another within one transaction: at most two statements a device, and one where nothing changes; no
+/// allocation for its texts.
 struct Registrar {
+    /// Who says it.
+    enum Source {
+        /// The app itself: its device is registered now, and alive.
+        case registration
+        /// Somebody's records of what was registered before.
+        case records
+    }
+
     private let connection: SQLiteConnection
     private let now: Timestamp
+    private let source: Source
     private let find: Statement
     private let insert: Statement
     private let refresh: Statement
     private let replace: Statement
-    private var counts = UpsertCounts(inserted: 0, updated: 0)
+    private var counts = UpsertCounts()
     private var apps: [AppKey: Int64] = [:]
     private var lastApp: (key: AppKey, id: Int64)?
     /// How many devices each app has gained.
@@ -19,28 +29,35 @@ struct Registrar {
     private var upgrades = UpgradeTally()
     private var seen = SeenTally()
 
-    init(_ connection: SQLiteConnection, at now: Timestamp) throws {
+    init(_ connection: SQLiteConnection, at now: Timestamp, from source: Source) throws {
         self.connection = connection
         self.now = now
+        self.source = source
         find = try connection.prepared(
-            "SELECT id, telephone, version, removed_at, environment FROM device \(DeviceTable.isToken)")
+            """
+            SELECT id, telephone, version, removed_at, environment, registered_at, retired_at FROM device
+            \(DeviceTable.isToken)
+            """)
         insert = try connection.prepared(
             """
-            INSERT INTO device (app_id, token, telephone, version, environment, registered_at, token_hash)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO device (app_id, token, telephone, version, environment, registered_at, token_hash, retired_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """)
         // Does not name an indexed column: SQLite would delete and insert the index's entry even for an equal value.
         refresh = try connection.prepared(
-            "UPDATE device SET version = ?, registered_at = ?, retired_at = NULL WHERE id = ?")
+            """
+            UPDATE device SET version = iif(?4, version, ?1), registered_at = ?2, retired_at = ?5 WHERE id = ?3
+            """)
         replace = try connection.prepared(
             """
-            UPDATE device SET version = ?, registered_at = ?, retired_at = NULL, telephone = ?4, removed_at = NULL
+            UPDATE device SET version = iif(?4, version, ?1), registered_at = ?2, retired_at = ?5, telephone = ?6,
+                removed_at = NULL
             WHERE id = ?3
             """)
     }
 
-    /// What was done so far, in devices.
-    var work: Int { counts.inserted + counts.updated + upgrades.work }
+    /// What was done so far, in devices that are written. A device that is as it was costs a look: 2 µs of 10.
+    var work: Int { counts.inserted + counts.updated + counts.unchanged / 4 + upgrades.work }
 
     /// Registers rows of a batch until all are, or `work` has come to `limit`. Their bytes are borrowed once for all of them.
     ///
@@ -74,8 +91,10 @@ struct Registrar {
             unsafe insert.bind(3, row.telephone, of: bytes)
             unsafe insert.bind(4, row.version, of: bytes)
             insert.bind(5, Int64(row.environment.rawValue))
-            insert.bind(6, now.milliseconds)
+            let life = life(of: row, before: nil)
+            insert.bind(6, life.registered.milliseconds)
             insert.bind(7, hash)
+            insert.bind(8, life.dead?.milliseconds)
             try insert.run()
             counts.inserted += 1
             gained[app, default: 0] += 1
@@ -84,16 +103,25 @@ struct Registrar {
         }
         let id = find.integer(0)
         let wasRemoved = !find.isNull(3)
-        let keepsUser = unsafe find.equals(1, row.telephone, of: bytes)
-        let keepsVersion = unsafe find.equals(2, row.version, of: bytes)
-        let keepsEnvironment = find.integer(4) == Int64(row.environment.rawValue)
+        let keepsUser = unsafe row.kept.contains(.telephone) || find.equals(1, row.telephone, of: bytes)
+        let keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
+        let keepsEnvironment =
+            row.kept.contains(.environment) || find.integer(4) == Int64(row.environment.rawValue)
+        let before = Life(registered: find.time(5), dead: find.optionalTime(6), wasRemoved: wasRemoved)
+        let life = life(of: row, before: before)
+        if source == .records, keepsUser, keepsVersion, keepsEnvironment, !wasRemoved, life == before {
+            counts.unchanged += 1
+            return
+        }
         if !keepsUser, let former = find.optionalText(1) {
             try DeviceTable.remember(former, of: id, app, connection)
         }
         if !keepsVersion, let version = unsafe Self.version(row.version, of: bytes) {
             try upgrades.saw(version, after: find.version(2), device: id, app: app, connection)
         }
-        if wasRemoved {
+        if wasRemoved, keepsVersion {
+            seen.came(find.version(2), app: app)
+        } else if wasRemoved {
             unsafe seen.came(row.version, of: bytes, app: app)
         } else if !keepsVersion {
             seen.left(find.version(2), app: app)
@@ -101,15 +129,42 @@ struct Registrar {
         }
         let update = keepsUser && !wasRemoved ? refresh : replace
         unsafe update.bind(1, row.version, of: bytes)
-        update.bind(2, now.milliseconds)
+        update.bind(2, life.registered.milliseconds)
         update.bind(3, id)
-        if update === replace { unsafe update.bind(4, row.telephone, of: bytes) }
+        update.bind(4, keepsVersion ? 1 : 0)
+        update.bind(5, life.dead?.milliseconds)
+        // A removed device has no telephone that could be kept.
+        if update === replace { unsafe update.bind(6, row.telephone, of: bytes) }
         try update.run()
         if !keepsEnvironment {
             try connection.run(DeviceTable.changeEnvironment, .environment(row.environment), .integer(id))
         }
         counts.updated += 1
         if wasRemoved { gained[app, default: 0] += 1 }
+    }
+
+    /// When a token was registered, and when it died.
+    private struct Life: Equatable {
+        var registered: Timestamp
+        var dead: Timestamp?
+        var wasRemoved = false
+    }
+
+    /// - Parameter before: nil where the token is new.
+    private func life(of row: RegistrationBatch.Row, before: Life?) -> Life {
+        if source == .registration { return Life(registered: now) }
+        let death = row.deadSince.map { min($0, now) }
+        var life: Life
+        if let before, !before.wasRemoved || before.dead != nil {
+            life = Life(
+                registered: max(before.registered, min(row.registeredAt ?? before.registered, now)), dead: before.dead)
+        } else {
+            // It was registered before it died, and otherwise now at the latest.
+            life = Life(registered: min(row.registeredAt ?? death ?? now, now))
+        }
+        if let dead = life.dead, life.registered > dead { life.dead = nil }
+        if life.dead == nil, let death, death >= life.registered { life.dead = death }
+        return life
     }
 
     private static func version(_ slice: ByteSlice, of bytes: UnsafeRawBufferPointer) -> Version? {

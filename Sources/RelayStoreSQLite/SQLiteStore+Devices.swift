@@ -9,7 +9,7 @@ extension SQLiteStore {
     @discardableResult
     package func register(_ devices: [DeviceRegistration], at now: Timestamp) throws -> UpsertCounts {
         try write("registering devices") { connection in
-            var registrar = try Registrar(connection, at: now)
+            var registrar = try Registrar(connection, at: now, from: .registration)
             var rest = devices[...]
             while let app = rest.first?.app {
                 var batch = RegistrationBatch(app: app)
@@ -28,15 +28,17 @@ extension SQLiteStore {
     static let least = 1000
 
     @discardableResult
-    package func register(_ batch: RegistrationBatch, at now: Timestamp, stored: (Int) -> Void) throws -> UpsertCounts {
+    package func register(
+        _ batch: RegistrationBatch, at now: Timestamp, isDryRun: Bool, stored: (UpsertCounts) -> Void
+    ) throws -> UpsertCounts {
         // Before anybody is made to wait.
         let order = DeviceTable.orderByHash(batch)
-        var counts = UpsertCounts(inserted: 0, updated: 0)
+        var counts = UpsertCounts()
         var place = 0
         while place < order.count {
             let first = place
-            let part = try writeMuch("registering devices") { connection in
-                var registrar = try Registrar(connection, at: now)
+            let part = try transaction(keeps: !isDryRun) { connection in
+                var registrar = try Registrar(connection, at: now, from: .records)
                 repeat {
                     let limit = place == first ? Self.least : registrar.work + Self.step
                     place = try registrar.register(batch, order[place...], untilWork: limit)
@@ -44,21 +46,45 @@ extension SQLiteStore {
                 } while place < order.count && !isWriterWanted
                 return try registrar.finish()
             }
-            counts.inserted += part.inserted
-            counts.updated += part.updated
-            stored(place - first)
+            counts += part
+            stored(part)
         }
         return counts
     }
 
-    package func device(_ app: AppKey, token: String) throws -> DeviceRecord? {
-        let token = DeviceTable.token(token, app.platform)
-        return try readOnce("looking for a device") { connection in
-            try connection.first(
-                DeviceTable.find, .text(app.app), .text(app.platform.rawValue), .text(token),
-                .integer(DeviceTable.hash(token)),
-                row: DeviceTable.record)
+    /// Thrown out of a transaction, so that it is rolled back.
+    private struct DryRun: Error {
+        var counts: UpsertCounts
+    }
+
+    private func transaction(
+        keeps: Bool, _ body: (SQLiteConnection) throws -> UpsertCounts
+    ) throws -> UpsertCounts {
+        do {
+            return try writeMuch("registering devices") { connection in
+                let counts = try body(connection)
+                guard keeps else { throw DryRun(counts: counts) }
+                return counts
+            }
+        } catch let end as DryRun {
+            return end.counts
         }
+    }
+
+    package func change(_ device: DeviceChange, of app: AppKey, at now: Timestamp) throws -> DeviceRecord? {
+        try write("changing a device") { connection in
+            guard try DeviceTable.device(app, token: device.token, connection) != nil else { return nil }
+            var batch = RegistrationBatch(app: app)
+            batch.append(device)
+            var registrar = try Registrar(connection, at: now, from: .registration)
+            _ = try registrar.register(batch, DeviceTable.keys(of: batch)[...], untilWork: .max)
+            _ = try registrar.finish()
+            return try DeviceTable.device(app, token: device.token, connection)
+        }
+    }
+
+    package func device(_ app: AppKey, token: String) throws -> DeviceRecord? {
+        try readOnce("looking for a device") { try DeviceTable.device(app, token: token, $0) }
     }
 
     package func removeDevice(_ app: AppKey, token: String) throws -> Bool {
@@ -139,6 +165,13 @@ package enum DeviceTable {
         WHERE d.token_hash = ?4 AND d.token = ?3 AND d.removed_at IS NULL AND a.id = d.app_id AND a.name = ?1
             AND a.platform = ?2
         """
+
+    /// The device with a token that is there.
+    static func device(_ app: AppKey, token: String, _ connection: SQLiteConnection) throws -> DeviceRecord? {
+        let token = self.token(token, app.platform)
+        return try connection.first(
+            find, .text(app.app), .text(app.platform.rawValue), .text(token), .integer(hash(token)), row: record)
+    }
 
     /// A page of devices behind an id, of every app.
     package static let page: SQL = """

@@ -13,13 +13,31 @@ package struct DeviceLineScan {
     package private(set) var telephone: Range<Int>?
     package private(set) var version: Range<Int>?
     package private(set) var environment: Range<Int>?
+    package private(set) var registeredAt: Range<Int>?
+    package private(set) var deadSince: Range<Int>?
+    /// Columns that the line names, also where their value is null.
+    package private(set) var named: Columns = []
+
+    package struct Columns: OptionSet, Sendable {
+        package var rawValue: UInt16
+
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        package static let app = Columns(rawValue: 1)
+        package static let platform = Columns(rawValue: 2)
+        package static let token = Columns(rawValue: 4)
+        package static let telephone = Columns(rawValue: 8)
+        package static let version = Columns(rawValue: 16)
+        package static let environment = Columns(rawValue: 32)
+        package static let registeredAt = Columns(rawValue: 64)
+        package static let deadSince = Columns(rawValue: 128)
+    }
 
     /// nil: not of the plain form.
     package init?(_ bytes: [UInt8], in range: Range<Int>) {
         let end = range.upperBound
         var place = Self.skipSpace(bytes, range.lowerBound, end)
         guard place < end, bytes[place] == UInt8(ascii: "{") else { return nil }
-        var met: UInt8 = 0
         repeat {
             place = Self.skipSpace(bytes, place + 1, end)
             guard let name = Self.string(bytes, place, end) else { return nil }
@@ -33,15 +51,17 @@ package struct DeviceLineScan {
                 guard Self.isNull(bytes, place, end) else { return nil }
                 place += 4
             }
-            guard let column = Self.column(bytes, name), met & column == 0 else { return nil }
-            met |= column
+            guard let column = Self.column(bytes, name), !named.contains(column) else { return nil }
+            named.insert(column)
             switch column {
-            case 1: app = value
-            case 2: platform = value
-            case 4: token = value
-            case 8: telephone = value
-            case 16: version = value
-            default: environment = value
+            case .app: app = value
+            case .platform: platform = value
+            case .token: token = value
+            case .telephone: telephone = value
+            case .version: version = value
+            case .environment: environment = value
+            case .registeredAt: registeredAt = value
+            default: deadSince = value
             }
             place = Self.skipSpace(bytes, place, end)
         } while place < end && bytes[place] == UInt8(ascii: ",")
@@ -81,20 +101,21 @@ package struct DeviceLineScan {
             && bytes[start + 2] == UInt8(ascii: "l") && bytes[start + 3] == UInt8(ascii: "l")
     }
 
-    /// One bit for each column: a set of them fits a byte.
     @inline(__always)
-    private static func column(_ bytes: [UInt8], _ name: Range<Int>) -> UInt8? {
-        guard name.count <= 11 else { return nil }
+    private static func column(_ bytes: [UInt8], _ name: Range<Int>) -> Columns? {
+        guard name.count <= 12 else { return nil }
         // The name as one number, a byte for each letter.
         var number: UInt128 = 0
         for index in name { number = number << 8 | UInt128(bytes[index]) }
         return switch number {
-        case 0x61_70_70: 1  // app
-        case 0x70_6c_61_74_66_6f_72_6d: 2  // platform
-        case 0x74_6f_6b_65_6e: 4  // token
-        case 0x74_65_6c_65_70_68_6f_6e_65: 8  // telephone
-        case 0x76_65_72_73_69_6f_6e: 16  // version
-        case 0x65_6e_76_69_72_6f_6e_6d_65_6e_74: 32  // environment
+        case 0x61_70_70: .app
+        case 0x70_6c_61_74_66_6f_72_6d: .platform
+        case 0x74_6f_6b_65_6e: .token
+        case 0x74_65_6c_65_70_68_6f_6e_65: .telephone
+        case 0x76_65_72_73_69_6f_6e: .version
+        case 0x65_6e_76_69_72_6f_6e_6d_65_6e_74: .environment
+        case 0x72_65_67_69_73_74_65_72_65_64_41_74: .registeredAt
+        case 0x64_65_61_64_53_69_6e_63_65: .deadSince
         default: nil
         }
     }

@@ -28,6 +28,9 @@ package struct BodyFields {
         self.members = members
     }
 
+    /// Whether the body names a field, also if it is null. To be asked before it is taken.
+    package func names(_ name: String) -> Bool { members.contains { $0.name == name } }
+
     /// The value of a field; nil when it is left out or null. Makes the name a known one.
     package mutating func take(_ name: String) -> JSONValue? {
         known.append(name)

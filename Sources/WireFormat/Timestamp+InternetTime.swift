@@ -31,12 +31,19 @@ extension Timestamp {
     /// Reads "2026-01-31T18:00:00Z", with a fraction or an offset ("+08:00") where there is one. nil for anything else, and
     /// for days that no month has.
     package init?(internetTime text: String) {
-        let bytes = Array(text.utf8)
+        self.init(internetTime: Array(text.utf8)[...])
+    }
+
+    /// The same of bytes. Allocates nothing.
+    package init?(internetTime bytes: ArraySlice<UInt8>) {
+        let base = bytes.startIndex
         func number(_ range: Range<Int>) -> Int64? {
-            range.upperBound <= bytes.count ? Digits.number(bytes[range]) : nil
+            range.upperBound <= bytes.count
+                ? Digits.number(bytes[base + range.lowerBound..<base + range.upperBound]) : nil
         }
-        guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == 0x74, bytes[13] == 0x3A,
-            bytes[16] == 0x3A, let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+        guard bytes.count >= 20, bytes[base + 4] == 0x2D, bytes[base + 7] == 0x2D, bytes[base + 10] | 0x20 == 0x74,
+            bytes[base + 13] == 0x3A, bytes[base + 16] == 0x3A, let year = number(0..<4), let month = number(5..<7),
+            let day = number(8..<10),
             let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
             let seconds = CalendarTime(
                 year: year, month: month, day: day, hour: hour, minute: minute, second: second
@@ -44,22 +51,27 @@ extension Timestamp {
         else { return nil }
         var place = 19
         var milliseconds: Int64 = 0
-        if bytes[place] == 0x2E {
-            let digits = bytes[(place + 1)...].prefix { Digits.values.contains($0) }
+        if bytes[base + place] == 0x2E {
+            let digits = bytes[(base + place + 1)...].prefix { Digits.values.contains($0) }
             guard !digits.isEmpty else { return nil }
-            milliseconds = Digits.number((digits.prefix(3) + [0x30, 0x30]).prefix(3)) ?? 0
+            var unit: Int64 = 100
+            for digit in digits.prefix(3) {
+                milliseconds += Int64(digit - 0x30) * unit
+                unit /= 10
+            }
             place += 1 + digits.count
         }
         guard place < bytes.count else { return nil }
         var offset: Int64 = 0
-        if bytes[place] | 0x20 == 0x7A {
+        if bytes[base + place] | 0x20 == 0x7A {
             guard place + 1 == bytes.count else { return nil }
         } else {
-            guard bytes[place] == 0x2B || bytes[place] == 0x2D, place + 6 == bytes.count, bytes[place + 3] == 0x3A,
+            let sign = bytes[base + place]
+            guard sign == 0x2B || sign == 0x2D, place + 6 == bytes.count, bytes[base + place + 3] == 0x3A,
                 let hours = number(place + 1..<place + 3), let minutes = number(place + 4..<place + 6), hours < 24,
                 minutes < 60
             else { return nil }
-            offset = (hours * 60 + minutes) * (bytes[place] == 0x2B ? 1 : -1)
+            offset = (hours * 60 + minutes) * (sign == 0x2B ? 1 : -1)
         }
         let moment = (seconds - offset * 60) * 1000 + milliseconds
         // An offset or a leap second may lead out of the years that can be written.

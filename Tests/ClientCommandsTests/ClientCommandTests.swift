@@ -101,19 +101,21 @@ import Testing
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         let transport = ScriptedTransport([
             "POST /v1/apps/a/ios/devices": (
-                200, #"{"stored":1,"refusedCount":1,"refused":[{"line":2,"reason":"token: only hex digits"}]}"#
+                200, #"{"stored":1,"new":1,"refusedCount":1,"refused":[{"line":2,"reason":"token: only hex digits"}]}"#
             ),
-            "POST /v1/apps/b/ios/devices": (200, #"{"stored":1,"refusedCount":0,"refused":[]}"#),
+            "POST /v1/apps/b/ios/devices": (200, #"{"stored":1,"unchanged":1,"refusedCount":0,"refused":[]}"#),
         ])
         let result = await run(["devices", "import", path], transport)
         #expect(result.code == .failed)
-        #expect(result.out == "2 stored, 2 refused\n")
+        #expect(result.out == "1 new, 0 updated, 1 unchanged, 2 refused\n")
         #expect(result.err.contains("line 4: platform: \"windows\" is not a platform; ios or android\n"))
         #expect(result.err.contains("line 5: token: only hex digits\n"))
         #expect(transport.requests.count == 2)
     }
 
-    @Test(arguments: [[], ["--json"]]) func `An import tells every refused line`(options: [String]) async throws {
+    @Test(arguments: [[], ["--json"]]) func `An import counts every refused line and tells a few`(
+        options: [String]
+    ) async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString).csv").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         // More than one read of the file, more than one request's worth, and more than the API's own bound.
@@ -124,11 +126,15 @@ import Testing
         #expect(result.code == .failed)
         if options.isEmpty {
             let told = result.err.split(separator: "\n").filter { $0.hasPrefix("line ") }
-            #expect(told.count == count)
-            #expect(told.last?.hasPrefix("line \(count + 1): platform: ") == true)
+            #expect(told.count == 20)
+            #expect(told.last?.hasPrefix("line 21: platform: ") == true)
+            #expect(
+                result.out
+                    == "0 new, 0 updated, 0 unchanged, 25,000 refused\n  25,000  platform: … is not a platform\n")
         } else {
-            #expect(result.out.components(separatedBy: #""line":"#).count - 1 == count)
+            #expect(result.out.components(separatedBy: #""line":"#).count - 1 == 20)
             #expect(result.out.contains("\"refusedCount\":\(count),"))
+            #expect(result.out.contains("\"refusedBy\":{\"platform: … is not a platform\":\(count)}"))
         }
     }
 
@@ -140,13 +146,15 @@ import Testing
             "{\"app\":\"gone\",\"platform\":\"ios\",\"token\":\"ff\"}\n{\"app\":\"a\",\"platform\":\"ios\",\"token\":\"fe\"}\n"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         let transport = ScriptedTransport([
-            "POST /v1/apps/a/ios/devices": (200, #"{"stored":1,"refusedCount":0,"refused":[]}"#)
+            "POST /v1/apps/a/ios/devices": (200, #"{"stored":1,"updated":1,"refusedCount":0,"refused":[]}"#)
         ])
         let result = await run(["devices", "import", path, "--json"], transport)
         #expect(result.code == .failed)
         #expect(
             result.out
-                == "{\"stored\":1,\"refusedCount\":1,\"refused\":[{\"line\":1,\"reason\":\"Not Found: nothing here\"}]}\n"
+                == "{\"stored\":1,\"new\":0,\"updated\":1,\"unchanged\":0,\"refusedCount\":1,"
+                + "\"refusedBy\":{\"Not Found: nothing here\":1},"
+                + "\"refused\":[{\"line\":1,\"reason\":\"Not Found: nothing here\"}],\"warnings\":[],\"dryRun\":false}\n"
         )
     }
 
@@ -156,13 +164,15 @@ import Testing
             "GET /v1/apps/a/ios/devices": (
                 200,
                 """
-                {"app":"a","platform":"ios","token":"ff","telephone":"1,2","version":null,"environment":"sandbox"}\n
+                {"app":"a","platform":"ios","token":"ff","telephone":"1,2","version":null,"environment":"sandbox",\
+                "registeredAt":"2026-01-31T09:05:07.250Z","deadSince":null}\n
                 """
             ),
         ])
         let result = await run(["devices", "export", "--csv"], transport)
         #expect(
-            result.out == "app,platform,token,telephone,version,environment\na,ios,ff,\"1,2\",,sandbox\n")
+            result.out == "app,platform,token,telephone,version,environment,registeredAt,deadSince\n"
+                + "a,ios,ff,\"1,2\",,sandbox,2026-01-31T09:05:07.250Z,\n")
     }
 
     @Test func `A token that two apps have must be told apart`() async {

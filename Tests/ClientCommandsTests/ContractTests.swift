@@ -84,8 +84,9 @@ import Testing
         #expect(fields["environment"] == "production")
         #expect(fields["registered"]?.hasSuffix("Z") == true)
         let lines = await daemon.run("devices export --csv").out.split(separator: "\n").map(String.init)
-        #expect(lines.first == "app,platform,token,telephone,version,environment")
-        #expect(lines.contains("\(RealDaemon.app),ios,\(tokens[1]),,1.0.0,sandbox"))
+        #expect(lines.first == "app,platform,token,telephone,version,environment,registeredAt,deadSince")
+        let line = try #require(lines.first { $0.hasPrefix("\(RealDaemon.app),ios,\(tokens[1]),,1.0.0,sandbox,") })
+        #expect(line.hasSuffix("Z,"))
         #expect(lines.count == 4)
         let json = await daemon.run("devices export").out.split(separator: "\n")
         #expect(json.count == 3)
@@ -96,8 +97,96 @@ import Testing
         try Data("app,platform,token\n\(RealDaemon.app),ios,zz\n".utf8).write(to: URL(filePath: path))
         let refused = await daemon.run("devices import \(path)")
         #expect(refused.code == .failed)
-        #expect(refused.out == "0 stored, 1 refused\n")
+        #expect(refused.out == "0 new, 0 updated, 0 unchanged, 1 refused\n")
         #expect(refused.err.contains("line 2: token: "), "\(refused.err)")
+    }
+
+    @Test func `An import leaves alone what its file does not mention, and forgets what is empty there`() async throws {
+        let tokens = try await daemon.register()
+        let path = "\(daemon.folder)/versions.csv"
+        let words = ["devices", "import", path, "--app", RealDaemon.app, "--platform", "ios"]
+        try Data("token,version\n\(tokens[0]),1.5.0\n\(tokens[1]),\n".utf8).write(to: URL(filePath: path))
+        #expect(await daemon.run(words).code == .done)
+        let first = fields(await daemon.run("devices show \(tokens[0])").out)
+        #expect(first["telephone"] == "13800138000")
+        #expect(first["version"] == "1.5.0")
+        let second = fields(await daemon.run("devices show \(tokens[1])").out)
+        #expect(second["version"] == "-")
+        #expect(second["environment"] == "sandbox")
+        try Data("token,telephone\n\(tokens[0]),\n".utf8).write(to: URL(filePath: path))
+        #expect(await daemon.run(words).code == .done)
+        let forgotten = fields(await daemon.run("devices show \(tokens[0])").out)
+        #expect(forgotten["telephone"] == "-")
+        #expect(forgotten["version"] == "1.5.0")
+    }
+
+    @Test func `A file with faults is mended by way of its rejects, and looked at before it is stored`() async throws {
+        _ = try await daemon.register()
+        let tokens = (1...6).map { String(repeating: "0\($0)", count: 32) }
+        let (path, rejects) = ("\(daemon.folder)/faulty.csv", "\(daemon.folder)/rejects.csv")
+        let text = """
+            token;telephone;phone;version
+            \(tokens[0]);1;x;1.0
+            \(tokens[1]);"2;x;1.0
+            \(tokens[2]);3;x;1.0.x
+            \(tokens[3]);NULL;x;1.0
+            zz;5;x;1.0
+            \(tokens[5]);6;x;1.0
+
+            """
+        try Data(text.utf8).write(to: URL(filePath: path))
+        let words = ["devices", "import", path, "--app", RealDaemon.app, "--platform", "ios"]
+        let rehearsed = await daemon.run(words + ["--dry-run"])
+        #expect(rehearsed.code == .failed)
+        #expect(rehearsed.out == "dry run, nothing was stored: 3 new, 0 updated, 0 unchanged, 3 refused\n")
+        #expect(await daemon.run("devices export").out.split(separator: "\n").count == 3)
+        let result = await daemon.run(words + ["--rejects", rejects, "--strict"])
+        #expect(result.code == .failed)
+        #expect(
+            result.out == "2 new, 0 updated, 0 unchanged, 4 refused\nthe refused lines are in \(rejects)\n",
+            "\(result.err)")
+        for text in [
+            "warning: the column \"phone\" is ignored\n", "line 3: a quote is never closed\n", "line 4: version: ",
+            "line 5: telephone that is a word for nothing\n", "line 6: token: only hex digits",
+        ] {
+            #expect(result.err.contains(text), "\(text): \(result.err)")
+        }
+        var written = try String(contentsOfFile: rejects, encoding: .utf8)
+        #expect(
+            written == """
+                token;telephone;phone;version
+                \(tokens[1]);"2;x;1.0
+                \(tokens[2]);3;x;1.0.x
+                \(tokens[3]);NULL;x;1.0
+                zz;5;x;1.0
+
+                """)
+        let mode = try FileManager.default.attributesOfItem(atPath: rejects)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        written = written.replacing("\"2", with: "2").replacing("1.0.x", with: "1.0").replacing("NULL", with: "4")
+            .replacing("zz", with: tokens[4])
+        try Data(written.utf8).write(to: URL(filePath: rejects))
+        let mended = await daemon.run([
+            "devices", "import", rejects, "--app", RealDaemon.app, "--platform", "ios", "--rejects", path,
+        ])
+        #expect(mended.code == .done)
+        #expect(mended.out == "4 new, 0 updated, 0 unchanged, 0 refused\n")
+        #expect(!FileManager.default.fileExists(atPath: path), "nothing was refused")
+        let same = await daemon.run(words.map { $0 == path ? rejects : $0 } + ["--rejects", rejects])
+        #expect(same.err.contains("is the file that is imported"))
+        #expect(try !Data(contentsOf: URL(filePath: rejects)).isEmpty)
+    }
+
+    @Test func `What is exported changes nothing when it is imported`() async throws {
+        _ = try await daemon.register()
+        for options in [["--csv"], []] {
+            let export = await daemon.run(["devices", "export"] + options).out
+            let path = "\(daemon.folder)/export"
+            try Data(export.utf8).write(to: URL(filePath: path))
+            let result = await daemon.run("devices import \(path)")
+            #expect(result.out == "0 new, 0 updated, 3 unchanged, 0 refused\n", "\(result.err)")
+            #expect(await daemon.run(["devices", "export"] + options).out == export)
+        }
     }
 
     @Test func `A campaign is listed, shown, moved and watched, with its deliveries and notifications`() async throws {

@@ -5,16 +5,39 @@ import Testing
 @testable import Terminal
 
 @Suite struct CSVParserTests {
-    private func records(_ text: String, piece: Int = .max) throws -> [CSVParser.Record] {
-        var parser = CSVParser()
-        var records: [CSVParser.Record] = []
+    /// The records' fields, or what is wrong with a line.
+    private func items(
+        _ text: String, piece: Int = .max, delimiter: Character = ",", shape: CSVParser.Shape? = nil
+    ) throws -> [CSVParser.Item] {
+        var parser = CSVParser(delimiter: delimiter.asciiValue ?? 0)
+        var items: [CSVParser.Item] = []
+        func keep(_ item: CSVParser.Item) -> CSVParser.Shape? {
+            items.append(item)
+            return shape
+        }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
-            try parser.feed(rest.prefix(piece)) { records.append($0) }
+            try parser.feed(rest.prefix(piece), keep)
             rest = rest.dropFirst(piece)
         }
-        try parser.finish { records.append($0) }
-        return records
+        try parser.finish(keep)
+        return items
+    }
+
+    private func records(_ text: String, piece: Int = .max) throws -> [CSVParser.Record] {
+        try items(text, piece: piece).compactMap { item in
+            guard case .record(let record) = item else { return nil }
+            return record
+        }
+    }
+
+    private func told(_ items: [CSVParser.Item]) -> [String] {
+        items.map { item in
+            switch item {
+            case .record(let record): "\(record.line) \(record.fields.joined(separator: "|"))"
+            case .fault(let fault): "\(fault)"
+            }
+        }
     }
 
     private static let table: [(String, [[String]])] = [
@@ -27,6 +50,7 @@ import Testing
         (",\n", [["", ""]]),
         ("a,\n", [["a", ""]]),
         ("\"\"\n", [[""]]),
+        ("\"a\"\r\n\"b\"\r", [["a"], ["b"]]),
         ("a\n\n\r\nb\n", [["a"], ["b"]]),
         ("", []),
         ("ä,北京\n", [["ä", "北京"]]),
@@ -40,21 +64,67 @@ import Testing
         }
     }
 
-    @Test func `A record knows the line on which it begins`() throws {
-        #expect(try records("h\n\n\"a\nb\"\nc\n").map(\.line) == [1, 3, 5])
+    @Test func `A record knows the line on which it begins, and how it stood there`() throws {
+        let records = try records("h\n\n\"a\nb\",1\r\nc\n")
+        #expect(records.map(\.line) == [1, 3, 5])
+        #expect(records.map { String(decoding: $0.raw, as: UTF8.self) } == ["h", "\"a\nb\",1", "c"])
     }
 
+    private static let notClosed = "a delimiter or the line's end must follow a closing quote"
+
     @Test(arguments: [
-        ("a\n\"b", "line 2: a quote is never closed"),
-        ("a\"b\n", "line 1: a quote inside a field that does not begin with one"),
-        ("x\n\"a\"b\n", "line 2: a comma or the line's end must follow a closing quote"),
-        ("\"a\"\r\"b\"\n", "line 1: a comma or the line's end must follow a closing quote"),
-        ("\"a\"\r,b\n", "line 1: a comma or the line's end must follow a closing quote"),
-        (String(repeating: ",", count: 1000), "line 1: more than 256 fields"),
+        ("a,b\n\"c,d\ne,f\n", ["1 a|b", "line 2: a quote is never closed", "3 e|f"]),
+        (
+            "a,b\nc,\"d\ne,f\ng,\"h\ni,j\n",
+            [
+                "1 a|b", "line 2: \(notClosed)", "3 e|f", "line 4: a quote is never closed", "5 i|j",
+            ]
+        ),
+        ("a\"b,c\nd,e\n", ["line 1: a quote inside a field that does not begin with one", "2 d|e"]),
+        ("x,y\n\"a\"b,c\nd,e\n", ["1 x|y", "line 2: \(notClosed)", "3 d|e"]),
+        ("\"a\"\r\"b\"\nc,d\n", ["line 1: \(notClosed)", "2 c|d"]),
+        // The second quote would make one record of four lines, with the right count.
+        (
+            "a,b\nc,\"1\nd,2\ne,3\"\nf,4\n",
+            [
+                "1 a|b", "line 2: a quote is opened here and closed in line 4", "3 d|2",
+                "line 4: a quote inside a field that does not begin with one", "5 f|4",
+            ]
+        ),
+        // The count is wrong.
+        (
+            "a,b\n\"c\nd\"\ne,f\n",
+            [
+                "1 a|b", "line 2: a quote is opened here and closed in line 3",
+                "line 3: a quote inside a field that does not begin with one", "4 e|f",
+            ]
+        ),
+        // A field that may have line breaks.
+        ("a,b\n\"c\nd\",e\nf,g\n", ["1 a|b", "2 c\nd|e", "4 f|g"]),
+        (String(repeating: ",", count: 1000) + "\na,b\n", ["line 1: more than 256 fields", "2 a|b"]),
     ])
-    func `What is not CSV is told with its line`(text: String, message: String) {
-        let fault = #expect(throws: CSVParser.Fault.self) { try records(text) }
-        #expect(fault?.description == message)
+    func `What is not CSV costs its own record, and lines keep their numbers`(text: String, expected: [String]) throws {
+        let shape = CSVParser.Shape(count: 2, plain: [1], keepsRaw: true)
+        for piece in [1, 2, 3, 7, Int.max] {
+            #expect(told(try items(text, piece: piece, shape: shape)) == expected, "in pieces of \(piece)")
+        }
+    }
+
+    @Test func `A quote that is opened and not closed is given up soon`() throws {
+        let lines = (2...20_000).map { "\($0),x\n" }.joined()
+        let items = try items(
+            "a,b\n\"" + lines, piece: 4096, shape: CSVParser.Shape(count: 2, plain: [], keepsRaw: false))
+        #expect(items.count == 20_000)
+        #expect(told(Array(items[1...2])) == ["line 2: a quote is opened and not closed within 65536 bytes", "3 3|x"])
+        #expect(told([try #require(items.last)]) == ["20000 20000|x"])
+    }
+
+    @Test func `A line that is too long fills no memory and costs itself alone`() throws {
+        let text = "a\n" + String(repeating: "x", count: 200_000) + "\nb\n"
+        for piece in [1000, 65_536, Int.max] {
+            #expect(
+                told(try items(text, piece: piece)) == ["1 a", "line 2: the line has more than 65536 bytes", "3 b"])
+        }
     }
 
     @Test(arguments: ["plain", "a,b", "a\"b", "a\nb", "", "a\r\n", "\"\u{301}", "x\"\u{200D}\"\u{301}y", ",\u{301}"])
@@ -64,31 +134,49 @@ import Testing
 }
 
 @Suite struct DeviceReaderTests {
-    private func items(_ text: String, app: String? = nil, platform: String? = nil, piece: Int = 5) throws -> [String] {
-        var reader = DeviceReader(app: app, platform: platform)
+    private struct Reading {
         var items: [String] = []
+        var warnings: [String] = []
+        var doubts = DoubtTally()
+        var raws: [String] = []
+    }
+
+    private func read(
+        _ bytes: [UInt8], app: String? = "a", platform: String? = "ios", isStrict: Bool = false, piece: Int = 5
+    ) throws -> Reading {
+        var reader = DeviceReader(app: app, platform: platform, isStrict: isStrict, keepsRaw: true)
+        var reading = Reading()
         func keep(_ item: DeviceReader.Item) {
             switch item {
             case .device(let line, let device):
-                items.append("\(line) \(device.app) \(device.platform) \(String(decoding: device.json, as: UTF8.self))")
+                reading.items.append(
+                    "\(line) \(device.app) \(device.platform) \(String(decoding: device.json, as: UTF8.self))")
             case .refused(let refused):
-                items.append("\(refused.line) refused: \(refused.reason)")
+                reading.items.append("\(refused.line) refused: \(refused.reason)")
+                reading.raws.append(refused.raw.map { String(decoding: $0, as: UTF8.self) } ?? "none")
             }
         }
-        var rest = Array(text.utf8)[...]
+        var rest = bytes[...]
         while !rest.isEmpty {
             try reader.feed(Array(rest.prefix(piece)), keep)
             rest = rest.dropFirst(piece)
         }
         try reader.finish(keep)
-        return items
+        reading.warnings = reader.takeWarnings()
+        reading.doubts = reader.doubts
+        return reading
+    }
+
+    private func items(_ text: String, app: String? = nil, platform: String? = nil, piece: Int = 5) throws -> [String] {
+        try read(Array(text.utf8), app: app, platform: platform, piece: piece).items
     }
 
     @Test func `CSV becomes lines for the API, by the header's names`() throws {
         let text = "platform,app,token,telephone,version\nios,a,ff,138,1.0\nios,a,fe,,\n"
         #expect(
             try items(text) == [
-                #"2 a ios {"token":"ff","telephone":"138","version":"1.0"}"#, #"3 a ios {"token":"fe"}"#,
+                #"2 a ios {"token":"ff","telephone":"138","version":"1.0"}"#,
+                #"3 a ios {"token":"fe","telephone":null,"version":null}"#,
             ])
     }
 
@@ -111,9 +199,103 @@ import Testing
                 ])
         }
         // Half a mark is no mark, also where nothing follows.
-        var reader = DeviceReader(app: "a", platform: "ios")
-        try reader.feed([0xEF, 0xBB]) { _ in }
-        #expect(throws: CommandFailure.self) { try reader.finish { _ in } }
+        #expect(throws: CommandFailure.self) { try read([0xEF, 0xBB]) }
+    }
+
+    @Test(arguments: [1, 2, 3, 1000])
+    func `UTF-16 is read, with a mark and without`(piece: Int) throws {
+        let text = "token;telephone\nff;138\u{1F4F1}\nfe;1\n"
+        func bytes(_ mark: Bool, little: Bool) -> [UInt8] {
+            ((mark ? [0xFEFF] : []) + Array(text.utf16)).flatMap { unit in
+                let pair = [UInt8(unit >> 8), UInt8(unit & 0xFF)]
+                return little ? pair.reversed() : pair
+            }
+        }
+        for (mark, little) in [(true, true), (true, false), (false, true), (false, false)] {
+            #expect(
+                try read(bytes(mark, little: little), piece: piece).items == [
+                    "2 a ios {\"token\":\"ff\",\"telephone\":\"138\u{1F4F1}\"}",
+                    #"3 a ios {"token":"fe","telephone":"1"}"#,
+                ])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([0xFF, 0xFE, 0, 0, 0x74, 0, 0, 0], "UTF-32"), ([0x1F, 0x8B, 8, 0], "gzip"),
+            (Array("PK\u{3}\u{4}rest".utf8), "workbook"), ([0xD0, 0xCF, 0x11, 0xE0, 0xA1], "old Excel"),
+            // "token,备注" and "token,Prénom"
+            (Array("token,".utf8) + [0xB1, 0xB8, 0xD7, 0xA2, 0x0A, 0x66, 0x66, 0x2C, 0x0A], "GBK"),
+            (Array("token,Pr".utf8) + [0xE9] + Array("nom\nff,\n".utf8), "Latin-1"),
+        ] as [([UInt8], String)])
+    func `Another encoding is refused by its name`(bytes: [UInt8], name: String) {
+        let failure = #expect(throws: CommandFailure.self) { try read(bytes) }
+        #expect(failure?.message.contains(name) == true, "\(failure?.message ?? "")")
+        #expect(failure?.hint != nil)
+    }
+
+    @Test func `A damaged byte costs its line, and what is not read is not looked at`() throws {
+        let good = Array("token,telephone,note\nff,\u{4E00},x\n".utf8)
+        let bytes = good + Array("fe,13".utf8) + [0xFF] + Array(",x\nfd,1,".utf8) + [0xC3] + Array("\u{4E8C}\n".utf8)
+        #expect(
+            try read(bytes).items == [
+                "2 a ios {\"token\":\"ff\",\"telephone\":\"\u{4E00}\"}", "3 refused: telephone: not in UTF-8",
+                #"4 a ios {"token":"fd","telephone":"1"}"#,
+            ])
+    }
+
+    @Test(arguments: [
+        "token;telephone\nff;1\n", "token\ttelephone\nff\t1\n", "sep=;\ntoken;telephone\nff;1\n",
+        "\"sep=|\"\r\ntoken|telephone\r\nff|1\r\n", "\"token\";\"telephone\"\n\"ff\";\"1\"\n",
+        "telephone;token;a,b\n1;ff;x\n",
+    ])
+    func `The delimiter is known by the header, or announced`(text: String) throws {
+        let items = try items(text, app: "a", platform: "ios")
+        #expect(items.count == 1)
+        #expect(items.first?.hasSuffix(#"a ios {"token":"ff","telephone":"1"}"#) == true, "\(items)")
+        #expect(items.first?.hasPrefix(text.contains("sep") ? "3 " : "2 ") == true)
+    }
+
+    @Test func `A stray quote costs its record, and refused lines come as they stood`() throws {
+        let text = "sep=,\ntoken,telephone\nff,1\nfe,\"2\nfd,3\nfc\nfb,4\n"
+        let reading = try read(Array(text.utf8))
+        #expect(
+            reading.items == [
+                #"3 a ios {"token":"ff","telephone":"1"}"#, "4 refused: a quote is never closed",
+                #"5 a ios {"token":"fd","telephone":"3"}"#, "6 refused: 1 fields where the header has 2",
+                #"7 a ios {"token":"fb","telephone":"4"}"#,
+            ])
+        #expect(reading.raws == ["fe,\"2", "fc"])
+    }
+
+    @Test(arguments: [
+        ("token,phone", "the column \"phone\" is ignored; did you mean \"telephone\"?"),
+        ("token,Mobile Number", "the column \"Mobile Number\" is ignored; did you mean \"telephone\"?"),
+        ("token,app_version", "the column \"app_version\" is ignored; did you mean \"version\"?"),
+        ("token,telephon", "the column \"telephon\" is ignored; did you mean \"telephone\"?"),
+        ("token,retiredAt", "the column \"retiredAt\" is ignored; did you mean \"deadSince\"?"),
+        ("token,nickname", "the column \"nickname\" is ignored"), ("token,", "a column without a name is ignored"),
+    ])
+    func `An unknown column is ignored with a warning`(header: String, warning: String) throws {
+        let reading = try read(Array("\(header)\nff,1\n".utf8))
+        #expect(reading.items == [#"2 a ios {"token":"ff"}"#])
+        #expect(reading.warnings == [warning])
+    }
+
+    @Test func `A column that a synonym stands for is asked for by its name`() {
+        let failure = #expect(throws: CommandFailure.self) { try items("device_token,app,platform\nff,a,ios\n") }
+        #expect(failure?.message == "the header names no column \"token\"")
+        #expect(failure?.hint == "rename the column \"device_token\" to \"token\"")
+    }
+
+    @Test(arguments: ["", "\n \r\n", "\u{FEFF}"]) func `An empty file is an error`(text: String) {
+        let failure = #expect(throws: CommandFailure.self) { try items(text, app: "a", platform: "ios") }
+        #expect(failure?.message == "the file is empty")
+    }
+
+    @Test func `So is one without devices`() {
+        let failure = #expect(throws: CommandFailure.self) { try items("token\n\n", app: "a", platform: "ios") }
+        #expect(failure?.message == "the file has a header and no devices")
     }
 
     @Test func `A file of white space fills no memory`() throws {
@@ -121,7 +303,7 @@ import Testing
         let piece = [UInt8](repeating: 0x0A, count: 40_000)
         try reader.feed(piece) { _ in }
         let failure = #expect(throws: CommandFailure.self) { try reader.feed(piece) { _ in } }
-        #expect(failure?.message == "the file begins with more than 65536 bytes of white space")
+        #expect(failure?.message == "the file begins with 65536 bytes of white space")
     }
 
     @Test func `NDJSON is handed on as it is`() throws {
@@ -134,20 +316,22 @@ import Testing
     }
 
     @Test(arguments: [
-        ("tokn,app,platform\n", "unknown column \"tokn\"; did you mean \"token\"?"),
+        ("tokn,app,platform\nff,a,ios\n", "no column \"token\""),
         ("token,platform\n", "no column \"app\""), ("token,app\n", "no column \"platform\""),
         ("app,platform\n", "no column \"token\""), ("token,token,app,platform\n", "the column \"token\" twice"),
+        ("to\"ken,app,platform\n", "the header cannot be read: line 1: a quote inside"),
     ])
     func `A header that cannot be right ends the import`(text: String, message: String) {
         let failure = #expect(throws: CommandFailure.self) { try items(text) }
-        #expect(failure?.message.contains(message) == true)
+        #expect(failure?.message.contains(message) == true, "\(failure?.message ?? "")")
     }
 
     @Test func `Text is escaped for JSON`() throws {
-        let text = "token,telephone\n\"a\"\"b\\c\n\u{1}ü\",\n,1\n,\n"
+        let text = "token,telephone,note\nff,\"a\"\"b\\c\u{1}ü\",\"x\ny\"\n,1,\n,,\n"
         #expect(
             try items(text, app: "a", platform: "ios") == [
-                #"2 a ios {"token":"a\"b\\c\n\u0001ü"}"#, #"4 a ios {"telephone":"1"}"#, "5 a ios {}",
+                #"2 a ios {"token":"ff","telephone":"a\"b\\c\u0001ü"}"#, #"4 a ios {"token":null,"telephone":"1"}"#,
+                #"5 a ios {"token":null,"telephone":null}"#,
             ])
     }
 
@@ -158,5 +342,41 @@ import Testing
                 #"1 a ios {"token":"fe"}"#, "2 refused: the line has more than 1048576 bytes",
                 #"3 a ios {"token":"ff"}"#,
             ])
+    }
+
+    private static let doubts: [(String, DeviceDoubt?)] = [
+        ("13800138000", nil), ("+86 138-0013", nil), ("user@example.com", nil), ("1.2.3", nil), ("e10", nil),
+        ("1.38E+10", .exponent), ("1e10", .exponent), ("-1.5e-3", .exponent), ("13800138000.0", .decimals),
+        ("NULL", .nothing), ("n/a", .nothing), ("\\N", .nothing), ("None", .nothing), ("-", .nothing),
+        (" 138", .padded), ("138\t", .padded), ("\u{FF11}\u{FF13}", .fullWidth), ("138\u{A0}", .invisible),
+        ("\u{202D}138", .invisible), ("13\u{FFFD}", .lostCharacter), ("'138", .formula), ("=\"138\"", .formula),
+    ]
+
+    @Test(arguments: doubts) func `What no app would equal is known`(telephone: String, doubt: DeviceDoubt?) {
+        #expect(DeviceDoubt(telephone: Array(telephone.utf8)[...]) == doubt)
+    }
+
+    @Test func `It is counted with its first example, stored as it is, and refused where that is asked for`() throws {
+        let text = "token,telephone\nff,NULL\nfee,1\nfd,null\n"
+        let json = "{\"token\":\"fa\",\"telephone\":\"NULL\"}\n{\"token\":\"f\\u0061b\",\"telephone\":\"1\"}\n"
+        let reading = try read(Array(text.utf8))
+        #expect(reading.items.count == 3)
+        #expect(reading.items.first == #"2 a ios {"token":"ff","telephone":"NULL"}"#)
+        #expect(reading.doubts.entries[.nothing] == DoubtTally.Entry(count: 2, line: 2, example: "NULL"))
+        #expect(reading.doubts.entries[.oddToken] == DoubtTally.Entry(count: 1, line: 3, example: "fee"))
+        #expect(
+            ImportReport.warning(reading.doubts, isStrict: false).first
+                == "2 lines: telephone that is a word for nothing, such as \"NULL\" in line 2; stored as it is "
+                + "(--strict refuses it)")
+        #expect(
+            try read(Array(text.utf8), isStrict: true).items == [
+                "2 refused: telephone that is a word for nothing", "3 refused: token of an odd number of hex digits",
+                "4 refused: telephone that is a word for nothing",
+            ])
+        #expect(
+            try read(Array(json.utf8), isStrict: true).items == [
+                "1 refused: telephone that is a word for nothing", "2 refused: token of an odd number of hex digits",
+            ])
+        #expect(try read(Array("token\nfee\n".utf8), platform: "android").doubts == DoubtTally())
     }
 }

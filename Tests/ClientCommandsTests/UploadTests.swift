@@ -38,7 +38,7 @@ import Testing
                 #"{"line":\#(index + 1),"reason":"of \#(lines[index].dropLast(2).suffix(6))"}"#
             }
             let body = """
-                {"stored":\(lines.count - refused.count),"refusedCount":\(refused.count),\
+                {"stored":\(lines.count - refused.count),"new":\(lines.count - refused.count),"refusedCount":\(refused.count),\
                 "refused":[\(entries.joined(separator: ","))]}
                 """
             return APIAnswer(status: 200, body: Array(body.utf8))
@@ -67,7 +67,7 @@ import Testing
         let items = (1...40).map { device(2 * $0, isGood: $0 % 4 != 0) }
         try await upload.add(items)
         try await upload.finish()
-        #expect(upload.tally == DeviceUpload.Tally(stored: 30, refusedCount: 10))
+        #expect(upload.tally == DeviceUpload.Tally(stored: 30, new: 30, refusedCount: 10))
         let refused = upload.takeRefused()
         #expect(refused.map(\.line) == Array(stride(from: 8, through: 80, by: 8)))
         #expect(refused.allSatisfy { Int($0.reason.dropFirst(3)) == $0.line }, "\(refused)")
@@ -82,7 +82,7 @@ import Testing
             try await upload.add((start..<min(start + 1000, count + 1)).map { device($0) })
         }
         try await upload.finish()
-        #expect(upload.tally == DeviceUpload.Tally(stored: Int64(count), refusedCount: 0))
+        #expect(upload.tally == DeviceUpload.Tally(stored: Int64(count), new: Int64(count)))
         let log = registry.log.withLock { $0 }
         #expect(log.mostUnderWay == 1)
         #expect(log.lines.count >= 2)
@@ -93,7 +93,49 @@ import Testing
         #expect(zip(lines, 1...count).allSatisfy { Int($0.dropLast(2).suffix(6)) == $1 })
     }
 
-    @Test func `What is under way when the file turns out to be broken is counted`() async throws {
+    @Test func `Refused lines are told in the order of the file`() async throws {
+        let registry = Registry(told: 10)
+        var upload = DeviceUpload(RelayClient(registry))
+        try await upload.add([
+            device(2), .refused(RefusedLine(line: 3, reason: "here")), device(4, isGood: false), device(5),
+            .refused(RefusedLine(line: 6, reason: "here")),
+        ])
+        #expect(upload.takeRefused().isEmpty, "line 2 is on its way")
+        #expect(upload.settledLine == 1)
+        try await upload.finish()
+        #expect(upload.takeRefused().map(\.line) == [3, 4, 6])
+        #expect(upload.settledLine == 6)
+    }
+
+    @Test func `An import that ends before its time says how far it came`() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString).csv").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let count = DeviceUpload.linesAtFirst
+        let lines = (1...2 * count - 1000).map { "a,ios,\(String($0 + 1_000_000, radix: 16))\n" }.joined()
+        try ("app,platform,token\n" + lines).write(toFile: path, atomically: true, encoding: .utf8)
+        let transcript = Transcript()
+        let command = CommandEntry.devicesImport
+        let arguments = try ArgumentParser(command.spec).parse([path, "--socket", "/nowhere"])
+        let connection = try ConnectionOptions(arguments, urlIsDownload: false)
+        let context = CommandContext(
+            console: transcript.console, environment: [:], tree: CommandTree(commands: [command], leadingOptions: []))
+        let run = ClientRun(arguments: arguments, connection: connection, context: context)
+        var importing = try DeviceImporting(run, client: RelayClient(Registry(told: 10)))
+        var looks = 0
+        do {
+            _ = try await importing.finish {
+                looks += 1
+                return looks > 2
+            }
+            Issue.record("it was not interrupted")
+        } catch let failure as CommandFailure {
+            #expect(failure.code == .failed)
+            #expect(failure.message.hasPrefix("interrupted\nall up to line 16,385 are done: 16,384 new, "))
+            #expect(failure.message.hasSuffix("importing the whole file again does no harm"), "\(failure.message)")
+        }
+    }
+
+    @Test func `A quote that is never closed costs its line alone`() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString).csv").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         let lines = (1...DeviceUpload.linesAtFirst).map { "a,ios,\(String($0, radix: 16))\n" }.joined()
@@ -101,8 +143,8 @@ import Testing
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         let transcript = Transcript()
         #expect(await transcript.run(["devices", "import", path], Registry(told: 10)) == .failed)
-        #expect(transcript.err.contains("not CSV: line \(DeviceUpload.linesAtFirst + 2): a quote is never closed"))
-        #expect(transcript.err.contains("16,384 devices were stored before that"), "\(transcript.err)")
+        #expect(transcript.err.contains("line \(DeviceUpload.linesAtFirst + 2): a quote is never closed"))
+        #expect(transcript.out == "16,384 new, 0 updated, 0 unchanged, 1 refused\n", "\(transcript.err)")
     }
 
     @Test func `Devices of several apps go to their own, and share the room of one request`() async throws {

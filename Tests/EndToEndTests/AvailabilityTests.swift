@@ -19,6 +19,18 @@ import Testing
         try bench.api("GET", "/v1/campaigns/\(id)").json
     }
 
+    /// Whether a user of 1.9 is sent away at login, at launch, and by a proxy.
+    private func forces(_ bench: Workbench) throws -> [Bool] {
+        let query = "app=\(Workbench.app)&platform=ios&version=1.9"
+        let body = try bench.api("GET", "/v1/check?\(query)").json["body"] as? [String: Any]
+        let document = try bench.api("GET", "/v1/apps/\(Workbench.app)/launchgate.json").json
+        let ios = document["ios"] as? [String: Any]
+        return [
+            body?["needUpgrade"] as? String == "1", ios?["requiredUpdate"] != nil,
+            try bench.api("GET", "/v1/enforce?\(query)").status == 426,
+        ]
+    }
+
     @Test func aCampaignWaitsUntilTheStoreOffersItsVersionAcrossARestart() throws {
         let lookup = try LookupStand()
         defer { lookup.stop() }
@@ -37,12 +49,14 @@ import Testing
                 "waiting until the App Store offers 2.0.0; it shows 1.9.0, last asked at 20") == true, "\(waiting)")
         #expect(waiting["waitingUntil"] is NSNull)
         #expect(waiting["startedAt"] is NSNull)
+        #expect(try forces(bench) == [false, false, false])
 
         bench.kill()
         try bench.start()
         try lookup.wait(forQuestions: 3)
         #expect(try json(bench, campaign)["state"] as? String == "waiting")
         #expect(bench.simulator.figures.accepted == 0)
+        #expect(try forces(bench) == [false, false, false])
 
         // Paused and resumed, it still waits.
         #expect(try bench.api("POST", "/v1/campaigns/\(campaign)/pause").json["state"] as? String == "paused")
@@ -52,6 +66,7 @@ import Testing
         let end = try bench.follow(campaign) { $0.isFinal }
         #expect(end.state == "completed")
         #expect(end.counts["accepted"] == 50)
+        #expect(try forces(bench) == [true, true, true])
         #expect(try bench.api("GET", "/v1/apps/\(Workbench.app)/ios/version").json["latest"] as? String == "2.0.0")
     }
 
@@ -74,6 +89,7 @@ import Testing
 
         let answer = try bench.command("campaigns", "release", campaign)
         #expect(answer.status == 0, "\(answer)")
+        #expect(try forces(bench) == [true, true, true])
         #expect(try bench.follow(campaign) { $0.isFinal }.counts["accepted"] == 20)
         #expect(try bench.api("POST", "/v1/campaigns/\(campaign)/release").status == 409)
         #expect(try bench.api("POST", "/v1/campaigns/000000000000/release").status == 404)

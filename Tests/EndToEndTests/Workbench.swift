@@ -167,7 +167,9 @@ final class Workbench {
         var request = HTTPRequest(method, "http://localhost\(path)")
         if let body { request.body = .bytes(body) }
         let response = try HTTPClient(unixSocket: self.path("control.sock")).send(request)
-        let json = try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
+        let json =
+            response.body.isEmpty
+            ? nil : try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any]
         return (response.status, json ?? [:])
     }
 

@@ -15,19 +15,28 @@ import UpgradeRules
 import VersionSources
 import WireFormat
 
+final class BenchClock: Sendable {
+    private let time = Mutex(Bench.now)
+
+    var now: Timestamp { time.withLock { $0 } }
+
+    func advance(by duration: Duration) { time.withLock { $0 = $0 + duration } }
+}
+
 /// A running server on a store of its own, and clients for both of its doors.
 final class Bench: Sendable {
     static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     static let app = AppKey(app: "com.example.app", platform: .ios)
     /// Another team's; configured where `ControlDouble.hasOther` says so.
     static let other = AppKey(app: "com.example.other", platform: .ios)
-    /// The server's clock stands still.
+    /// The server's clock stands still, unless a test moves it.
     static let now = Timestamp(seconds: 1_700_000_000)
 
     let directory: URL
     let store: any RelayStore
     let control: ControlDouble
     let server: APIServer
+    let clock = BenchClock()
     /// What the server logged: level, message, and fields as "name=value".
     let logged = LogLines()
 
@@ -46,7 +55,7 @@ final class Bench: Sendable {
         var settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0),
             controlSocket: directory.appending(path: "control.sock").path, webhookSecrets: { secrets },
-            limits: limits, clock: { Self.now }, log: logged.log)
+            limits: limits, clock: { [clock] in clock.now }, log: logged.log)
         settings.checkTrust = checkTrust
         settings.enforce = { enforce }
         server = APIServer(store: store, control: control, settings: settings)

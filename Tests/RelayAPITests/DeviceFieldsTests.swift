@@ -12,26 +12,31 @@ struct DeviceFieldsTests {
     /// What each way makes of a line; `plain` is nil where it leaves the line to the other.
     private func readings(
         _ text: String, _ platform: Platform
-    ) throws -> (plain: DeviceRegistration?, full: DeviceRegistration?) {
+    ) throws -> (plain: DeviceChange?, full: DeviceChange?) {
         let app = AppKey(app: "com.example.app", platform: platform)
         let bytes = Array(text.utf8)
         var batch = RegistrationBatch(app: app)
         let isPlain = DeviceFields.readPlain(bytes, in: 0..<bytes.count, into: &batch)
         #expect(batch.count == (isPlain ? 1 : 0))
         return (
-            isPlain ? try registration(batch, 0) : nil,
+            isPlain ? try change(batch, 0) : nil,
             try? DeviceFields.readLine(bytes, in: 0..<bytes.count, app: app)
         )
     }
 
-    private func registration(_ batch: RegistrationBatch, _ row: Int) throws -> DeviceRegistration {
+    private func change(_ batch: RegistrationBatch, _ row: Int) throws -> DeviceChange {
         let row = batch.rows[row]
         func text(_ slice: ByteSlice) -> String? {
             slice.isAbsent ? nil : String(decoding: batch.bytes[slice.range], as: UTF8.self)
         }
-        return DeviceRegistration(
-            app: batch.app, token: try #require(text(row.token)), telephone: text(row.telephone),
-            version: try text(row.version).map { try Version($0) }, environment: row.environment)
+        return DeviceChange(
+            token: try #require(text(row.token)),
+            telephone: row.kept.contains(.telephone) ? .keep : .set(text(row.telephone)),
+            version: row.kept.contains(.version) ? .keep : .set(try text(row.version).map { try Version($0) }),
+            // Forgotten and production are the same.
+            environment: row.kept.contains(.environment)
+                ? .keep : .set(row.environment == .production ? nil : row.environment),
+            registeredAt: row.registeredAt, deadSince: row.deadSince)
     }
 
     @Test(
@@ -41,12 +46,20 @@ struct DeviceFieldsTests {
             #"{"token":"ff","telephone":null,"version":null,"environment":null,"app":null,"platform":null}"#,
             #"{"app":"com.example.app","platform":"ios","token":"ff","environment":"sandbox"}"#,
             #"{"token":"ff","telephone":" +86 138","environment":"production"}"#,
+            #"{"token":"ff","registeredAt":"2026-01-31T09:05:07.250Z","deadSince":null}"#,
+            #"{"token":"ff","registeredAt":null,"deadSince":"2026-01-31T17:05:07+08:00"}"#,
         ])
     func plain(line: String) throws {
         let (plain, full) = try readings(line, .ios)
         #expect(plain != nil)
-        #expect(plain == full)
-        #expect(plain?.version?.text == full?.version?.text)
+        #expect(plain == full.map(Self.withoutDefault))
+        #expect(plain?.version.value?.text == full?.version.value?.text)
+    }
+
+    private static func withoutDefault(_ change: DeviceChange) -> DeviceChange {
+        var change = change
+        if change.environment == .set(.production) { change.environment = .set(nil) }
+        return change
     }
 
     @Test("An Android token keeps its case")
@@ -66,6 +79,8 @@ struct DeviceFieldsTests {
             #"{"token":"ff","version":"1.0 "}"#, #"{"token":"ff","version":"1234567890123456789"}"#,
             #"{"token":"ff","environment":"Sandbox"}"#, #"{"token":"ff","environment":""}"#,
             #"{"token":"ff","app":"other"}"#, #"{"token":"ff","app":""}"#, #"{"token":"ff","platform":"android"}"#,
+            #"{"token":"ff","registeredAt":"yesterday"}"#, #"{"token":"ff","deadSince":"2026-02-30T00:00:00Z"}"#,
+            #"{"token":"ff","registeredAt":""}"#, #"{"token":"ff","retiredAt":null}"#,
             #"{"token":"ff","color":"red"}"#, #"{"token":"ff","token":"ff"}"#, #"{"token":"ff""#, "x",
         ])
     func refused(line: String) throws {
@@ -94,7 +109,7 @@ struct DeviceFieldsTests {
             #expect(plain == nil)
             var batch = RegistrationBatch(app: AppKey(app: "com.example.app", platform: .ios))
             batch.append(try #require(full))
-            #expect(try registration(batch, 0) == full)
+            #expect(try change(batch, 0) == full)
         }
     }
 }

@@ -74,6 +74,87 @@ struct ResourceLiveTests {
         #expect(try bench.ask("PUT", android, "{}").text("token") == "a:B_c-d")
     }
 
+    @Test("PATCH and the import change what they name; null forgets")
+    func parts() throws {
+        let bench = try Bench()
+        let path = "\(Self.devices)/abcdef01"
+        #expect(try bench.ask("PATCH", path, "{}").status == 404)
+        let body = #"{"telephone":"13800138000","version":"1.9.0","environment":"sandbox"}"#
+        #expect(try bench.ask("PUT", path, body).status == 201)
+        var answer = try bench.ask("PATCH", path, #"{"version":"1.9.1"}"#)
+        #expect(answer.status == 200)
+        #expect(answer.text("version") == "1.9.1")
+        #expect(answer.text("telephone") == "13800138000")
+        #expect(answer.text("environment") == "sandbox")
+        #expect(try bench.ask("GET", path).body == answer.body)
+        #expect(
+            try bench.ask("POST", Self.devices, #"{"token":"ABCDEF01","version":"2.0"}"# + "\n").number("stored") == "1"
+        )
+        answer = try bench.ask("GET", path)
+        #expect(answer.text("version") == "2.0")
+        #expect(answer.text("telephone") == "13800138000")
+        #expect(answer.text("environment") == "sandbox")
+        #expect(try bench.ask("PATCH", path, #"{"telephone":null}"#).value("telephone") == .null)
+        #expect(
+            try bench.ask("POST", Self.devices, #"{"token":"abcdef01","version":null,"environment":null}"# + "\n")
+                .number("stored") == "1")
+        answer = try bench.ask("GET", path)
+        #expect(answer.value("version") == .null)
+        #expect(answer.text("environment") == "production")
+        #expect(try bench.ask("PATCH", path, #"{"token":"ab"}"#).text("errors", "0", "field") == "token")
+        #expect(try bench.ask("PATCH", path, #"{"telephone":""}"#).status == 422)
+    }
+
+    @Test("a nightly sync of an export revives no dead token and registers nobody anew")
+    func nightlySync() throws {
+        let bench = try Bench()
+        let path = "\(Self.devices)/abcdef01"
+        #expect(try bench.ask("PUT", path, #"{"telephone":"1","version":"1.9.0"}"#).status == 201)
+        let alive = try bench.ask("GET", Self.devices).body
+        let death = #"{"token":"abcdef01","deadSince":"2023-11-14T22:13:21Z"}"# + "\n"
+        bench.clock.advance(by: .seconds(60))
+        #expect(try bench.ask("POST", Self.devices, death).number("updated") == "1")
+        let dead = try bench.ask("GET", path)
+        #expect(dead.text("retiredAt") == "2023-11-14T22:13:21.000Z")
+        #expect(dead.text("registeredAt") == "2023-11-14T22:13:20.000Z")
+        let export = try bench.ask("GET", Self.devices).body
+        #expect(export.contains(#""registeredAt":"2023-11-14T22:13:20.000Z","deadSince":"2023-11-14T22:13:21.000Z"}"#))
+        let plain = #"{"token":"abcdef01","telephone":"1","version":"1.9.0"}"# + "\n"
+        for lines in [plain, alive, export] {
+            bench.clock.advance(by: .seconds(60))
+            let answer = try bench.ask("POST", Self.devices, lines)
+            #expect(answer.number("unchanged") == "1", "\(answer.body)")
+            #expect(try bench.ask("GET", path).body == dead.body)
+        }
+        let later = #"{"token":"abcdef01","registeredAt":"2023-11-14T22:13:22+00:00"}"# + "\n"
+        #expect(try bench.ask("POST", Self.devices, later).number("updated") == "1")
+        let revived = try bench.ask("GET", path)
+        #expect(revived.value("retiredAt") == .null)
+        #expect(revived.text("registeredAt") == "2023-11-14T22:13:22.000Z")
+        // One by one, it is the app itself that registers.
+        #expect(try bench.ask("PATCH", path, "{}").text("registeredAt") == "2023-11-14T22:17:20.000Z")
+    }
+
+    @Test("a dry run tells what would be stored, and stores nothing")
+    func dryRun() throws {
+        let bench = try Bench()
+        #expect(try bench.ask("PUT", "\(Self.devices)/ab", #"{"telephone":"1"}"#).status == 201)
+        #expect(try bench.ask("PUT", "\(Self.devices)/ac", "{}").status == 201)
+        let before = try bench.ask("GET", Self.devices).body
+        let lines = [
+            #"{"token":"ab","telephone":"2"}"#, #"{"token":"ac"}"#, #"{"token":"ad"}"#, #"{"token":"ad"}"#, "x",
+        ].joined(separator: "\n")
+        for (query, again) in [("?dryRun=true", "1"), ("?dryRun=false", "1"), ("", "0")] {
+            let answer = try bench.ask("POST", Self.devices + query, lines)
+            #expect(answer.number("new") == again)
+            #expect(answer.number("updated") == again)
+            #expect(answer.number("refusedCount") == "1")
+            #expect(answer.number("stored") == "4")
+            if query == "?dryRun=true" { #expect(try bench.ask("GET", Self.devices).body == before) }
+        }
+        #expect(try bench.ask("POST", "\(Self.devices)?dryRun=1", lines).status == 422)
+    }
+
     @Test("ten thousand lines with faulty ones between; the export gives them back")
     func manyDevices() throws {
         let bench = try Bench()
@@ -93,6 +174,7 @@ struct ResourceLiveTests {
         let answer = try bench.ask("POST", Self.devices, text)
         #expect(answer.status == 200)
         #expect(answer.number("stored") == String(good))
+        #expect(answer.number("new") == String(good))
         #expect(answer.number("refusedCount") == "201")
         #expect(answer.count("refused") == 201)
         #expect(answer.number("refused", "0", "line") == "50")
@@ -104,8 +186,12 @@ struct ResourceLiveTests {
         let export = try bench.ask("GET", Self.devices)
         #expect(export[header: "content-type"] == "application/x-ndjson")
         #expect(export.body.split(separator: "\n").count == good)
-        // What comes out goes in again.
-        #expect(try bench.ask("POST", Self.devices, export.body).number("stored") == String(good))
+        // What comes out goes in again, and changes nothing.
+        bench.clock.advance(by: .seconds(3600))
+        let again = try bench.ask("POST", Self.devices, export.body)
+        #expect(again.number("stored") == String(good))
+        #expect(again.number("unchanged") == String(good))
+        #expect(try bench.ask("GET", Self.devices).body == export.body)
 
         let plan = try bench.ask("POST", "/v1/apps/com.example.app/ios/plan", #"{"required":"2.0"}"#)
         #expect(plan.number("audience") == String(good))

@@ -61,6 +61,10 @@ struct RouterTests {
             PathValues(app: "com.example.app", platform: .ios, name: "ab"), .scope(.devices)
         ),
         (
+            "PATCH", "/v1/apps/com.example.app/ios/devices/ab", "/v1/apps/{app}/{platform}/devices/{token}",
+            PathValues(app: "com.example.app", platform: .ios, name: "ab"), .scope(.devices)
+        ),
+        (
             "DELETE", "/v1/apps/com.example.app/ios/devices/ab", "/v1/apps/{app}/{platform}/devices/{token}",
             PathValues(app: "com.example.app", platform: .ios, name: "ab"), .scope(.devices)
         ),

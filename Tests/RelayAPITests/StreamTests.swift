@@ -49,18 +49,18 @@ struct StreamTests {
 
     @Test("a whole line, and the least of a line")
     func goodLines() throws {
-        func read(_ text: String, _ app: AppKey) throws -> DeviceRegistration {
+        func read(_ text: String, _ app: AppKey) throws -> DeviceChange {
             try DeviceFields.readLine(Array(text.utf8), in: 0..<text.utf8.count, app: app)
         }
         #expect(
             try read(
                 #"{"app":"com.example.app","platform":"ios","token":"AB","telephone":"1","version":"1.9","#
                     + #""environment":"sandbox"}"#, Self.ios)
-                == DeviceRegistration(
-                    app: Self.ios, token: "ab", telephone: "1", version: try Version("1.9"), environment: .sandbox))
+                == DeviceChange(
+                    token: "ab", telephone: .set("1"), version: .set(try Version("1.9")), environment: .set(.sandbox)))
         #expect(
-            try read(#"{"token":"a:B_c"}"#, Self.android)
-                == DeviceRegistration(app: Self.android, token: "a:B_c", telephone: nil, version: nil))
+            try read(#"{"token":"a:B_c","telephone":null}"#, Self.android)
+                == DeviceChange(token: "a:B_c", telephone: .set(nil)))
     }
 
     @Test(

@@ -103,7 +103,7 @@ struct LargeBatchTests {
         }
         #expect(ends(inside))
         let stored = Arrivals()
-        let registering = start { try fixture.store.register(large, at: fixture.now) { stored.add($0) } }
+        let registering = start { try fixture.store.register(large, at: fixture.now) { stored.add($0.devices) } }
         try waits(1, in: fixture.store.writeQueue)
         let between = start {
             try fixture.store.checkWritable()
@@ -120,7 +120,7 @@ struct LargeBatchTests {
         let fixture = try StoreFixture()
         let stored = Arrivals()
         let before = fixture.store.pulse.reading
-        try fixture.store.register(batch(5000, of: fixture.app), at: fixture.now) { stored.add($0) }
+        try fixture.store.register(batch(5000, of: fixture.app), at: fixture.now) { stored.add($0.devices) }
         #expect(stored.all == [5000])
         #expect(fixture.store.pulse.reading.beats - before.beats > 10, "it is not taken for stuck")
         #expect(

@@ -28,6 +28,67 @@ extension ConformanceCase {
             try subject.store.register([subject.registration(0, telephone: "1")], at: subject.now + .seconds(20))
             try same(try subject.device(0).retiredAt, nil, "registering revives")
         },
+        ConformanceCase("a dead token stays dead in an import, unless it was registered later") { subject in
+            try subject.registerDevices(2)
+            let shard = try subject.onlyShard(try subject.announce())
+            var commit = try subject.batch(shard) {
+                LedgerRow(device: $0.id, state: .unregistered, attempts: 1, reason: "Unregistered")
+            }
+            let death = subject.now + .seconds(5)
+            commit.retirements = commit.rows.map {
+                TokenRetirement(device: $0.device, deadSince: death, registeredAt: subject.now)
+            }
+            try subject.store.commit([commit], at: subject.now + .seconds(6))
+            let dead = try subject.device(0)
+            try same(dead.retiredAt, death)
+            var line = DeviceChange(dead.registration)
+            let unchanged = UpsertCounts(unchanged: 1)
+            try same(try subject.imported(line), unchanged)
+            try same(try subject.device(0), dead, "neither alive nor registered later")
+            line.registeredAt = subject.now - .seconds(1)
+            try same(try subject.imported(line), unchanged, "older than what is known")
+            line.registeredAt = subject.now + .seconds(5)
+            try same(try subject.imported(line), UpsertCounts(updated: 1))
+            try same(try subject.device(0).retiredAt, death, "registered before it died")
+            try same(try subject.device(0).registeredAt, death)
+            line.telephone = .set("another")
+            try same(try subject.imported(line), UpsertCounts(updated: 1))
+            try same(try subject.device(0).retiredAt, death, "dead, with a new user")
+            line.registeredAt = death + .milliseconds(1)
+            try same(try subject.imported(line), UpsertCounts(updated: 1))
+            try same(try subject.device(0).retiredAt, nil, "registered after it died")
+            try same(try subject.device(0).registeredAt, death + .milliseconds(1))
+            line.deadSince = death
+            try same(try subject.imported(line), unchanged, "its death was before")
+            _ = try subject.store.change(
+                DeviceChange(token: subject.token(1)), of: subject.app, at: death - .seconds(1))
+            try same(try subject.device(1).retiredAt, nil, "its app registers it, whatever the clocks say")
+        },
+        ConformanceCase("what an export tells of lives and deaths an import keeps, in another registry too") {
+            subject in
+            let (before, death) = (subject.now - .seconds(100), subject.now - .seconds(50))
+            var dead = DeviceChange(token: subject.token(0), registeredAt: before, deadSince: death)
+            try same(try subject.imported(dead), UpsertCounts(inserted: 1))
+            try same([try subject.device(0).registeredAt, try subject.device(0).retiredAt], [before, death])
+            try same(try subject.imported(dead), UpsertCounts(unchanged: 1))
+            dead.deadSince = nil
+            try same(try subject.imported(dead), UpsertCounts(unchanged: 1), "not told is not alive")
+            try same(
+                try subject.imported(DeviceChange(token: subject.token(1), registeredAt: before)),
+                UpsertCounts(inserted: 1))
+            try same(
+                try subject.imported(DeviceChange(token: subject.token(1), deadSince: death)), UpsertCounts(updated: 1))
+            try same(try subject.device(1).retiredAt, death)
+            let future = subject.now + .seconds(1_000_000)
+            try same(
+                try subject.imported(DeviceChange(token: subject.token(2), registeredAt: future)),
+                UpsertCounts(inserted: 1))
+            try check(try subject.device(2).registeredAt <= subject.now + .seconds(10), "nobody registers tomorrow")
+            try same(
+                try subject.imported(DeviceChange(token: subject.token(3), deadSince: death)), UpsertCounts(inserted: 1)
+            )
+            try same([try subject.device(3).registeredAt, try subject.device(3).retiredAt], [death, death])
+        },
         ConformanceCase("a token that was registered again since it was pushed to is kept, whatever the clocks say") {
             subject in
             try subject.registerDevices(1)
@@ -80,4 +141,13 @@ extension ConformanceCase {
             try same(rows.rows.map { rows.string($0.token) }, [subject.token(0)], "the other has a schedule to keep")
         },
     ]
+}
+
+extension Subject {
+    /// Imports one line, ten seconds later.
+    fileprivate func imported(_ line: DeviceChange) throws -> UpsertCounts {
+        var batch = RegistrationBatch(app: app)
+        batch.append(line)
+        return try store.register(batch, at: now + .seconds(10)) { _ in }
+    }
 }

@@ -43,6 +43,28 @@ extension ConformanceCase {
             try same(record.registration.version, nil)
             try same(record.registeredAt, later)
         },
+        ConformanceCase("what is not named of a device stays as it is; what is named as nothing is forgotten") {
+            subject in
+            let (one, two) = (try subject.version("1"), try subject.version("2"))
+            let token = subject.token(0)
+            try same(
+                try subject.store.change(DeviceChange(token: token), of: subject.app, at: subject.now), nil, "unknown")
+            let new = try subject.changed(DeviceChange(token: token, version: .set(one)))
+            try same(new, subject.registration(0, version: one), "a new one has nothing else")
+            var device = try subject.changed(
+                DeviceChange(token: token, telephone: .set("1"), environment: .set(.sandbox)))
+            try same(device.version, one)
+            try same([device.telephone, device.environment.name], ["1", "sandbox"])
+            device = try subject.changed(DeviceChange(token: token, version: .set(two)))
+            try same([device.telephone, device.version?.text, device.environment.name], ["1", "2", "sandbox"])
+            device = try subject.changed(DeviceChange(token: token, telephone: .set(nil)))
+            try same([device.telephone, device.version?.text, device.environment.name], [nil, "2", "sandbox"])
+            device = try subject.changed(DeviceChange(token: token, version: .set(nil), environment: .set(nil)))
+            try same([device.telephone, device.version?.text, device.environment.name], [nil, nil, "production"])
+            _ = try subject.store.removeDevice(subject.app, token: token)
+            try same(
+                try subject.store.change(DeviceChange(token: token), of: subject.app, at: subject.now), nil, "removed")
+        },
         ConformanceCase("a device that cannot be stored takes the whole batch with it") { subject in
             let bad = DeviceRegistration(app: subject.app, token: "", telephone: nil, version: nil)
             try fails(.conflict) { try subject.store.register([subject.registration(1), bad], at: subject.now) }
@@ -64,7 +86,7 @@ extension ConformanceCase {
             batch.append(subject.registration(2999, version: new))
             var stored: [Int] = []
             let later = subject.now + .seconds(1)
-            let counts = try subject.store.register(batch, at: later) { stored.append($0) }
+            let counts = try subject.store.register(batch, at: later) { stored.append($0.devices) }
             try same(counts, UpsertCounts(inserted: 2991, updated: 11))
             try same(stored.reduce(0, +), 3002)
             let record = try subject.device(5)
@@ -72,8 +94,10 @@ extension ConformanceCase {
             try same(record.registration.telephone, "a5")
             try same(record.registration.version?.text, "2.0")
             try same(record.registration.environment, .sandbox)
-            try same(record.registeredAt, later)
+            try same(record.registeredAt, subject.now, "known: an import is no registration")
+            try same(try subject.device(2000).registeredAt, later, "new")
             try same(try subject.device(3).registration.telephone, "a3", "what was removed is back")
+            try same(try subject.device(3).registeredAt, later)
             try same(try subject.device(7).registration.telephone, "last")
             try same(try subject.device(7).registration.version, nil)
             try same(try subject.device(2999).registration.telephone, nil)
@@ -87,7 +111,7 @@ extension ConformanceCase {
             for number in 0..<10 { batch.append(subject.registration(number)) }
             batch.append(DeviceRegistration(app: subject.app, token: "", telephone: nil, version: nil))
             var stored = 0
-            try fails(.conflict) { try subject.store.register(batch, at: subject.now) { stored += $0 } }
+            try fails(.conflict) { try subject.store.register(batch, at: subject.now) { stored += $0.devices } }
             try same(try subject.store.devices(of: nil, after: 0, limit: 99).count, stored)
         },
         ConformanceCase("a token that many register at once is one device") { subject in
@@ -200,4 +224,17 @@ extension ConformanceCase {
             try same(try subject.record(campaign.key).upgraded, 4, "from unknown")
         }
     ]
+}
+
+extension Subject {
+    /// Changes device 0 by an import, then by itself, and returns it.
+    fileprivate func changed(_ change: DeviceChange) throws -> DeviceRegistration {
+        var batch = RegistrationBatch(app: app)
+        batch.append(change)
+        try store.register(batch, at: now) { _ in }
+        let imported = try device(0).registration
+        let again = try present(try store.change(change, of: app, at: now + .seconds(1)), "the device")
+        try same(again.registration, imported, "the second time changes nothing")
+        return imported
+    }
 }

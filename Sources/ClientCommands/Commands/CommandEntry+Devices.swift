@@ -68,7 +68,11 @@ extension CommandEntry {
 
     static let devicesExport = client(
         ["devices", "export"], "Writes the registry to standard output, as \"devices import\" reads it",
-        discussion: "Telephones and tokens are written in full: keep the file as you would keep the database.",
+        discussion: """
+            Telephones and tokens are written in full: keep the file as you would keep the database. registeredAt is when the \
+            token was last registered, deadSince when the push service declared it dead; it is empty (null) for a living \
+            one. Imported again, the file changes nothing.
+            """,
         options: [.flag("csv", "CSV with a header line instead of NDJSON")] + AppArguments.options,
         examples: ["upgrade-relay devices export --csv > devices.csv"]
     ) { run in
@@ -91,7 +95,10 @@ extension CommandEntry {
 
     private static func csv(_ line: [UInt8]) throws -> String {
         if let plain = DeviceLineScan(line, in: 0..<line.count) {
-            let values = [plain.app, plain.platform, plain.token, plain.telephone, plain.version, plain.environment]
+            let values = [
+                plain.app, plain.platform, plain.token, plain.telephone, plain.version, plain.environment,
+                plain.registeredAt, plain.deadSince,
+            ]
             return values.map { CSVParser.quoted($0.map { String(decoding: line[$0], as: UTF8.self) } ?? "") }
                 .joined(separator: ",")
         }

@@ -1,79 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
 import Terminal
-import WireFormat
+import Threading
 
 extension CommandEntry {
     static let devicesImport = client(
         ["devices", "import"], "Registers devices from a file",
         discussion: """
-            The file is CSV with a header line (RFC 4180) or NDJSON, whichever its first line is; the columns are \
-            \(DeviceLine.columns.map(\.rawValue).joined(separator: ", ")). What is empty is unknown; environment \
-            defaults to production. Known tokens are updated.
+            The file is a table with a header line (RFC 4180; the delimiter is a comma, a semicolon or a tab, or what a line \
+            "sep=" names) or NDJSON, whichever its first line is, in UTF-8 or UTF-16. The columns are \
+            \(DeviceLine.columns.map(\.rawValue).joined(separator: ", ")); others are ignored. What is empty (null) is \
+            forgotten, what the file has no column for stays as it is; environment defaults to production.
 
-            A line that is refused is told with its number and the reason, and keeps no other line out; the exit code is \
-            1 then.
+            A line that says what is known already changes nothing. A token that the push service has declared dead \
+            stays dead unless registeredAt (RFC 3339) says that it was registered after that. deadSince is as "devices \
+            export" writes it; a token that was registered later is alive all the same.
+
+            A line that is refused keeps no other line out; the exit code is 1 then. The first \
+            \(ImportReport.mostExamples) are told with their numbers, all of them are counted by reason, and --rejects \
+            keeps them as they stood, to be mended and imported.
             """,
         positionals: [PositionalSpec("FILE", "the file, or - for standard input")],
         options: [
             .value("app", "APP", "the app of lines that name none"),
             .value("platform", "PLATFORM", "the platform of lines that name none: ios or android"),
+            .flag("dry-run", "say what would become of the lines, and store nothing"),
+            .value("rejects", "PATH", "where refused lines are written, as they stood behind the same header"),
+            .flag(
+                "strict",
+                "refuse telephones that no app would ever equal (1.38E+10, NULL, padded, full-width, …) and tokens of "
+                    + "odd length; without it they are reported"),
         ],
         examples: [
             "upgrade-relay devices import devices.csv",
+            "upgrade-relay devices import devices.csv --dry-run --strict",
+            "upgrade-relay devices import devices.csv --rejects rejects.csv",
             "generate | upgrade-relay devices import - --app com.example.app --platform ios",
         ]
     ) { run in
-        let arguments = run.arguments
-        var reader = DeviceReader(
-            app: arguments.value("app"), platform: try arguments.value("platform").map(AppArguments.platform))
-        let input = try InputFile(arguments.require("FILE"))
-        var upload = DeviceUpload(try run.client())
-        let display = run.progress("importing", total: input.size, unit: .bytes)
-        // Told at once where a person reads, so that a file of nothing but faults fills no memory; an object has an end.
-        var refused: [JSONValue] = []
-        func tellRefused() {
-            let lines = upload.takeRefused()
-            if run.connection.isJSON {
-                refused += lines.map { ["line": .integer($0.line), "reason": .string($0.reason)] }
-            } else if !lines.isEmpty {
-                display.interrupt(lines.map { "line \($0.line): \(DisplayWidth.sanitised($0.reason))\n" }.joined())
-            }
-        }
-        do {
-            while true {
-                let bytes = try input.read()
-                var items: [DeviceReader.Item] = []
-                if bytes.isEmpty {
-                    try reader.finish { items.append($0) }
-                } else {
-                    try reader.feed(bytes) { items.append($0) }
-                }
-                try await upload.add(items)
-                tellRefused()
-                if bytes.isEmpty { break }
-                // All read is not all stored: the end is told by `finish`.
-                if input.consumed == input.size { continue }
-                display.update(done: input.consumed, note: "\(Quantity.count(upload.tally.stored)) devices stored")
-            }
-            try await upload.finish()
-            tellRefused()
-            display.finish(done: input.consumed, note: "\(Quantity.count(upload.tally.stored)) devices stored")
-        } catch var failure as CommandFailure {
-            try? await upload.settle()
-            tellRefused()
-            display.finish()
-            if upload.tally.stored > 0 {
-                failure.message += "\n\(Quantity.count(upload.tally.stored)) devices were stored before that"
-            }
-            throw failure
-        }
-        let tally = upload.tally
-        run.show(
-            [
-                "stored": .integer(tally.stored), "refusedCount": .integer(tally.refusedCount),
-                "refused": .array(refused),
-            ], "\(Quantity.count(tally.stored)) stored, \(Quantity.count(tally.refusedCount)) refused\n")
-        return tally.refusedCount == 0 ? .done : .failed
+        let interruption = CancellationFlag()
+        let watcher = Task { if await Interruption.wait() != nil { interruption.set() } }
+        defer { watcher.cancel() }
+        var importing = try DeviceImporting(run)
+        return try await importing.finish { interruption.isSet }
     }
 }

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Comma-separated values by RFC 4180, byte by byte, so that a file of any size passes through. Pure.
+/// Delimited text by RFC 4180, in bytes, so that a file of any size passes through. Pure.
 ///
-/// Line ends may be CRLF or LF, the last one may be missing; empty lines are passed over.
+/// Line ends may be CRLF or LF, the last one may be missing; empty lines are passed over. What is not of this form costs its
+/// own record and no other: a quote that is opened and never properly closed would otherwise swallow the lines behind it. The
+/// parser goes on with the line after the one on which the broken record began.
 struct CSVParser: Sendable {
     struct Record: Sendable, Equatable {
         /// Of the line on which the record begins, from 1.
         var line: Int
-        /// The fields one after another, without quotes and commas.
+        /// The fields one after another, without quotes and delimiters.
         fileprivate(set) var bytes: [UInt8] = []
         /// Where each of them ends.
         fileprivate var ends: [Int] = []
+        /// As it stood in the file, without its line end; empty where nobody asked for it.
+        fileprivate(set) var raw: [UInt8] = []
 
         var count: Int { ends.count }
 
@@ -20,11 +24,141 @@ struct CSVParser: Sendable {
         var fields: [String] { ends.indices.map { String(decoding: bytes[self[$0]], as: UTF8.self) } }
     }
 
-    struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
+    /// A line with which no record begins that could be read.
+    struct Fault: Sendable, Equatable, CustomStringConvertible {
         var line: Int
         var problem: String
+        /// The line without its end; nil where it was too long to be kept.
+        var raw: [UInt8]?
 
         var description: String { "line \(line): \(problem)" }
+    }
+
+    enum Item: Sendable, Equatable {
+        case record(Record)
+        case fault(Fault)
+    }
+
+    /// What the header promises of the records behind it.
+    struct Shape: Sendable {
+        var count: Int
+        /// Fields that hold no line break in any file that is right: a record with one there was opened by a stray quote.
+        var plain: [Int]
+        /// Whether records bring themselves as they stood in the file.
+        var keepsRaw: Bool
+    }
+
+    /// Neither a line nor a record of several may be longer.
+    static let maximumRecord = 65_536
+    /// A line may not have more fields.
+    static let maximumFields = 256
+
+    private let delimiter: UInt8
+    /// Not known before the header is read.
+    private var shape: Shape?
+    /// What has come and is not done with, from `start` on.
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var line: Int
+    /// Within a line that was given up because of its length.
+    private var isSkipping = false
+    private var record = Record(line: 1)
+
+    /// - Parameter line: the number of the first line.
+    init(delimiter: UInt8 = UInt8(ascii: ","), line: Int = 1) {
+        self.delimiter = delimiter
+        self.line = line
+    }
+
+    /// Hands each record that `bytes` completes to `receive`, in the order of the file. What that returns for the header, the
+    /// records behind it are held against.
+    mutating func feed(_ bytes: some Collection<UInt8>, _ receive: (Item) throws -> Shape?) throws {
+        buffer.removeFirst(start)
+        start = 0
+        buffer += bytes
+        while try takeRecord(isLast: false, receive) {}
+    }
+
+    /// The records that the end of the file completes.
+    mutating func finish(_ receive: (Item) throws -> Shape?) throws {
+        while try takeRecord(isLast: true, receive) {}
+    }
+
+    /// False where more must come first.
+    private mutating func takeRecord(isLast: Bool, _ receive: (Item) throws -> Shape?) throws -> Bool {
+        guard start < buffer.count else { return false }
+        let lineFeed = buffer[start...].firstIndex(of: 0x0A)
+        if isSkipping {
+            start = lineFeed.map { $0 + 1 } ?? buffer.count
+            guard lineFeed != nil else { return false }
+            isSkipping = false
+            line += 1
+            return true
+        }
+        let end = lineFeed ?? buffer.count
+        if end - start > Self.maximumRecord {
+            let fault = Fault(line: line, problem: "the line has more than \(Self.maximumRecord) bytes", raw: nil)
+            if lineFeed == nil { isSkipping = true } else { line += 1 }
+            start = lineFeed.map { $0 + 1 } ?? buffer.count
+            _ = try receive(.fault(fault))
+            return true
+        }
+        guard lineFeed != nil || isLast else { return false }
+        let next = lineFeed.map { $0 + 1 } ?? end
+        let text = withoutCarriageReturn(start..<end)
+        record.line = line
+        defer { clear() }
+        if text.isEmpty {
+            (start, line) = (next, line + 1)
+            return true
+        }
+        let outcome = takePlain(text) ? .whole(end: next, lines: 1) : takeQuoted(isLast: isLast)
+        switch outcome {
+        case .unfinished:
+            return false
+        case .whole(let last, let lines):
+            if shape?.keepsRaw ?? true {
+                let all = start..<last
+                record.raw += buffer[withoutCarriageReturn(buffer[all].last == 0x0A ? all.dropLast() : all)]
+            }
+            (start, line) = (last, line + lines)
+            shape = try receive(.record(record)) ?? shape
+        case .broken(let problem):
+            let fault = Fault(line: line, problem: problem, raw: Array(buffer[text]))
+            (start, line) = (next, line + 1)
+            shape = try receive(.fault(fault)) ?? shape
+        }
+        return true
+    }
+
+    private enum Outcome {
+        case whole(end: Int, lines: Int)
+        /// More must come.
+        case unfinished
+        case broken(String)
+    }
+
+    private func withoutCarriageReturn(_ range: Range<Int>) -> Range<Int> {
+        !range.isEmpty && buffer[range.upperBound - 1] == 0x0D ? range.dropLast() : range
+    }
+
+    /// A line without quotes, as nearly all are. False, and nothing is changed, where it is not so plain.
+    private mutating func takePlain(_ text: Range<Int>) -> Bool {
+        var delimiters = 0
+        for byte in buffer[text] {
+            if byte == delimiter { delimiters += 1 }
+            if byte == UInt8(ascii: "\"") { return false }
+        }
+        guard delimiters < Self.maximumFields else { return false }
+        var rest = buffer[text]
+        while let place = rest.firstIndex(of: delimiter) {
+            record.bytes.append(contentsOf: rest[..<place])
+            record.ends.append(record.bytes.count)
+            rest = rest[(place + 1)...]
+        }
+        record.bytes.append(contentsOf: rest)
+        record.ends.append(record.bytes.count)
+        return true
     }
 
     private enum State {
@@ -37,154 +171,76 @@ struct CSVParser: Sendable {
         case closed
     }
 
-    /// A field may not be larger: a quote that is never closed would swallow the file.
-    static let maximumField = 65_536
-    /// A line may not have more: one without an end would fill the memory, comma by comma.
-    static let maximumFields = 256
-
-    private var state = State.fieldStart
-    private var lineNumber = 1
-    /// What there is of it.
-    private var record = Record(line: 1)
-    /// Where its last field begins.
-    private var fieldStart = 0
-    private var hasContent = false
-
-    init() {}
-
-    /// Hands each record that `bytes` completes to `receive`.
-    mutating func feed(_ bytes: ArraySlice<UInt8>, _ receive: (Record) throws -> Void) throws {
-        var place = bytes.startIndex
-        // Not looked for again where there is none: that would take a time that grows with the square.
-        var hasLineEnd = true
-        while place < bytes.endIndex {
-            if hasLineEnd, state == .fieldStart, !hasContent {
-                if let end = bytes[place...].firstIndex(of: UInt8(ascii: "\n")) {
-                    if try takePlain(bytes[place..<end], receive) {
-                        place = end + 1
-                        continue
-                    }
-                } else {
-                    hasLineEnd = false
-                }
-            }
-            try take(bytes[place], receive)
+    /// A record with quotes, which may have several lines. Looks no further than `maximumRecord`, however the file was cut on
+    /// its way.
+    private mutating func takeQuoted(isLast: Bool) -> Outcome {
+        var state = State.fieldStart
+        var lines = 0
+        var place = start
+        let limit = min(buffer.count, start + Self.maximumRecord + 1)
+        while place < limit {
+            let byte = buffer[place]
             place += 1
-        }
-    }
-
-    mutating func feed(_ bytes: [UInt8], _ receive: (Record) throws -> Void) throws {
-        try feed(bytes[...], receive)
-    }
-
-    /// A whole line without quotes, as nearly all are. False, and nothing is changed, where it is not so plain.
-    private mutating func takePlain(_ line: ArraySlice<UInt8>, _ receive: (Record) throws -> Void) throws -> Bool {
-        guard line.count <= Self.maximumField else { return false }
-        let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-        var commas = 0
-        for byte in text {
-            if byte == UInt8(ascii: ",") { commas += 1 }
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\r") { return false }
-        }
-        guard commas < Self.maximumFields else { return false }
-        if !text.isEmpty {
-            defer { clear() }
-            var rest = text
-            while let comma = rest.firstIndex(of: UInt8(ascii: ",")) {
-                record.bytes.append(contentsOf: rest[..<comma])
+            switch (state, byte) {
+            case (.quoted, UInt8(ascii: "\"")):
+                state = .quoteInQuoted
+            case (.quoted, _):
+                if byte == 0x0A { lines += 1 }
+                record.bytes.append(byte)
+            case (.quoteInQuoted, UInt8(ascii: "\"")):
+                state = .quoted
+                record.bytes.append(byte)
+            case (.fieldStart, UInt8(ascii: "\"")):
+                state = .quoted
+            case (.closed, _) where byte != 0x0A:
+                return .broken(Self.notClosed)
+            case (_, delimiter):
+                guard record.count + 1 < Self.maximumFields else {
+                    return .broken("more than \(Self.maximumFields) fields")
+                }
                 record.ends.append(record.bytes.count)
-                rest = rest[(comma + 1)...]
+                state = .fieldStart
+            case (_, 0x0A):
+                if state == .unquoted, record.bytes.last == 0x0D { record.bytes.removeLast() }
+                return whole(end: place, lines: lines + 1)
+            case (.quoteInQuoted, 0x0D):
+                state = .closed
+            case (.quoteInQuoted, _):
+                return .broken(Self.notClosed)
+            case (.unquoted, UInt8(ascii: "\"")):
+                return .broken("a quote inside a field that does not begin with one")
+            default:
+                state = .unquoted
+                record.bytes.append(byte)
             }
-            record.bytes.append(contentsOf: rest)
-            record.ends.append(record.bytes.count)
-            try receive(record)
         }
-        lineNumber += 1
-        record.line = lineNumber
-        return true
-    }
-
-    /// The record that the end of the file completes.
-    mutating func finish(_ receive: (Record) throws -> Void) throws {
-        if state == .quoted { throw Fault(line: record.line, problem: "a quote is never closed") }
-        try endRecord(receive)
-    }
-
-    private mutating func take(_ byte: UInt8, _ receive: (Record) throws -> Void) throws {
-        switch (state, byte) {
-        case (.quoted, UInt8(ascii: "\"")):
-            state = .quoteInQuoted
-        case (.quoted, _):
-            if byte == UInt8(ascii: "\n") { lineNumber += 1 }
-            try append(byte)
-        case (.quoteInQuoted, UInt8(ascii: "\"")):
-            state = .quoted
-            try append(byte)
-        case (.fieldStart, UInt8(ascii: "\"")):
-            state = .quoted
-            hasContent = true
-        case (.closed, _) where byte != UInt8(ascii: "\n"):
-            throw Self.notClosed(lineNumber)
-        case (_, UInt8(ascii: ",")):
-            guard record.count < Self.maximumFields else {
-                throw Fault(line: record.line, problem: "more than \(Self.maximumFields) fields")
-            }
-            endField()
-            hasContent = true
-        case (_, UInt8(ascii: "\n")):
-            try endRecord(receive)
-            lineNumber += 1
-            record.line = lineNumber
-        case (.quoteInQuoted, UInt8(ascii: "\r")):
-            state = .closed
-        case (.fieldStart, UInt8(ascii: "\r")):
-            // Part of CRLF: the LF follows.
-            break
-        case (.quoteInQuoted, _):
-            throw Self.notClosed(lineNumber)
-        case (.unquoted, UInt8(ascii: "\"")):
-            throw Fault(line: lineNumber, problem: "a quote inside a field that does not begin with one")
-        default:
-            state = .unquoted
-            hasContent = true
-            try append(byte)
+        if buffer.count - start > Self.maximumRecord {
+            return .broken("a quote is opened and not closed within \(Self.maximumRecord) bytes")
         }
+        guard isLast else { return .unfinished }
+        if state == .quoted { return .broken("a quote is never closed") }
+        if state == .unquoted, record.bytes.last == 0x0D { record.bytes.removeLast() }
+        return whole(end: place, lines: lines + 1)
     }
 
-    private static func notClosed(_ line: Int) -> Fault {
-        Fault(line: line, problem: "a comma or the line's end must follow a closing quote")
-    }
-
-    private mutating func append(_ byte: UInt8) throws {
-        guard record.bytes.count - fieldStart < Self.maximumField else {
-            throw Fault(
-                line: record.line, problem: "a field has more than \(Self.maximumField) bytes; is a quote missing?")
+    /// Ends the last field, and asks whether a record of several lines can be one.
+    private mutating func whole(end: Int, lines: Int) -> Outcome {
+        record.ends.append(record.bytes.count)
+        guard lines > 1, let shape else { return .whole(end: end, lines: lines) }
+        let isRight =
+            record.count == shape.count && shape.plain.allSatisfy { !record.bytes[record[$0]].contains(0x0A) }
+        guard isRight else {
+            return .broken("a quote is opened here and closed in line \(line + lines - 1)")
         }
-        record.bytes.append(byte)
+        return .whole(end: end, lines: lines)
     }
 
-    private mutating func endField() {
-        if state == .unquoted, record.bytes.count > fieldStart, record.bytes.last == UInt8(ascii: "\r") {
-            record.bytes.removeLast()
-        }
-        fieldStart = record.bytes.count
-        record.ends.append(fieldStart)
-        state = .fieldStart
-    }
-
-    private mutating func endRecord(_ receive: (Record) throws -> Void) throws {
-        defer { clear() }
-        guard hasContent else { return }
-        endField()
-        try receive(record)
-    }
+    private static let notClosed = "a delimiter or the line's end must follow a closing quote"
 
     private mutating func clear() {
         record.bytes.removeAll(keepingCapacity: true)
         record.ends.removeAll(keepingCapacity: true)
-        fieldStart = 0
-        hasContent = false
-        state = .fieldStart
+        record.raw.removeAll(keepingCapacity: true)
     }
 
     /// The field as it is written: in quotes where it must be (RFC 4180, 2.6).

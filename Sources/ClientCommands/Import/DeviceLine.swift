@@ -4,17 +4,22 @@ import APIModel
 /// One device of an import: where it belongs, and the line that the API gets.
 package struct DeviceLine: Sendable, Equatable {
     /// The columns of CSV and NDJSON (CONTRACT, "Commands").
-    static let columns: [Field] = [.app, .platform, .token, .telephone, .version, .environment]
+    static let columns: [Field] = [
+        .app, .platform, .token, .telephone, .version, .environment, .registeredAt, .deadSince,
+    ]
 
     package var app: String
     package var platform: String
     /// NDJSON without its line end.
     package var json: [UInt8]
+    /// The line as it stood in the file, where it may have to be written again.
+    package var raw: [UInt8]?
 
-    package init(app: String, platform: String, json: [UInt8]) {
+    package init(app: String, platform: String, json: [UInt8], raw: [UInt8]? = nil) {
         self.app = app
         self.platform = platform
         self.json = json
+        self.raw = raw
     }
 }
 
@@ -23,4 +28,6 @@ package struct RefusedLine: Error, Sendable, Equatable {
     /// In the file, from 1.
     package var line: Int
     package var reason: String
+    /// As it stood in the file; nil where that was not kept.
+    package var raw: [UInt8]?
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
-import Foundation
 import RelayEngine
 import Terminal
 import UpgradeRules
 import VersionSources
 import WireFormat
 
-/// Reads devices from a file's bytes, CSV or NDJSON by what the first line holds. Pure.
+/// Reads devices from a file's bytes, delimited text or NDJSON by what the first line holds. Pure.
 package struct DeviceReader: Sendable {
     package enum Item: Sendable, Equatable {
         case device(line: Int, DeviceLine)
@@ -15,47 +14,87 @@ package struct DeviceReader: Sendable {
     }
 
     private enum Form {
-        /// Nothing but white space has been seen.
+        /// Too little has come to tell.
         case unknown
-        case csv(CSVParser, CSVHeader?)
+        case csv(CSVParser, DeviceHeader?)
         case ndjson(LineSplitter)
     }
 
     /// Bytes of one line: many times what the API takes, and no file without line ends fills the memory.
     private static let longestLine = 1 << 20
-    /// Bytes of white space before the first line.
-    private static let longestBlank = 1 << 16
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// For files without the columns.
     let app: String?
     let platform: String?
+    /// Whether what can hardly be meant is refused.
+    let isStrict: Bool
+    /// Whether devices and refused lines bring their lines as they stood in the file.
+    let keepsRaw: Bool
     private var form = Form.unknown
+    private var transcoder: UTF16Reader?
+    /// Whether the first record is not the header but names the delimiter.
+    private var hasDelimiterLine = false
     /// Of the line before: nearly always of the next one too.
     private var lastPlace: (app: String, platform: String)?
     private var held: [UInt8] = []
+    private var items = 0
 
-    init(app: String?, platform: String?) {
+    /// What a file of the refused lines must begin with to be read.
+    package private(set) var preamble: [UInt8] = []
+    private(set) var doubts = DoubtTally()
+    /// Of the header.
+    private var warnings: [String] = []
+
+    package init(app: String?, platform: String?, isStrict: Bool = false, keepsRaw: Bool = false) {
         self.app = app
         self.platform = platform
+        self.isStrict = isStrict
+        self.keepsRaw = keepsRaw
     }
 
-    /// - Throws: `CommandFailure` where the file as a whole cannot be read: its header, a quote that is never closed.
-    mutating func feed(_ bytes: [UInt8], _ receive: (Item) throws -> Void) throws {
+    /// - Throws: `CommandFailure` where the file as a whole cannot be read: its encoding, its header.
+    package mutating func feed(_ bytes: [UInt8], _ receive: (Item) throws -> Void) throws {
+        if case .unknown = form {
+            held += bytes
+            guard held.count >= InputText.sample else { return }
+            try begin(receive)
+        } else if transcoder != nil {
+            let text = transcoder?.feed(bytes) ?? []
+            try read(text, receive)
+        } else {
+            try read(bytes, receive)
+        }
+    }
+
+    package mutating func finish(_ receive: (Item) throws -> Void) throws {
+        if case .unknown = form { try begin(receive) }
+        if let rest = transcoder?.finish(), !rest.isEmpty { try read(rest, receive) }
         switch form {
         case .unknown:
-            held += bytes
-            // A mark may have been cut on its way.
-            if held.count < 3, Self.byteOrderMark.starts(with: held) { return }
-            try begin(receive)
+            break
+        case .csv(var parser, var header):
+            try parser.finish { try take($0, header: &header, receive) }
+        case .ndjson(var splitter):
+            try splitter.finish { try take(json: $0, $1, line: $2, receive) }
+        }
+        form = .unknown
+        guard items > 0 else { throw CommandFailure(.failed, "the file has a header and no devices") }
+    }
+
+    /// What the reader of the file should hear that he has not heard.
+    mutating func takeWarnings() -> [String] {
+        defer { warnings = [] }
+        return warnings
+    }
+
+    private mutating func read(_ bytes: [UInt8], _ receive: (Item) throws -> Void) throws {
+        switch form {
+        case .unknown:
+            break
         case .csv(var parser, var header):
             // The enum must not hold a second reference while its payload changes: that would copy it.
             form = .unknown
-            do {
-                try parser.feed(bytes) { try take($0, header: &header, receive) }
-            } catch let fault as CSVParser.Fault {
-                throw CommandFailure(.failed, "not CSV: \(fault)")
-            }
+            try parser.feed(bytes) { try take($0, header: &header, receive) }
             form = .csv(parser, header)
         case .ndjson(var splitter):
             form = .unknown
@@ -64,104 +103,141 @@ package struct DeviceReader: Sendable {
         }
     }
 
-    mutating func finish(_ receive: (Item) throws -> Void) throws {
-        if case .unknown = form { try begin(receive) }
-        switch form {
-        case .unknown:
-            break
-        case .csv(var parser, var header):
-            do {
-                try parser.finish { try take($0, header: &header, receive) }
-            } catch let fault as CSVParser.Fault {
-                throw CommandFailure(.failed, "not CSV: \(fault)")
-            }
-        case .ndjson(var splitter):
-            try splitter.finish { try take(json: $0, $1, line: $2, receive) }
+    /// Decides by the beginning, the same however much more has come with it.
+    private mutating func begin(_ receive: (Item) throws -> Void) throws {
+        let sample = held.prefix(InputText.sample)
+        var text: [UInt8]
+        let beginning: ArraySlice<UInt8>
+        switch InputText(sample) {
+        case .utf8(let mark):
+            text = Array(held[mark...])
+            beginning = sample.dropFirst(mark)
+        case .utf16(let mark, let isLittleEndian):
+            var reader = UTF16Reader(isLittleEndian: isLittleEndian)
+            beginning = reader.feed(sample.dropFirst(mark))[...]
+            reader = UTF16Reader(isLittleEndian: isLittleEndian)
+            text = reader.feed(held[mark...])
+            transcoder = reader
+        case .other(let name, let hint):
+            throw CommandFailure(.failed, "the file is \(name)", hint: hint)
         }
-        form = .unknown
+        held = []
+        guard let first = beginning.firstIndex(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else {
+            throw CommandFailure(
+                .failed,
+                sample.count < InputText.sample
+                    ? "the file is empty" : "the file begins with \(InputText.sample) bytes of white space")
+        }
+        if beginning[first] == UInt8(ascii: "{") {
+            form = .ndjson(LineSplitter(limit: Self.longestLine))
+        } else {
+            let line = beginning[first...].prefix { $0 != 0x0A }
+            let announced = DeviceHeader.announcedDelimiter(line)
+            hasDelimiterLine = announced != nil
+            form = .csv(CSVParser(delimiter: announced ?? DeviceHeader.delimiter(of: line)), nil)
+        }
+        try read(text, receive)
     }
 
-    /// Decides by what has been held back, unless that is nothing but white space.
-    private mutating func begin(_ receive: (Item) throws -> Void) throws {
-        let start = held.starts(with: Self.byteOrderMark) ? 3 : 0
-        guard let first = held[start...].first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else {
-            guard held.count <= Self.longestBlank else {
-                throw CommandFailure(
-                    .failed, "the file begins with more than \(Self.longestBlank) bytes of white space")
-            }
-            return
-        }
-        form =
-            first == UInt8(ascii: "{")
-            ? .ndjson(LineSplitter(limit: Self.longestLine)) : .csv(CSVParser(), nil)
-        let bytes = Array(held[start...])
-        held = []
-        try feed(bytes, receive)
+    private mutating func give(_ item: Item, _ receive: (Item) throws -> Void) throws {
+        items += 1
+        try receive(item)
     }
 
     // MARK: CSV
 
-    /// Which field of a line holds what.
-    private struct CSVHeader {
-        /// By column of `DeviceLine.columns`; nil: the file has none.
-        var fields: [Int?]
-        var count: Int
-
-        init(_ names: [String]) {
-            fields = DeviceLine.columns.map { names.firstIndex(of: $0.rawValue) }
-            count = names.count
+    private mutating func take(
+        _ item: CSVParser.Item, header: inout DeviceHeader?, _ receive: (Item) throws -> Void
+    ) throws -> CSVParser.Shape? {
+        let record: CSVParser.Record
+        switch item {
+        case .fault(let fault):
+            guard header != nil else {
+                throw CommandFailure(.failed, "the header cannot be read: \(fault)")
+            }
+            try give(.refused(RefusedLine(line: fault.line, reason: fault.problem, raw: fault.raw)), receive)
+            return nil
+        case .record(let whole):
+            record = whole
         }
-
-        /// The bytes of a column; empty where there is none.
-        func value(_ column: Int, of record: CSVParser.Record) -> ArraySlice<UInt8> {
-            fields[column].map { record.bytes[record[$0]] } ?? []
-        }
+        guard let columns = header else { return try begin(record, header: &header) }
+        try give(device(record, columns), receive)
+        return nil
     }
 
-    private mutating func take(
-        _ record: CSVParser.Record, header: inout CSVHeader?, _ receive: (Item) throws -> Void
-    ) throws {
-        guard let columns = header else {
-            header = CSVHeader(try checked(record.fields))
-            return
+    private mutating func begin(_ record: CSVParser.Record, header: inout DeviceHeader?) throws -> CSVParser.Shape? {
+        preamble += record.raw + [0x0A]
+        if hasDelimiterLine {
+            hasDelimiterLine = false
+            return nil
         }
+        guard UTF8Sequence.isValid(record.bytes[...]) else {
+            throw CommandFailure(.failed, "the header is not in UTF-8")
+        }
+        let columns = try DeviceHeader(record.fields, app: app != nil, platform: platform != nil)
+        header = columns
+        warnings += columns.warnings
+        return CSVParser.Shape(count: columns.count, plain: columns.fields.compactMap(\.self), keepsRaw: keepsRaw)
+    }
+
+    private mutating func device(_ record: CSVParser.Record, _ columns: DeviceHeader) -> Item {
+        let raw = keepsRaw ? record.raw : nil
         guard record.count == columns.count else {
             let problem = "\(record.count) fields where the header has \(columns.count)"
-            return try receive(.refused(RefusedLine(line: record.line, reason: problem)))
+            return .refused(RefusedLine(line: record.line, reason: problem, raw: raw))
         }
-        let item: Item
         do throws(RefusedLine) {
             let place = try place(
-                app: columns.value(0, of: record), platform: columns.value(1, of: record), line: record.line)
+                app: columns.value(0, of: record) ?? [], platform: columns.value(1, of: record) ?? [],
+                line: record.line)
+            for (index, column) in DeviceLine.columns.enumerated() {
+                guard let value = columns.value(index, of: record), !UTF8Sequence.isValid(value) else { continue }
+                // What it meant would be lost, and something else stored.
+                throw RefusedLine(line: record.line, reason: "\(column.rawValue): not in UTF-8")
+            }
+            try doubt(
+                token: columns.value(2, of: record) ?? [], telephone: columns.value(3, of: record) ?? [],
+                of: place.platform, line: record.line)
             let json = Self.json { columns.value($0, of: record) }
-            item = .device(line: record.line, DeviceLine(app: place.app, platform: place.platform, json: json))
+            return .device(
+                line: record.line, DeviceLine(app: place.app, platform: place.platform, json: json, raw: raw))
         } catch {
-            item = .refused(error)
+            return .refused(RefusedLine(line: error.line, reason: error.reason, raw: raw))
         }
-        try receive(item)
     }
 
-    /// The object of a device, from its token on. What is empty counts as absent, because CSV cannot say null.
+    private mutating func doubt(
+        token: ArraySlice<UInt8>, telephone: ArraySlice<UInt8>, of platform: String, line: Int
+    ) throws(RefusedLine) {
+        var found: [(DeviceDoubt, ArraySlice<UInt8>)] = []
+        if platform == Platform.ios.rawValue, let doubt = DeviceDoubt(token: token) { found.append((doubt, token)) }
+        if let doubt = DeviceDoubt(telephone: telephone) { found.append((doubt, telephone)) }
+        for (doubt, value) in found { doubts.add(doubt, value, line: line) }
+        guard isStrict, let first = found.first?.0 else { return }
+        throw RefusedLine(line: line, reason: first.text)
+    }
+
+    /// The object of a device, from its token on. A column that the file does not have is left out, which leaves the field as it is;
+    /// an empty cell is null, which forgets it.
     ///
-    /// - Parameter value: of a column, by its place among all.
-    private static func json(_ value: (Int) -> ArraySlice<UInt8>) -> [UInt8] {
+    /// - Parameter value: of a column, by its place among all; nil: the file has none.
+    private static func json(_ value: (Int) -> ArraySlice<UInt8>?) -> [UInt8] {
         var json: [UInt8] = []
         json.reserveCapacity(256)
         for (name, column) in names {
-            let value = value(column)
-            if value.isEmpty { continue }
+            guard let value = value(column) else { continue }
             json.append(UInt8(ascii: json.isEmpty ? "{" : ","))
             json += name
-            if value.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) {
+            if value.isEmpty {
+                json += "null".utf8
+            } else if value.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }) {
                 json.append(UInt8(ascii: "\""))
                 json += value
                 json.append(UInt8(ascii: "\""))
             } else {
-                // JSON is UTF-8 (RFC 8259, 8.1): what is not becomes U+FFFD.
                 JSONWriter.append(quoted: String(decoding: value, as: UTF8.self), to: &json)
             }
         }
-        if json.isEmpty { json.append(UInt8(ascii: "{")) }
         json.append(UInt8(ascii: "}"))
         return json
     }
@@ -191,31 +267,6 @@ package struct DeviceReader: Sendable {
         return place
     }
 
-    private func checked(_ header: [String]) throws -> [String] {
-        let names = header.map { $0.trimmingCharacters(in: .whitespaces) }
-        let columns = DeviceLine.columns.map(\.rawValue)
-        let known = columns.joined(separator: ", ")
-        for name in names where !columns.contains(name) {
-            let nearest = Suggestion.nearest(to: name, among: columns).map { "; did you mean \"\($0)\"?" }
-            throw CommandFailure(
-                .failed, "the header names an unknown column \"\(DisplayWidth.sanitised(name))\"\(nearest ?? "")",
-                hint: "the first line names the columns: \(known)")
-        }
-        if let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) {
-            throw CommandFailure(.failed, "the header names the column \"\(twice)\" twice")
-        }
-        guard names.contains("token") else {
-            throw CommandFailure(.failed, "the header names no column \"token\"", hint: "columns: \(known)")
-        }
-        if app == nil, !names.contains("app") {
-            throw CommandFailure(.failed, "the header names no column \"app\"", hint: "add it, or give --app")
-        }
-        if platform == nil, !names.contains("platform") {
-            throw CommandFailure(.failed, "the header names no column \"platform\"", hint: "add it, or give --platform")
-        }
-        return names
-    }
-
     // MARK: NDJSON
 
     private mutating func take(
@@ -223,19 +274,21 @@ package struct DeviceReader: Sendable {
     ) throws {
         guard let range else {
             let reason = "the line has more than \(Self.longestLine) bytes"
-            return try receive(.refused(RefusedLine(line: line, reason: reason)))
+            return try give(.refused(RefusedLine(line: line, reason: reason)), receive)
         }
-        guard bytes[range].contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
+        guard bytes[range].contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { return }
+        let json = Array(bytes[range])
         let item: Item
         do throws(RefusedLine) {
             let place = try place(json: bytes, range, line: line)
             // The API reads and judges the line itself: what is handed on is what was given.
             item = .device(
-                line: line, DeviceLine(app: place.app, platform: place.platform, json: Array(bytes[range])))
+                line: line,
+                DeviceLine(app: place.app, platform: place.platform, json: json, raw: keepsRaw ? json : nil))
         } catch {
-            item = .refused(error)
+            item = .refused(RefusedLine(line: error.line, reason: error.reason, raw: keepsRaw ? json : nil))
         }
-        try receive(item)
+        try give(item, receive)
     }
 
     private mutating func place(
@@ -243,8 +296,12 @@ package struct DeviceReader: Sendable {
     ) throws(RefusedLine) -> (app: String, platform: String) {
         // An empty name is a name here.
         if let plain = DeviceLineScan(bytes, in: range), plain.app?.isEmpty != true, plain.platform?.isEmpty != true {
-            return try place(
+            let place = try place(
                 app: plain.app.map { bytes[$0] } ?? [], platform: plain.platform.map { bytes[$0] } ?? [], line: line)
+            try doubt(
+                token: plain.token.map { bytes[$0] } ?? [], telephone: plain.telephone.map { bytes[$0] } ?? [],
+                of: place.platform, line: line)
+            return place
         }
         let device: JSONValue
         do throws(JSONSyntaxError) {
@@ -253,8 +310,12 @@ package struct DeviceReader: Sendable {
             throw RefusedLine(line: line, reason: "not JSON, \(error)")
         }
         guard device.object != nil else { throw RefusedLine(line: line, reason: "not a JSON object") }
-        return try checked(
+        let place = try checked(
             app: device[.app]?.string ?? app, platform: device[.platform]?.string ?? platform, line: line)
+        try doubt(
+            token: Array((device[.token]?.string ?? "").utf8)[...],
+            telephone: Array((device[.telephone]?.string ?? "").utf8)[...], of: place.platform, line: line)
+        return place
     }
 
     private func checked(

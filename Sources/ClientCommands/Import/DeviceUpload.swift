@@ -14,7 +14,20 @@ package struct DeviceUpload: Sendable {
 
     package struct Tally: Sendable, Equatable {
         package var stored: Int64 = 0
+        package var new: Int64 = 0
+        package var updated: Int64 = 0
+        package var unchanged: Int64 = 0
         package var refusedCount: Int64 = 0
+
+        package init(
+            stored: Int64 = 0, new: Int64 = 0, updated: Int64 = 0, unchanged: Int64 = 0, refusedCount: Int64 = 0
+        ) {
+            self.stored = stored
+            self.new = new
+            self.updated = updated
+            self.unchanged = unchanged
+            self.refusedCount = refusedCount
+        }
     }
 
     private struct Batch {
@@ -23,6 +36,8 @@ package struct DeviceUpload: Sendable {
         var body: [UInt8] = []
         /// The file's line for each line of the body.
         var lines: [Int] = []
+        /// The same as they stood in the file; empty where that is not kept.
+        var raws: [[UInt8]] = []
     }
 
     /// A request that is on its way, or its answer.
@@ -32,6 +47,7 @@ package struct DeviceUpload: Sendable {
     }
 
     private let client: RelayClient
+    private let isDryRun: Bool
     private var batches: [Batch] = []
     /// Of `batches`: where the last device went, and nearly always the next one goes.
     private var last = 0
@@ -41,15 +57,33 @@ package struct DeviceUpload: Sendable {
     /// Not yet taken.
     private var refused: [RefusedLine] = []
 
-    package init(_ client: RelayClient) {
+    /// The last line that was taken.
+    private var lastLine = 0
+    /// The first of a request that failed.
+    private var lostLine: Int?
+
+    /// - Parameter isDryRun: whether the relay says what it would do, and does nothing.
+    package init(_ client: RelayClient, isDryRun: Bool = false) {
         self.client = client
+        self.isDryRun = isDryRun
+    }
+
+    /// The line up to which all are stored or refused.
+    package var settledLine: Int { firstOpenLine.map { $0 - 1 } ?? lastLine }
+
+    private var firstOpenLine: Int? {
+        (batches.map(\.lines.first) + [sending?.batch.lines.first, lostLine]).compactMap(\.self).min()
     }
 
     package mutating func add(_ items: [DeviceReader.Item]) async throws {
         for item in items {
             switch item {
-            case .refused(let refused): refuse(refused)
-            case .device(let line, let device): if keep(device, line) { try await send(batches.remove(at: last)) }
+            case .refused(let refused):
+                refuse(refused)
+                lastLine = max(lastLine, refused.line)
+            case .device(let line, let device):
+                lastLine = max(lastLine, line)
+                if keep(device, line) { try await send(batches.remove(at: last)) }
             }
         }
     }
@@ -61,10 +95,14 @@ package struct DeviceUpload: Sendable {
         try await settle()
     }
 
-    /// The lines that were refused since the last call, by their numbers: nothing of them is kept here.
+    /// The lines that were refused since the last call, in the order of the file; those behind a line that is still on its way
+    /// come with a later call. Nothing of them is kept here.
     package mutating func takeRefused() -> [RefusedLine] {
-        defer { refused = [] }
-        return refused.sorted { $0.line < $1.line }
+        let open = firstOpenLine ?? .max
+        let sorted = refused.sorted { $0.line < $1.line }
+        let border = sorted.firstIndex { $0.line > open } ?? sorted.endIndex
+        refused = Array(sorted[border...])
+        return Array(sorted[..<border])
     }
 
     /// Whether the request, which `last` names, is full.
@@ -79,6 +117,7 @@ package struct DeviceUpload: Sendable {
         batches[last].body += device.json
         batches[last].body.append(UInt8(ascii: "\n"))
         batches[last].lines.append(line)
+        if let raw = device.raw { batches[last].raws.append(raw) }
         // The lines of many apps share the room that those of one have.
         return batches[last].lines.count >= max(linesPerRequest / batches.count, Self.fewestLines)
             || batches[last].body.count >= Self.bytesPerRequest / batches.count
@@ -86,7 +125,7 @@ package struct DeviceUpload: Sendable {
 
     private mutating func send(_ batch: Batch) async throws {
         try await settle()
-        let request = Self.request(batch)
+        let request = self.request(batch)
         sending = Sending(
             batch: batch,
             answer: Task { [transport = client.transport] in
@@ -95,8 +134,9 @@ package struct DeviceUpload: Sendable {
             })
     }
 
-    private static func request(_ batch: Batch) -> APIRequest {
-        var request = APIRequest("POST", ["v1", "apps", batch.app, batch.platform, "devices"])
+    private func request(_ batch: Batch) -> APIRequest {
+        var request = APIRequest(
+            "POST", ["v1", "apps", batch.app, batch.platform, "devices"], query: [("dryRun", isDryRun ? "true" : nil)])
         request.body = batch.body
         request.contentType = "application/x-ndjson"
         return request
@@ -107,6 +147,8 @@ package struct DeviceUpload: Sendable {
     package mutating func settle() async throws {
         guard let sending else { return }
         self.sending = nil
+        // Until its answer is noted.
+        lostLine = sending.batch.lines.first
         let (answer, duration) = try await withTaskCancellationHandler {
             try await sending.answer.value
         } onCancel: {
@@ -114,16 +156,24 @@ package struct DeviceUpload: Sendable {
         }
         if duration < .seconds(1) { linesPerRequest = min(linesPerRequest * 2, Self.mostLines) }
         if duration > .seconds(4) { linesPerRequest = max(linesPerRequest / 2, Self.fewestLines) }
-        tally.stored += try await note(answer, sending.batch)
+        guard let reply = try await note(answer, sending.batch) else {
+            lostLine = nil
+            return
+        }
+        lostLine = nil
+        tally.stored += reply.count(.stored)
+        tally.new += reply.count(.new)
+        tally.updated += reply.count(.updated)
+        tally.unchanged += reply.count(.unchanged)
     }
 
-    /// - Returns: how many were stored.
-    private mutating func note(_ answer: APIAnswer, _ batch: Batch) async throws -> Int64 {
+    /// - Returns: the relay's counts; nil where it knows no such app.
+    private mutating func note(_ answer: APIAnswer, _ batch: Batch) async throws -> JSONValue? {
         // Nobody knows this app: its lines cannot be stored, those of others can.
         if answer.status == 404 {
             let reason = Problem(answer).message.replacing("\n", with: " ")
-            for line in batch.lines { refuse(RefusedLine(line: line, reason: reason)) }
-            return 0
+            for index in batch.lines.indices { refuse(batch, index, reason) }
+            return nil
         }
         guard answer.isSuccess else { throw Problem(answer).failure }
         let reply = try RelayClient.Reply(answer).json
@@ -132,8 +182,11 @@ package struct DeviceUpload: Sendable {
         for entry in entries {
             let number = Int(entry.count(.line))
             lastNamed = max(lastNamed, number)
-            let line = batch.lines.indices.contains(number - 1) ? batch.lines[number - 1] : number
-            refuse(RefusedLine(line: line, reason: entry.shown(.reason)))
+            if batch.lines.indices.contains(number - 1) {
+                refuse(batch, number - 1, entry.shown(.reason))
+            } else {
+                refuse(RefusedLine(line: number, reason: entry.shown(.reason)))
+            }
         }
         let unnamed = reply.count(.refusedCount) - Int64(entries.count)
         if unnamed > 0, (1..<batch.lines.count).contains(lastNamed) {
@@ -142,7 +195,7 @@ package struct DeviceUpload: Sendable {
             // It did not name each; that must not make the count wrong.
             tally.refusedCount += max(0, unnamed)
         }
-        return reply.count(.stored)
+        return reply
     }
 
     /// The relay names so many refused lines with their reasons and counts the rest. What is behind the last one that it
@@ -151,11 +204,19 @@ package struct DeviceUpload: Sendable {
         let before = tally.refusedCount
         var rest = Batch(app: batch.app, platform: batch.platform)
         rest.lines = Array(batch.lines[named...])
+        rest.raws = Array(batch.raws.dropFirst(named))
         let ends = batch.body.indices.lazy.filter { batch.body[$0] == UInt8(ascii: "\n") }
         rest.body = Array(batch.body[(ends.dropFirst(named - 1).first.map { $0 + 1 } ?? 0)...])
-        _ = try await note(try await client.transport.send(Self.request(rest)), rest)
+        _ = try await note(try await client.transport.send(self.request(rest)), rest)
         // The relay may have been set up differently in between: what it counted first is what was refused.
         tally.refusedCount = max(tally.refusedCount, before + unnamed)
+    }
+
+    private mutating func refuse(_ batch: Batch, _ index: Int, _ reason: String) {
+        refuse(
+            RefusedLine(
+                line: batch.lines[index], reason: reason,
+                raw: batch.raws.indices.contains(index) ? batch.raws[index] : nil))
     }
 
     private mutating func refuse(_ line: RefusedLine) {

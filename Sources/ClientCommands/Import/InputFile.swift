@@ -10,7 +10,7 @@ final class InputFile {
     /// In bytes; nil where it is not a regular file.
     let size: Int64?
     private(set) var consumed: Int64 = 0
-    private let descriptor: CInt
+    let descriptor: CInt
     private let name: String
 
     /// - Parameter path: a path, or "-" for standard input.
@@ -30,9 +30,13 @@ final class InputFile {
         if descriptor > STDERR_FILENO { close(descriptor) }
     }
 
-    /// The next piece; empty at the end.
-    func read() throws -> [UInt8] {
+    /// The next piece; empty at the end. Waits for a pipe no longer than until `isInterrupted`, and is empty then.
+    func read(unless isInterrupted: () -> Bool = { false }) throws -> [UInt8] {
         while true {
+            if size == nil {
+                var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                while unsafe poll(&wanted, 1, 200) == 0 { if isInterrupted() { return [] } }
+            }
             var failure: CInt = 0
             let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.piece) { buffer, count in
                 let result = unsafe Foundation.read(descriptor, buffer.baseAddress, buffer.count)

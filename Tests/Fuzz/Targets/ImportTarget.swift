@@ -17,6 +17,13 @@ extension FuzzTarget {
         let whole = Import(file, pieces: [file.count])
         let cut = Import(file, pieces: borders)
         try hold(whole == cut, "cut at \(borders): \(cut), whole: \(whole)")
+        let numbers = whole.items.map { item in
+            switch item {
+            case .device(let line, _): line
+            case .refused(let refused): refused.line
+            }
+        }
+        try hold(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "lines are numbered \(numbers)")
         for case .device(_, let line) in whole.items {
             let app = AppKey(app: line.app, platform: .android)
             let reading = Result(catching: { () throws(BodyError) in
@@ -54,10 +61,14 @@ extension FuzzTarget {
         var parser = CSVParser()
         var records: [CSVParser.Record] = []
         let record = fields.map(CSVParser.quoted).joined(separator: ",") + "\r\n"
-        try parser.feed(Array(record.utf8)) { records.append($0) }
-        try parser.finish { records.append($0) }
+        func keep(_ item: CSVParser.Item) -> CSVParser.Shape? {
+            if case .record(let record) = item { records.append(record) }
+            return nil
+        }
+        try parser.feed(Array(record.utf8), keep)
+        try parser.finish(keep)
         // A mark at the very beginning is the file's, not the field's.
-        if !record.utf8.starts(with: [0xEF, 0xBB, 0xBF]), fields.allSatisfy({ $0.utf8.count < 60_000 }) {
+        if !record.utf8.starts(with: [0xEF, 0xBB, 0xBF]), record.utf8.count <= CSVParser.maximumRecord {
             try hold(
                 records.count == 1 && records[0].fields.count == 3
                     && zip(records[0].fields, fields).allSatisfy { $0.utf8.elementsEqual($1.utf8) },
@@ -69,21 +80,27 @@ extension FuzzTarget {
     private static func holdAlike(_ line: [UInt8], _ app: AppKey) throws {
         var batch = RegistrationBatch(app: app)
         guard DeviceFields.readPlain(line, in: 0..<line.count, into: &batch) else { return }
-        let (short, long) = (try device(of: batch), try DeviceFields.readLine(line, in: 0..<line.count, app: app))
+        let short = try device(of: batch)
+        var long = try DeviceFields.readLine(line, in: 0..<line.count, app: app)
+        // Forgotten and production are the same.
+        if long.environment == .set(nil) { long.environment = .set(.production) }
         try hold(
-            short == long && short.version?.text == long.version?.text, "read plainly: \(short), otherwise: \(long)")
+            short == long && short.version.value?.text == long.version.value?.text,
+            "read plainly: \(short), otherwise: \(long)")
     }
 
     /// The one device of a batch, as it would have come by itself.
-    private static func device(of batch: RegistrationBatch) throws -> DeviceRegistration {
+    private static func device(of batch: RegistrationBatch) throws -> DeviceChange {
         guard batch.count == 1 else { throw Violation(description: "\(batch.count) devices in one line") }
         let row = batch.rows[0]
         func text(_ slice: ByteSlice) -> String? {
             slice.isAbsent ? nil : String(decoding: batch.bytes[slice.range], as: UTF8.self)
         }
-        return DeviceRegistration(
-            app: batch.app, token: text(row.token) ?? "", telephone: text(row.telephone),
-            version: try text(row.version).map { try Version($0) }, environment: row.environment)
+        return DeviceChange(
+            token: text(row.token) ?? "", telephone: row.kept.contains(.telephone) ? .keep : .set(text(row.telephone)),
+            version: row.kept.contains(.version) ? .keep : .set(try text(row.version).map { try Version($0) }),
+            environment: row.kept.contains(.environment) ? .keep : .set(row.environment),
+            registeredAt: row.registeredAt, deadSince: row.deadSince)
     }
 
     /// The pieces of `bytes` by sizes, over and over.

@@ -44,6 +44,13 @@ struct ExampleTests {
             sent.path.replace("{id}", with: id)
         }
         if entry.path.hasSuffix("/withdraw") { _ = try bench.campaign(required: "2.0") }
+        if entry.method == "PATCH" {
+            // One that is registered.
+            let token = entry.parameters.first { $0["name"]?.text == "token" }?["example"]?.text
+            try bench.store.register(
+                [DeviceRegistration(app: Bench.app, token: try #require(token), telephone: nil, version: nil)],
+                at: Bench.now)
+        }
         let answer = try Self.send(sent, to: bench)
         #expect((200..<300).contains(answer.status), "\(answer.body)")
         // What the relay holds no wish to change would pass with any body.

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import Foundation
+import Terminal
+
+/// The first line of a table: which field of a line holds what.
+struct DeviceHeader: Sendable {
+    /// By column of `DeviceLine.columns`; nil: the file has none.
+    let fields: [Int?]
+    let count: Int
+    /// What the reader of the file should hear of it.
+    let warnings: [String]
+
+    /// Other names under which columns are often kept, without case and separators.
+    private static let synonyms: [(Field, Set<String>)] = [
+        (.app, ["bundleid", "bundle", "appid", "application", "applicationid", "package", "packagename", "appname"]),
+        (.platform, ["os", "system", "devicetype", "deviceos", "platformtype"]),
+        (
+            .token,
+            [
+                "devicetoken", "pushtoken", "apnstoken", "fcmtoken", "registrationid", "regid", "registrationtoken",
+                "deviceid",
+            ]
+        ),
+        (
+            .telephone,
+            [
+                "phone", "phonenumber", "phoneno", "tel", "telephonenumber", "mobile", "mobilenumber", "mobilephone",
+                "msisdn", "cellphone", "手机", "手机号", "手机号码", "电话",
+            ]
+        ),
+        (.version, ["appversion", "versionname", "ver", "clientversion", "bundleversion"]),
+        (.environment, ["env", "apnsenvironment", "pushenvironment", "apsenvironment"]),
+        (.registeredAt, ["registered", "registrationtime", "registrationdate", "registeredon", "lastregistered"]),
+        (.deadSince, ["retiredat", "dead", "unregisteredat", "deadat"]),
+    ]
+
+    /// - Parameters:
+    ///   - app: whether the command was given the app, so that no column is needed.
+    ///   - platform: the same.
+    /// - Throws: `CommandFailure` where the file cannot be read with it.
+    init(_ names: [String], app: Bool, platform: Bool) throws {
+        let names = names.map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+        let columns = DeviceLine.columns.map(\.rawValue)
+        fields = columns.map { names.firstIndex(of: $0) }
+        count = names.count
+        for column in columns where names.filter({ $0 == column }).count > 1 {
+            throw CommandFailure(.failed, "the header names the column \"\(column)\" twice")
+        }
+        func meant(_ name: String) -> String? {
+            guard let field = Self.meaning(of: name), !names.contains(field.rawValue) else { return nil }
+            return field.rawValue
+        }
+        func missing(_ column: Field, or option: String?) throws {
+            if names.contains(column.rawValue) { return }
+            let other = names.first { meant($0) == column.rawValue }
+            let hint = other.map { "rename the column \"\(DisplayWidth.sanitised($0))\" to \"\(column.rawValue)\"" }
+            throw CommandFailure(
+                .failed, "the header names no column \"\(column.rawValue)\"",
+                hint: [hint ?? (option == nil ? nil : "add it"), option.map { "give \($0)" }].compactMap(\.self)
+                    .joined(separator: ", or ").nonEmpty
+                    ?? "the first line names the columns: \(columns.joined(separator: ", "))")
+        }
+        try missing(.token, or: nil)
+        if !app { try missing(.app, or: "--app") }
+        if !platform { try missing(.platform, or: "--platform") }
+        warnings = names.filter { !columns.contains($0) }.map { name in
+            let shown = DisplayWidth.truncated(DisplayWidth.sanitised(name), to: 40)
+            if shown.isEmpty { return "a column without a name is ignored" }
+            return "the column \"\(shown)\" is ignored" + (meant(name).map { "; did you mean \"\($0)\"?" } ?? "")
+        }
+    }
+
+    private static func meaning(of name: String) -> Field? {
+        let bare = String(name.lowercased().filter { !"_-. ".contains($0) })
+        if let column = DeviceLine.columns.first(where: { $0.rawValue.lowercased() == bare }) { return column }
+        if let synonym = synonyms.first(where: { $0.1.contains(bare) }) { return synonym.0 }
+        return Suggestion.nearest(to: name, among: DeviceLine.columns.map(\.rawValue)).flatMap { Field(rawValue: $0) }
+    }
+
+    /// The delimiter of a header: that under which it names the most columns.
+    static func delimiter(of line: ArraySlice<UInt8>) -> UInt8 {
+        let columns = Set(DeviceLine.columns.map(\.rawValue))
+        func known(_ delimiter: UInt8) -> Int {
+            line.split(separator: delimiter, omittingEmptySubsequences: false).count { name in
+                let text = String(decoding: name, as: UTF8.self)
+                return columns.contains(text.trimmingCharacters(in: CharacterSet(charactersIn: " \"\r")))
+            }
+        }
+        let best = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].map { ($0, known($0), line.count(of: $0)) }
+            .max { ($0.1, $0.2) < ($1.1, $1.2) }
+        return best.map(\.0) ?? UInt8(ascii: ",")
+    }
+
+    /// The delimiter that a line "sep=;" names, as Excel writes and reads it.
+    static func announcedDelimiter(_ line: ArraySlice<UInt8>) -> UInt8? {
+        let text = line.filter { $0 != UInt8(ascii: "\"") && $0 != 0x0D }
+        guard text.count == 5, String(decoding: text.prefix(4), as: UTF8.self).lowercased() == "sep=" else {
+            return nil
+        }
+        return text.last
+    }
+
+    /// The bytes of a column; nil where there is none.
+    func value(_ column: Int, of record: CSVParser.Record) -> ArraySlice<UInt8>? {
+        fields[column].map { record.bytes[record[$0]] }
+    }
+}
+
+extension String {
+    fileprivate var nonEmpty: String? { isEmpty ? nil : self }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate func count(of byte: UInt8) -> Int { count { $0 == byte } }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import Terminal
+import WireFormat
+
+/// One import of a file: from its bytes to the relay, and what the person hears of it.
+struct DeviceImporting {
+    private let run: ClientRun
+    private let input: InputFile
+    private let rejects: RejectsFile?
+    private let isDryRun: Bool
+    private let display: ProgressDisplay
+    private var reader: DeviceReader
+    private var upload: DeviceUpload
+    private var report = ImportReport()
+    private var warnings: [String] = []
+
+    /// - Parameter client: nil: as the command line has it.
+    init(_ run: ClientRun, client: RelayClient? = nil) throws {
+        let arguments = run.arguments
+        self.run = run
+        isDryRun = arguments.flag("dry-run")
+        let platform = try arguments.value("platform").map(AppArguments.platform)
+        input = try InputFile(arguments.require("FILE"))
+        upload = DeviceUpload(try client ?? run.client(), isDryRun: isDryRun)
+        rejects = try arguments.value("rejects").map { [input] in try RejectsFile($0, input: input) }
+        reader = DeviceReader(
+            app: arguments.value("app"), platform: platform, isStrict: arguments.flag("strict"),
+            keepsRaw: rejects != nil)
+        display = run.progress("importing", total: input.size, unit: .bytes)
+    }
+
+    mutating func finish(isInterrupted: () -> Bool) async throws -> ExitCode {
+        do {
+            try await sendAll(isInterrupted)
+        } catch var failure as CommandFailure {
+            try? await upload.settle()
+            try? tell()
+            display.finish()
+            _ = try? rejects?.finish()
+            if let reached { failure.message += "\n\(reached)" }
+            throw failure
+        }
+        let tally = upload.tally
+        warn(ImportReport.warning(reader.doubts, isStrict: reader.isStrict))
+        let kept = try rejects?.finish() == true
+        run.show(
+            report.json(tally, warnings: warnings, isDryRun: isDryRun),
+            ImportReport.summary(tally, isDryRun: isDryRun) + report.reasonsText(refused: tally.refusedCount)
+                + (kept
+                    ? "the refused lines are in \(DisplayWidth.sanitised(run.arguments.value("rejects") ?? ""))\n" : "")
+        )
+        return tally.refusedCount == 0 ? .done : .failed
+    }
+
+    private mutating func sendAll(_ isInterrupted: () -> Bool) async throws {
+        while true {
+            let bytes = try input.read(unless: isInterrupted)
+            if isInterrupted() { throw CommandFailure(.failed, "interrupted") }
+            var items: [DeviceReader.Item] = []
+            if bytes.isEmpty {
+                try reader.finish { items.append($0) }
+            } else {
+                try reader.feed(bytes) { items.append($0) }
+            }
+            warn(reader.takeWarnings())
+            try await upload.add(items)
+            try tell()
+            if bytes.isEmpty { break }
+            // All read is not all stored: the end is told by what follows.
+            if input.consumed == input.size { continue }
+            display.update(done: input.consumed, note: note)
+        }
+        try await upload.finish()
+        try tell()
+        display.finish(done: input.consumed, note: note)
+    }
+
+    private var note: String {
+        "\(Quantity.count(upload.tally.stored)) devices \(isDryRun ? "looked at" : "stored")"
+    }
+
+    /// How far an import came that ends before its time.
+    private var reached: String? {
+        guard upload.settledLine > 1 else { return nil }
+        let lines = "all up to line \(Quantity.count(upload.settledLine)) are done"
+        return "\(lines): \(ImportReport.summary(upload.tally, isDryRun: isDryRun))"
+            + "importing the whole file again does no harm"
+    }
+
+    private mutating func tell() throws {
+        let lines = upload.takeRefused()
+        let told = report.examples.count
+        report.add(lines)
+        try rejects?.append(lines, after: reader.preamble)
+        guard !run.connection.isJSON, report.examples.count > told else { return }
+        display.interrupt(ImportReport.text(Array(report.examples[told...])))
+    }
+
+    private mutating func warn(_ texts: [String]) {
+        warnings += texts
+        guard !run.connection.isJSON, !texts.isEmpty else { return }
+        display.interrupt(texts.map { "warning: \($0)\n" }.joined())
+    }
+}

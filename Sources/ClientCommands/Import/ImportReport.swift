@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import Terminal
+import WireFormat
+
+/// What the person hears of an import's lines: how many were refused for which reason, with a few examples, and what looked
+/// wrong in those that were not.
+struct ImportReport: Sendable {
+    static let mostExamples = 20
+    /// Reasons that are told apart: texts that quote what stood there could be as many as lines.
+    private static let mostReasons = 20
+
+    private struct Reason {
+        var text: String
+        var count: Int64
+    }
+
+    private(set) var examples: [RefusedLine] = []
+    private var reasons: [Reason] = []
+    private var otherReasons: Int64 = 0
+
+    mutating func add(_ lines: [RefusedLine]) {
+        for line in lines {
+            if examples.count < Self.mostExamples {
+                examples.append(RefusedLine(line: line.line, reason: line.reason, raw: nil))
+            }
+            let kind = Self.kind(line.reason)
+            if let index = reasons.firstIndex(where: { $0.text == kind }) {
+                reasons[index].count += 1
+            } else if reasons.count < Self.mostReasons {
+                reasons.append(Reason(text: kind, count: 1))
+            } else {
+                otherReasons += 1
+            }
+        }
+    }
+
+    /// A reason without what stood there: all that is behind its first part, and numbers and quoted words.
+    private static func kind(_ reason: String) -> String {
+        var kind = ""
+        var isQuoted = false
+        var wasDigit = false
+        for character in reason.prefix(while: { $0 != ";" }) {
+            if character == "\"" {
+                isQuoted.toggle()
+                if isQuoted { kind += "…" }
+            } else if !isQuoted {
+                let isDigit = character.isASCII && character.isNumber
+                if isDigit { if !wasDigit { kind += "N" } } else { kind.append(character) }
+                wasDigit = isDigit
+            }
+        }
+        return kind
+    }
+
+    private var sorted: [Reason] {
+        reasons.sorted { ($1.count, $0.text) < ($0.count, $1.text) }
+            + (otherReasons > 0 ? [Reason(text: "other reasons", count: otherReasons)] : [])
+    }
+
+    /// For standard error, as they come.
+    static func text(_ lines: [RefusedLine]) -> String {
+        lines.map { "line \($0.line): \(DisplayWidth.sanitised($0.reason))\n" }.joined()
+    }
+
+    /// Reason by reason, the most frequent first; nothing where the examples have said it all.
+    func reasonsText(refused: Int64) -> String {
+        guard refused > Int64(examples.count) else { return "" }
+        let shown = sorted
+        let width = shown.map { Quantity.count($0.count).count }.max() ?? 0
+        return shown.map { reason in
+            let count = Quantity.count(reason.count)
+            return "  \(String(repeating: " ", count: width - count.count))\(count)  "
+                + DisplayWidth.sanitised(reason.text) + "\n"
+        }.joined()
+    }
+
+    static func warning(_ doubts: DoubtTally, isStrict: Bool) -> [String] {
+        DeviceDoubt.allCases.compactMap { doubt in
+            guard let entry = doubts.entries[doubt] else { return nil }
+            let lines = entry.count == 1 ? "1 line" : "\(Quantity.count(entry.count)) lines"
+            let example = DisplayWidth.truncated(DisplayWidth.sanitised(entry.example), to: 40)
+            return "\(lines): \(doubt.text), such as \"\(example)\" in line \(entry.line)"
+                + (isStrict ? "" : "; stored as it is (--strict refuses it)")
+        }
+    }
+
+    /// The members of `--json`.
+    func json(_ tally: DeviceUpload.Tally, warnings: [String], isDryRun: Bool) -> JSONValue {
+        .object([
+            JSONMember(name: "stored", value: .integer(tally.stored)),
+            JSONMember(name: "new", value: .integer(tally.new)),
+            JSONMember(name: "updated", value: .integer(tally.updated)),
+            JSONMember(name: "unchanged", value: .integer(tally.unchanged)),
+            JSONMember(name: "refusedCount", value: .integer(tally.refusedCount)),
+            JSONMember(
+                name: "refusedBy",
+                value: .object(sorted.map { JSONMember(name: $0.text, value: .integer($0.count)) })),
+            JSONMember(
+                name: "refused",
+                value: .array(examples.map { ["line": .integer($0.line), "reason": .string($0.reason)] })),
+            JSONMember(name: "warnings", value: .array(warnings.map { .string($0) })),
+            JSONMember(name: "dryRun", value: .bool(isDryRun)),
+        ])
+    }
+
+    static func summary(_ tally: DeviceUpload.Tally, isDryRun: Bool) -> String {
+        let counts = [
+            "\(Quantity.count(tally.new)) new", "\(Quantity.count(tally.updated)) updated",
+            "\(Quantity.count(tally.unchanged)) unchanged", "\(Quantity.count(tally.refusedCount)) refused",
+        ].joined(separator: ", ")
+        return isDryRun ? "dry run, nothing was stored: \(counts)\n" : counts + "\n"
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a file's bytes are, by how it begins: text in UTF-8 or UTF-16, or something that can be named. Pure.
+enum InputText: Sendable, Equatable {
+    case utf8(mark: Int)
+    case utf16(mark: Int, isLittleEndian: Bool)
+    /// What it is instead, and what to do about it.
+    case other(String, hint: String)
+
+    /// How much of the file is looked at.
+    static let sample = 65_536
+
+    private static let marks: [(bytes: [UInt8], text: InputText)] = [
+        ([0xFF, 0xFE, 0, 0], .other("UTF-32", hint: convert("UTF-32"))),
+        ([0, 0, 0xFE, 0xFF], .other("UTF-32", hint: convert("UTF-32"))),
+        ([0xEF, 0xBB, 0xBF], .utf8(mark: 3)),
+        ([0xFF, 0xFE], .utf16(mark: 2, isLittleEndian: true)),
+        ([0xFE, 0xFF], .utf16(mark: 2, isLittleEndian: false)),
+        (
+            Array("PK\u{3}\u{4}".utf8),
+            .other("a ZIP archive, as Excel's workbooks are", hint: "save the sheet as CSV UTF-8")
+        ),
+        ([0xD0, 0xCF, 0x11, 0xE0], .other("a workbook of an old Excel", hint: "save the sheet as CSV UTF-8")),
+        ([0x1F, 0x8B], .other("compressed by gzip", hint: "gunzip -c FILE | upgrade-relay devices import -")),
+    ]
+
+    /// - Parameter sample: the beginning, or the whole of a smaller file.
+    init(_ sample: ArraySlice<UInt8>) {
+        if let mark = Self.marks.first(where: { sample.starts(with: $0.bytes) }) {
+            self = mark.text
+        } else if sample.count >= 2, sample.first != 0, sample.dropFirst().first == 0 {
+            // The first character of a table's header is one of ASCII.
+            self = .utf16(mark: 0, isLittleEndian: true)
+        } else if sample.count >= 2, sample.first == 0, sample.dropFirst().first != 0 {
+            self = .utf16(mark: 0, isLittleEndian: false)
+        } else {
+            self = Self.unmarked(sample)
+        }
+    }
+
+    /// A byte that is damaged costs its line. Where nothing but damage is found, the file was written in another encoding.
+    private static func unmarked(_ sample: ArraySlice<UInt8>) -> InputText {
+        var (good, bad) = (0, 0)
+        var place = sample.startIndex
+        while place < sample.endIndex {
+            if sample[place] < 0x80 {
+                place += 1
+                continue
+            }
+            switch UTF8Sequence(sample, at: place) {
+            case .whole(let count): (good, place) = (good + 1, place + count)
+            // The sample's end may have cut it.
+            case .cut: place = sample.endIndex
+            case .none: (bad, place) = (bad + 1, place + 1)
+            }
+        }
+        guard bad > good else { return .utf8(mark: 0) }
+        let name = looksLikeGBK(sample) ? "GBK" : "Windows-1252"
+        let shown = name == "GBK" ? "GBK (GB 18030)" : "Latin-1 (Windows-1252)"
+        return .other("not in UTF-8: its bytes look like \(shown)", hint: convert(name))
+    }
+
+    private static func convert(_ name: String) -> String {
+        "convert it: iconv -f \(name) -t UTF-8 FILE | upgrade-relay devices import -"
+    }
+
+    /// Chinese text in GBK is of pairs, nearly all of them of two bytes from 0x81 on; letters with accents mostly stand alone.
+    private static func looksLikeGBK(_ sample: ArraySlice<UInt8>) -> Bool {
+        var (pairs, odd) = (0, 0)
+        var run = 0
+        for byte in sample + [0] {
+            if byte >= 0x80 {
+                run += 1
+            } else {
+                if run > 0 { if run.isMultiple(of: 2) { pairs += run / 2 } else { odd += 1 } }
+                run = 0
+            }
+        }
+        return pairs > odd
+    }
+}
+
+/// One character of UTF-8 that is not ASCII (RFC 3629, section 4).
+enum UTF8Sequence: Equatable {
+    case whole(Int)
+    /// It would go on behind the end.
+    case cut
+    case none
+
+    init(_ bytes: ArraySlice<UInt8>, at place: Int) {
+        let lead = bytes[place]
+        let (count, second): (Int, ClosedRange<UInt8>)
+        switch lead {
+        case 0xC2...0xDF: (count, second) = (2, 0x80...0xBF)
+        case 0xE0: (count, second) = (3, 0xA0...0xBF)
+        case 0xED: (count, second) = (3, 0x80...0x9F)
+        case 0xE1...0xEF: (count, second) = (3, 0x80...0xBF)
+        case 0xF0: (count, second) = (4, 0x90...0xBF)
+        case 0xF1...0xF3: (count, second) = (4, 0x80...0xBF)
+        case 0xF4: (count, second) = (4, 0x80...0x8F)
+        default:
+            self = .none
+            return
+        }
+        for offset in 1..<count {
+            guard place + offset < bytes.endIndex else {
+                self = .cut
+                return
+            }
+            guard (offset == 1 ? second : 0x80...0xBF).contains(bytes[place + offset]) else {
+                self = .none
+                return
+            }
+        }
+        self = .whole(count)
+    }
+
+    /// Whether all of it is UTF-8.
+    static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
+        var place = bytes.startIndex
+        while place < bytes.endIndex {
+            if bytes[place] < 0x80 {
+                place += 1
+            } else if case .whole(let count) = UTF8Sequence(bytes, at: place) {
+                place += count
+            } else {
+                return false
+            }
+        }
+        return true
+    }
+}
+
+/// From UTF-16 to UTF-8, however the text is cut. What is no character becomes U+FFFD. Pure.
+struct UTF16Reader: Sendable {
+    private let isLittleEndian: Bool
+    /// Half a unit.
+    private var held: UInt8?
+    /// The first of two surrogates.
+    private var high: UInt16?
+
+    init(isLittleEndian: Bool) {
+        self.isLittleEndian = isLittleEndian
+    }
+
+    mutating func feed(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        var units: [UInt16] = []
+        if let high { units.append(high) }
+        high = nil
+        for byte in bytes {
+            guard let first = held else {
+                held = byte
+                continue
+            }
+            held = nil
+            units.append(isLittleEndian ? UInt16(byte) << 8 | UInt16(first) : UInt16(first) << 8 | UInt16(byte))
+        }
+        if let last = units.last, UTF16.isLeadSurrogate(last) { high = units.removeLast() }
+        return Self.text(units)
+    }
+
+    mutating func finish() -> [UInt8] {
+        let rest = high != nil || held != nil
+        (high, held) = (nil, nil)
+        return rest ? Array("\u{FFFD}".utf8) : []
+    }
+
+    private static func text(_ units: [UInt16]) -> [UInt8] { Array(String(decoding: units, as: UTF16.self).utf8) }
+}
