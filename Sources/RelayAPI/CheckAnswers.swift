@@ -19,7 +19,9 @@ struct CheckAnswers: Sendable {
             own.required = [inForce.required, canary.required].compactMap(\.self).max()
             own.latest = [inForce.latest, canary.required].compactMap(\.self).max()
             (own.downloadURL, own.message) = (canary.downloadURL, canary.message)
-            if own.latest == canary.required { (own.latestURL, own.latestMessage) = (canary.downloadURL, canary.message) }
+            if own.latest == canary.required {
+                (own.latestURL, own.latestMessage) = (canary.downloadURL, canary.message)
+            }
             return (Set(canary.telephones.map { WireText($0) }), Answers(own, profile))
         }
     }

@@ -82,7 +82,11 @@ extension API {
                 writer.name(.version)
                 writer.version(withdrawal.record, wait: control.wait(of: withdrawal.record))
                 writer.name(.campaign)
-                if let campaign = withdrawal.campaign { writer.campaign(control.status(campaign)) } else { writer.null() }
+                if let campaign = withdrawal.campaign {
+                    writer.campaign(control.status(campaign))
+                } else {
+                    writer.null()
+                }
             }
         }
     }

@@ -222,11 +222,19 @@ private struct PastTexts {
 
     /// The record with the texts that its requirement was raised or last reworded with.
     func ofRequired(_ record: VersionRecord, at place: Int) -> VersionRecord {
-        worded(record, at: place) { $0.required != $1?.required } isOther: { $0.latest != $1?.latest }
+        worded(record, at: place) {
+            $0.required != $1?.required
+        } isOther: {
+            $0.latest != $1?.latest
+        }
     }
 
     func ofLatest(_ record: VersionRecord, at place: Int) -> VersionRecord {
-        worded(record, at: place) { $0.latest != $1?.latest } isOther: { $0.required != $1?.required }
+        worded(record, at: place) {
+            $0.latest != $1?.latest
+        } isOther: {
+            $0.required != $1?.required
+        }
     }
 
     private func worded(

@@ -175,7 +175,8 @@ public struct LaunchGateAdvice: Hashable, Sendable {
     }
 
     private static func optionalMessage(_ facts: Facts, _ latest: Version?) -> String {
-        nonEmpty(facts.optionalMessage ?? facts.message) ?? latest.map { "Version \($0) is available." } ?? "A new version is available."
+        nonEmpty(facts.optionalMessage ?? facts.message) ?? latest.map { "Version \($0) is available." }
+            ?? "A new version is available."
     }
 
     private static func nonEmpty(_ text: String?) -> String? {

@@ -17,7 +17,9 @@ import Testing
             """
         )
     }
-    private static let bumped = (202, #"{"version":{"required":"20.0.0"},"campaign":{"id":"1f0c2ab93d44"},"warnings":[]}"#)
+    private static let bumped = (
+        202, #"{"version":{"required":"20.0.0"},"campaign":{"id":"1f0c2ab93d44"},"warnings":[]}"#
+    )
     private static let set = ["version", "set", "a", "ios", "--required", "20.0.0"]
 
     private func run(

@@ -16,16 +16,19 @@ import Testing
         // The registry has seen 2.0.0, so 3.0.0 is the next and 20.0.0 a typing error.
         let typo = await daemon.run("version set \(app) ios --required 20.0.0")
         #expect(typo.code == .failed)
-        #expect(typo.err.contains("required would rise to 20.0.0, and the highest version known is 2.0.0"), "\(typo.err)")
+        #expect(
+            typo.err.contains("required would rise to 20.0.0, and the highest version known is 2.0.0"), "\(typo.err)")
         #expect(await daemon.run("version set \(app) ios --latest 4.0").err.contains("latest would rise to 4.0"))
-        let right = await daemon.run("version set \(app) ios --required 2.0.0 --message two --url https://example.com/two")
+        let right = await daemon.run(
+            "version set \(app) ios --required 2.0.0 --message two --url https://example.com/two")
         #expect(right.code == .done, "\(right.err)")
         let wrong = await daemon.run("version set \(app) ios --required 20.0.0 --yes")
         let id = try #require(wrong.out.firstMatch(of: /campaign (\w+) started/)?.output.1)
         let back = await daemon.run(
             ["version", "withdraw", app, "ios", "--reason", "2.0.0 was meant"])
         #expect(
-            back.out == "\(app) ios: 20.0.0 is withdrawn; required 2.0.0, in force 2.0.0\ncampaign \(id) is cancelled\n")
+            back.out == "\(app) ios: 20.0.0 is withdrawn; required 2.0.0, in force 2.0.0\ncampaign \(id) is cancelled\n"
+        )
         let shown = await daemon.run("version show \(app)").out
         #expect(shown.contains("withdraw"), "\(shown)")
         #expect(await daemon.run("campaigns show \(id)").out.contains("withdrawn by operator: 2.0.0 was meant"))
@@ -35,7 +38,8 @@ import Testing
     @Test func `A plan shows the texts that would be sent`() async throws {
         _ = try await daemon.register()
         let app = RealDaemon.app
-        let first = await daemon.run("version set \(app) ios --required 1.5 --message once --url https://example.com/once")
+        let first = await daemon.run(
+            "version set \(app) ios --required 1.5 --message once --url https://example.com/once")
         #expect(first.code == .done, "\(first.err)")
         let plan = await daemon.run("plan \(app) ios --required 2.0.0 --json").out
         #expect(plan.contains("https://example.com/app") && !plan.contains("once"), "\(plan)")

@@ -5,7 +5,8 @@ import UpgradeRules
 
 extension ConformanceCase {
     static let withdrawing: [ConformanceCase] = [
-        ConformanceCase("a version that is withdrawn gives way to what was required before, on every channel") { subject in
+        ConformanceCase("a version that is withdrawn gives way to what was required before, on every channel") {
+            subject in
             try subject.registerDevices(10)
             try subject.announce("1.9")
             try subject.bump(VersionBump(app: subject.app, latest: try subject.version("1.9.3")))
@@ -24,7 +25,8 @@ extension ConformanceCase {
             let history = try subject.store.history(of: subject.app, limit: 2)
             try same(history.map { $0.record.required?.text }, ["1.9", "20"])
             try same([history.first?.actor, history.first?.source], ["mary", VersionChange.withdrawal])
-            try same(try subject.store.inForceHistory(of: subject.app, limit: 2).map(\.actor), ["mary", InForce.ungated])
+            try same(
+                try subject.store.inForceHistory(of: subject.app, limit: 2).map(\.actor), ["mary", InForce.ungated])
             try same(try subject.store.waitingVersions(of: subject.app), WaitingVersions())
             try check(
                 try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now) == nil,

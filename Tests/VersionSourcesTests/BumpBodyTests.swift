@@ -123,7 +123,8 @@ struct BumpBodyTests {
             ("http://example.com", false), ("javascript:alert(1)", false), ("JavaScript:alert(1)", false),
             ("ftp://example.com/app.apk", false), ("intent://x", false), ("data:text/html,x", false),
             ("itms-services:?action=download-manifest", true), ("market://details?id=a", true),
-            ("HTTPS://example.com/a?b=c", true), ("MARKET://x", true), ("https://", false), ("https:/example.com", false),
+            ("HTTPS://example.com/a?b=c", true), ("MARKET://x", true), ("https://", false),
+            ("https:/example.com", false),
             ("https://?x", false), ("//example.com", false), ("1ttp://x", false), (":x", false), ("x:", false),
             ("https://exa mple.com", false), ("", false),
             // A combining mark after the colon or a slash.
@@ -134,7 +135,8 @@ struct BumpBodyTests {
         #expect((DownloadURL.fault(in: text, schemes: schemes) == nil) == isGood)
     }
 
-    @Test("without a word from the configuration, https alone", arguments: ["itms-apps://x", "ftp://x", "javascript:x"])
+    @Test(
+        "without a word from the configuration, https alone", arguments: ["itms-apps://x", "ftp://x", "javascript:x"])
     func schemes(url: String) throws {
         #expect(
             throws: BodyError.fields([
@@ -166,7 +168,8 @@ struct BumpBodyTests {
     @Test(
         "a rise is implausible by its first number",
         arguments: [
-            ("20.0.0", "1.9", true), ("3", "1.9", true), ("2", "1.9", false), ("2.99", "1.0", false), ("1", "1.9", false),
+            ("20.0.0", "1.9", true), ("3", "1.9", true), ("2", "1.9", false), ("2.99", "1.0", false),
+            ("1", "1.9", false),
             ("2", "0.9", true), ("1", "0", false), ("20", nil, false), ("2027.1", "2026.12", false),
             ("999999999999999999", "0", true),
         ])

@@ -23,9 +23,11 @@ package enum PlanText {
         let wait = plan.shown(.waitingReason)
         let gate = wait.isEmpty ? "in force at once\n" : "not in force at once: \(wait)\n"
         let known = plan.shown(.largestKnown)
-        let doubt = plan[.needsConfirmation] == .bool(true) ? ", far below what is asked for: is it a typing error?" : ""
+        let doubt =
+            plan[.needsConfirmation] == .bool(true) ? ", far below what is asked for: is it a typing error?" : ""
         let largest =
-            known.isEmpty ? "no version is known yet\n" : "largest version seen, announced or offered: \(known)\(doubt)\n"
+            known.isEmpty
+            ? "no version is known yet\n" : "largest version seen, announced or offered: \(known)\(doubt)\n"
         return gate + largest + table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
     }
 }
