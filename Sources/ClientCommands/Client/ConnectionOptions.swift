@@ -23,6 +23,15 @@ package struct ConnectionOptions: Sendable {
         [.value("api", "URL", "the daemon's HTTP address instead of its socket; so is --url before the command")]
         + specs.filter { !["url", "api"].contains($0.name) }
 
+    /// For a command whose own `--token` is a device's.
+    static let specsBesideDeviceToken: [OptionSpec] = specs.map { spec in
+        spec.name != "token"
+            ? spec
+            : .value(
+                "token", "TOKEN",
+                "to this device, registered or not; with --url it is the API token, and --device names it")
+    }
+
     /// Instead of the daemon's socket or address: for tests.
     @TaskLocal static var transport: (any APITransport)?
 
@@ -32,11 +41,15 @@ package struct ConnectionOptions: Sendable {
     let address: String?
     /// What `--url` meant where it is not the daemon's.
     let downloadURL: String?
+    /// What `--token` meant where it is not the API's.
+    let deviceToken: String?
     private let arguments: ParsedArguments
 
-    /// - Parameter urlIsDownload: whether `--url` is the download URL; with a `--token` and no `--api` it is the daemon's all
-    ///   the same, because a token means nothing without an address.
-    init(_ arguments: ParsedArguments, urlIsDownload: Bool = false) throws {
+    /// - Parameters:
+    ///   - urlIsDownload: whether `--url` is the download URL; with a `--token` and no `--api` it is the daemon's all
+    ///     the same, because a token means nothing without an address.
+    ///   - tokenIsDevice: whether `--token` is a device's; with an address it is the API's all the same.
+    init(_ arguments: ParsedArguments, urlIsDownload: Bool = false, tokenIsDevice: Bool = false) throws {
         self.arguments = arguments
         isJSON = arguments.flag("json")
         isQuiet = arguments.flag("quiet")
@@ -56,7 +69,9 @@ package struct ConnectionOptions: Sendable {
         if arguments.value("ca") != nil, address?.hasPrefix("https://") != true {
             throw UsageError("--ca goes with --url https://…")
         }
-        if token != nil, address == nil {
+        let isDevice = tokenIsDevice && address == nil
+        deviceToken = isDevice ? token : nil
+        if token != nil, address == nil, !isDevice {
             throw UsageError("--token goes with --url; the control socket needs none")
         }
     }

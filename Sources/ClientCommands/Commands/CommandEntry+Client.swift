@@ -49,19 +49,24 @@ extension CommandEntry {
     ///
     /// - Parameters:
     ///   - urlIsDownload: whether `--url` is the download URL (`ConnectionOptions`).
+    ///   - tokenIsDevice: whether `--token` is a device's (`ConnectionOptions`).
     ///   - readsConfiguration: whether a configuration that is invalid may end it.
     static func client(
         _ path: [String], _ purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
-        options: [OptionSpec] = [], examples: [String], urlIsDownload: Bool = false, readsConfiguration: Bool = false,
-        run: @escaping @Sendable (ClientRun) async throws -> ExitCode
+        options: [OptionSpec] = [], examples: [String], urlIsDownload: Bool = false, tokenIsDevice: Bool = false,
+        readsConfiguration: Bool = false, run: @escaping @Sendable (ClientRun) async throws -> ExitCode
     ) -> CommandEntry {
         let spec = CommandSpec(
             path: path, purpose: purpose, discussion: discussion, positionals: positionals,
-            options: options + (urlIsDownload ? ConnectionOptions.specsBesideDownloadURL : ConnectionOptions.specs),
+            options: options
+                + (urlIsDownload
+                    ? ConnectionOptions.specsBesideDownloadURL
+                    : tokenIsDevice ? ConnectionOptions.specsBesideDeviceToken : ConnectionOptions.specs),
             examples: examples,
             exitCodes: [.done, .failed, .usage, .unreachable] + (readsConfiguration ? [.configuration] : []))
         return CommandEntry(spec) { arguments, context in
-            let connection = try ConnectionOptions(arguments, urlIsDownload: urlIsDownload)
+            let connection = try ConnectionOptions(
+                arguments, urlIsDownload: urlIsDownload, tokenIsDevice: tokenIsDevice)
             return try await run(ClientRun(arguments: arguments, connection: connection, context: context))
         }
     }
