@@ -13,6 +13,8 @@ package enum Field: String, Sendable {
     case actor, source, createdAt, updatedAt
     // Dry runs.
     case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn
+    // Test pushes.
+    case server, remedy
     // Campaigns; what `counts` holds are states of deliveries beside `audience`.
     case id, state, startedAt, finishedAt, expiresAt, waitingUntil, counts, audience, filteredBy, rejectedBy, upgraded
     case ratePerSecond, secondsLeft, rateLimit, wave

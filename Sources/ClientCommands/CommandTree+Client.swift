@@ -9,6 +9,7 @@ extension CommandTree {
         .versionRelease,
         .versionWithdraw,
         .plan,
+        .testPush,
         .alertsSet,
         .alertsShow,
         .alertsClear,

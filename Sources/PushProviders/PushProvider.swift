@@ -111,7 +111,7 @@ package struct SendingPlace: Sendable {
     package var section: String
     /// "https://api.push.apple.com".
     package var server: String
-    /// The campaign's id.
+    /// The campaign's id; empty for a push outside of any.
     package var campaign: String
     package var now: Timestamp
 

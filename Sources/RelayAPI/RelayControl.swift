@@ -62,6 +62,11 @@ package protocol RelayControl: Sendable {
     /// - Throws: `ControlError.notReloaded` where it is refused, `.stopping`.
     func reload(by actor: String) throws -> ReloadReport
 
+    /// Sends one push to a device, or to each of a user's, outside of any campaign. Waits for the answers.
+    ///
+    /// - Throws: `ControlError.noSuchDevice` where the user has none.
+    func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport]
+
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
 
@@ -164,6 +169,7 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
         /// A dry run of no requirement at all.
         case noRequirement
         case payloadTooLarge
+        case noSuchDevice
         /// A rise that looks like a typing error and is not confirmed.
         case implausible(field: String, proposed: Version, known: Version)
         /// The configuration file is not taken; the context says why.

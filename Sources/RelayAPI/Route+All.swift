@@ -58,6 +58,10 @@ extension Route {
         Route(
             "POST", "/v1/apps/{app}/{platform}/withdraw", .scope(.versions), .work(.writes), isNoteworthy: true,
             .body { api, call, body in try api.withdraw(call.app, body: body, by: call.caller) }),
+        // It waits for the push service and writes nothing.
+        Route(
+            "POST", "/v1/apps/{app}/{platform}/test-push", .scope(.versions), .work(.reads), isNoteworthy: true,
+            .body { api, call, body in try api.testPush(call.app, body: body, by: call.caller) }),
         // It only reads, however long.
         Route(
             "POST", "/v1/apps/{app}/{platform}/plan", .scope(.versions), .work(.reads),

@@ -123,6 +123,9 @@ package protocol DeviceRegistry: Sendable {
 
     func device(_ app: AppKey, token: String) throws -> DeviceRecord?
 
+    /// The devices of an app on which a user is logged in, those registered last first.
+    func devices(of app: AppKey, telephone: String, limit: Int) throws -> [DeviceRecord]
+
     /// Forgets the device's user and never sends to it again. The ledger keeps what was sent. False when unknown.
     func removeDevice(_ app: AppKey, token: String) throws -> Bool
 

@@ -87,6 +87,14 @@ extension SQLiteStore {
         try readOnce("looking for a device") { try DeviceTable.device(app, token: token, $0) }
     }
 
+    package func devices(of app: AppKey, telephone: String, limit: Int) throws -> [DeviceRecord] {
+        try read("looking for a user's devices") { connection in
+            try connection.all(
+                DeviceTable.ofUser, .text(app.app), .text(app.platform.rawValue), .text(telephone),
+                .integer(max(limit, 0)), row: DeviceTable.record)
+        }
+    }
+
     package func removeDevice(_ app: AppKey, token: String) throws -> Bool {
         let token = DeviceTable.token(token, app.platform)
         return try write("removing a device") { connection in
@@ -172,6 +180,13 @@ package enum DeviceTable {
         return try connection.first(
             find, .text(app.app), .text(app.platform.rawValue), .text(token), .integer(hash(token)), row: record)
     }
+
+    /// The devices of one app (?1), platform (?2) and user (?3).
+    package static let ofUser: SQL = """
+        \(selection)
+        WHERE d.telephone = ?3 AND d.removed_at IS NULL AND a.id = d.app_id AND a.name = ?1 AND a.platform = ?2
+        ORDER BY d.registered_at DESC, d.id DESC LIMIT ?4
+        """
 
     /// A page of devices behind an id, of every app.
     package static let page: SQL = """

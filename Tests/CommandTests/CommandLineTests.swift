@@ -25,7 +25,7 @@ import Testing
     @Test func `Every command of the contract has a page of help`() async {
         let names = [
             "serve", "demo", "check-config", "simulate-apns", "version set", "version show", "version release",
-            "version withdraw", "devices import",
+            "version withdraw", "test-push", "devices import",
             "devices export", "devices show", "devices remove", "campaigns list", "campaigns show", "campaigns watch",
             "campaigns adoption", "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel",
             "campaigns retry",

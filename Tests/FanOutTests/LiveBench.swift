@@ -47,7 +47,7 @@ final class LiveBench {
         sandboxPlace = sandboxIsAway ? try Loopback.ReservedPort() : nil
     }
 
-    private static func simulator(
+    static func simulator(
         _ bench: FanOutBench, _ name: String, _ faults: FaultScript, change: (inout SimulatorConfiguration) -> Void
     ) throws -> APNsSimulator {
         let folder = bench.folder.appending(path: name)

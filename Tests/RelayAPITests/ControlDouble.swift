@@ -130,6 +130,17 @@ final class ControlDouble: RelayControl {
         return ReloadReport(apps: 2, needRestart: ["listen"])
     }
 
+    func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport] {
+        guard case .token(let token, let environment) = wish.target else {
+            throw ControlError(.noSuchDevice, context: "no device of this user is registered")
+        }
+        return [
+            TestPushReport(
+                token: token, telephone: nil, environment: environment ?? .production, server: "https://127.0.0.1:1",
+                state: "rejected", status: 400, reason: "BadDeviceToken", pushID: "0", remedy: "another environment")
+        ]
+    }
+
     func faults() -> [ReadinessFault] {
         faultLooks.withLock { $0 += 1 }
         return faultsNow.withLock { $0 }

@@ -17,6 +17,15 @@ package struct ConnectionOptions: Sendable {
     ]
     static let tokenVariable = "UPGRADE_RELAY_TOKEN"
 
+    /// For a command whose own `--token` is a device's.
+    static let specsBesideDeviceToken: [OptionSpec] = specs.map { spec in
+        spec.name != "token"
+            ? spec
+            : .value(
+                "token", "TOKEN",
+                "to this device, registered or not; with --url it is the API token, and --device names it")
+    }
+
     /// Instead of the daemon's socket or address: for tests.
     @TaskLocal static var transport: (any APITransport)?
 
@@ -24,9 +33,12 @@ package struct ConnectionOptions: Sendable {
     let isQuiet: Bool
     /// The daemon's HTTP address; nil: its control socket.
     let address: String?
+    /// What `--token` meant where it is not the API's.
+    let deviceToken: String?
     private let arguments: ParsedArguments
 
-    init(_ arguments: ParsedArguments) throws {
+    /// - Parameter tokenIsDevice: whether `--token` is a device's; with an address it is the API's all the same.
+    init(_ arguments: ParsedArguments, tokenIsDevice: Bool = false) throws {
         self.arguments = arguments
         isJSON = arguments.flag("json")
         isQuiet = arguments.flag("quiet")
@@ -41,7 +53,9 @@ package struct ConnectionOptions: Sendable {
         if arguments.value("ca") != nil, address?.hasPrefix("https://") != true {
             throw UsageError("--ca goes with --url https://…")
         }
-        if token != nil, address == nil {
+        let isDevice = tokenIsDevice && address == nil
+        deviceToken = isDevice ? token : nil
+        if token != nil, address == nil, !isDevice {
             throw UsageError("--token goes with --url; the control socket needs none")
         }
     }

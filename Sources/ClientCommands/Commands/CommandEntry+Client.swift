@@ -48,19 +48,21 @@ extension CommandEntry {
     /// A command that talks to the daemon.
     ///
     /// - Parameters:
+    ///   - tokenIsDevice: whether `--token` is a device's (`ConnectionOptions`).
     ///   - readsConfiguration: whether a configuration that is invalid may end it.
     static func client(
         _ path: [String], _ purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
-        options: [OptionSpec] = [], examples: [String], readsConfiguration: Bool = false,
+        options: [OptionSpec] = [], examples: [String], tokenIsDevice: Bool = false,
+        readsConfiguration: Bool = false,
         run: @escaping @Sendable (ClientRun) async throws -> ExitCode
     ) -> CommandEntry {
         let spec = CommandSpec(
             path: path, purpose: purpose, discussion: discussion, positionals: positionals,
-            options: options + ConnectionOptions.specs,
+            options: options + (tokenIsDevice ? ConnectionOptions.specsBesideDeviceToken : ConnectionOptions.specs),
             examples: examples,
             exitCodes: [.done, .failed, .usage, .unreachable] + (readsConfiguration ? [.configuration] : []))
         return CommandEntry(spec) { arguments, context in
-            let connection = try ConnectionOptions(arguments)
+            let connection = try ConnectionOptions(arguments, tokenIsDevice: tokenIsDevice)
             let whole = try await CampaignReference.resolved(arguments, of: spec) { try connection.client(context) }
             return try await run(ClientRun(arguments: whole, connection: connection, context: context))
         }

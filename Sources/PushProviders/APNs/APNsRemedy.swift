@@ -87,7 +87,10 @@ struct APNsRemedy {
     }
 
     private func mostlyRefused(_ reason: String, topic: String, refused: (pushes: Int, of: Int)) -> String {
-        let share = "\(refused.pushes) of the first \(refused.of) pushes of \(app) were refused by \(server)"
+        let share =
+            place.campaign.isEmpty
+            ? "the push was refused by \(server)"
+            : "\(refused.pushes) of the first \(refused.of) pushes of \(app) were refused by \(server)"
         let apns = "\(section).apns"
         return switch reason {
         case "BadDeviceToken":
@@ -107,7 +110,9 @@ struct APNsRemedy {
     /// A restart, not a reload: systemd reads credentials when it starts a service (systemd.exec(5), LoadCredential=), and it
     /// keeps the sockets open meanwhile.
     private func say(_ reason: String, _ what: String, _ check: String, restarts: Bool = true) -> String {
-        "\(reason): \(what). Check \(check). Then: "
+        // A test push belongs to no campaign.
+        if place.campaign.isEmpty { return "\(what). Check \(check)" }
+        return "\(reason): \(what). Check \(check). Then: "
             + (restarts ? "systemctl restart upgrade-relay && " : "")
             + "upgrade-relay campaigns resume \(place.campaign)"
     }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import RelayStore
+import Terminal
+import WireFormat
+
+extension CommandEntry {
+    static let testPush = client(
+        ["test-push"], "Sends one real push to a user or a device and shows the push service's answer",
+        discussion: """
+            With the app's own credential, topic, payload and server, outside of any campaign: nothing is stored but a line in \
+            the log. The phone does what the app does at a push of this type. With --telephone it goes to each device on which \
+            the user is logged in, five at most. Ends with 0 when the service accepted every push.
+            """,
+        positionals: AppArguments.positionals,
+        options: [
+            .value("telephone", "NUMBER", "to the devices of this user"),
+            .value("device", "TOKEN", "the same as --token without --url"),
+            .value(
+                "environment", "NAME", "of a device that is named: production or sandbox",
+                default: "as it is registered"),
+        ],
+        examples: [
+            "upgrade-relay test-push com.example.app ios --telephone 13800138000"
+        ],
+        tokenIsDevice: true
+    ) { run in
+        let telephone = run.arguments.value("telephone")
+        let device = run.arguments.value("device") ?? run.connection.deviceToken
+        guard (telephone == nil) != (device == nil) else {
+            throw UsageError("one of --telephone and --token (with --url: --device) is needed")
+        }
+        var body: [JSONMember] = []
+        for (name, value) in [
+            ("telephone", telephone), ("token", device), ("environment", run.arguments.value("environment")),
+        ] {
+            if let value { body.append(JSONMember(name: name, value: .string(value))) }
+        }
+        let reply = try await run.client().reply(
+            to: APIRequest("POST", AppArguments.path(run.arguments, "test-push"), json: .object(body)))
+        run.show(reply.text, reply.items.map(answer).joined(separator: "\n"))
+        return reply.items.allSatisfy { $0.shown(.state) == "accepted" } ? .done : .failed
+    }
+
+    private static func answer(_ item: JSONValue) -> String {
+        var fields = [
+            ("device", item.shown(.token)), ("telephone", item.shown(.telephone, or: "-")),
+            ("server", "\(item.shown(.server)) (\(item.shown(.environment)))"),
+            (
+                "answer",
+                [item.shown(.state), item.shown(.status), item.shown(.reason)].filter { !$0.isEmpty }
+                    .joined(separator: " ")
+            ),
+            ("apns-id", item.shown(.apnsId)),
+        ]
+        if !item.shown(.remedy).isEmpty { fields.append(("what to do", item.shown(.remedy))) }
+        return TextTable.fields(fields)
+    }
+}

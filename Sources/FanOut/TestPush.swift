@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import HTTP2
+import PushProviders
+package import RelayEngine
+package import RelayStore
+import Synchronization
+import UpgradeRules
+import WireFormat
+
+/// One push outside of any campaign, to try a credential, a topic and a way to the service: made by the app's own provider
+/// and sent by the same transport, over a connection of its own, so that no campaign waits for it or hears of it. Nothing
+/// is recorded.
+package struct TestPush: Sendable {
+    package var route: AppRoute
+    package var token: String
+    /// What the app compares with its user; empty where nobody is known.
+    package var telephone: String
+    package var environment: PushEnvironment
+    package var message: String?
+    package var downloadURL: String
+
+    package init(
+        route: AppRoute, token: String, telephone: String, environment: PushEnvironment, message: String?,
+        downloadURL: String
+    ) {
+        self.route = route
+        self.token = token
+        self.telephone = telephone
+        self.environment = environment
+        self.message = message
+        self.downloadURL = downloadURL
+    }
+
+    /// What came of it.
+    package struct Result: Sendable {
+        package enum State: String, Sendable {
+            case accepted, rejected, unregistered
+            /// The service said nothing about the token: it was not reached, is busy, or does not take the credential.
+            case failed
+        }
+
+        package var state: State
+        /// The service's; nil where it did not answer.
+        package var status: Int?
+        /// The service's word, or what kept the push from leaving.
+        package var reason: String?
+        package var pushID: String
+        package var server: String
+        /// What to do about it; nil where nothing is to be done.
+        package var remedy: String?
+    }
+
+    /// Sends it and waits for the answer, for as long as dialling and an answer may take.
+    package func send(clock: () -> Timestamp) -> Result {
+        let pool = route.pool(for: environment)
+        let id = Self.randomID()
+        var result = Result(
+            state: .failed, pushID: PushID.text(campaign: id, device: 1), server: "https://\(pool.origin.authority)")
+        do {
+            // Once more where the provider token only was too old: that is the relay's affair, and no campaign stops for it.
+            for isLast in [false, true] {
+                let now = clock()
+                let payload = route.payload(message: message, downloadURL: downloadURL)
+                var arena: [UInt8] = []
+                let target = target(in: &arena)
+                if let refusal = route.provider.refusals(of: [target], in: arena, payload).first {
+                    result.state = .rejected
+                    result.reason = refusal.reason
+                    result.remedy = "the relay itself does not send this: the token or the payload is malformed"
+                    return result
+                }
+                let template = try route.provider.template(
+                    for: payload, authority: pool.origin.authority, expiresAt: now + .seconds(300), at: now)
+                let batch = RequestBatch(
+                    template: template.request, tag: 0, capacity: 1, bytesPerRequest: route.provider.bytesPerPush)
+                batch.waitsForConnection = false
+                route.provider.append([target], of: arena, campaign: Array(id.utf8), to: batch)
+                let trouble = try Self.exchange(batch, pool, judge: route.provider.answerJudge)
+                judge(batch, trouble, &result, at: clock())
+                guard case .renewCredential? = route.provider.exceptions(in: batch, at: now).first?.outcome, !isLast,
+                    try route.provider.renewCredential(after: template, at: clock()) != .clockSkew
+                else { break }
+            }
+        } catch {
+            result.reason = "\(error)"
+            result.remedy = "the push was not sent; check \(route.section).apns"
+        }
+        return result
+    }
+
+    private func target(in arena: inout [UInt8]) -> PushTarget {
+        let bytes = Array(token.utf8)
+        arena = bytes + Array(telephone.utf8)
+        return PushTarget(
+            token: ByteSlice(offset: 0, length: UInt32(bytes.count)),
+            telephone: ByteSlice(offset: UInt32(bytes.count), length: UInt32(arena.count - bytes.count)), device: 1)
+    }
+
+    /// 48 random bits, as a campaign's public id has them: the push's own id is made of it.
+    private static func randomID() -> String {
+        let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
+        return String(repeating: "0", count: 12 - digits.count) + digits
+    }
+
+    // MARK: The way there
+
+    /// - Returns: what kept the connection from coming up, as an operator should read it.
+    private static func exchange(
+        _ batch: RequestBatch, _ pool: PoolConfiguration, judge: any AnswerJudge
+    ) throws -> String? {
+        let lane = try Lane(name: "test-push")
+        defer { lane.stop(deadline: .seconds(1)) }
+        var pool = pool
+        pool.maximumConnections = 1
+        let inbox = Inbox()
+        lane.submit(batch, to: lane.addPool(pool, judge: judge, receiver: inbox))
+        return inbox.wait()
+    }
+
+    private final class Inbox: BatchReceiver {
+        private let trouble = Mutex<String?>(nil)
+        private let isBack = DispatchSemaphore(value: 0)
+
+        func finished(_ batch: RequestBatch) { isBack.signal() }
+
+        func pool(_ pool: PoolID, carries streams: Int) {}
+
+        func pool(_ pool: PoolID, is condition: PoolCondition) {
+            if case .failing(let error, _) = condition { trouble.withLock { $0 = error } }
+        }
+
+        /// The lane hands every batch back: at the answer, when dialling came to nothing, or when its time is over.
+        func wait() -> String? {
+            isBack.wait()
+            return trouble.withLock(\.self)
+        }
+    }
+
+    // MARK: What it means
+
+    private func judge(_ batch: RequestBatch, _ trouble: String?, _ result: inout Result, at now: Timestamp) {
+        let answer = batch.answers.first
+        result.status = answer.flatMap { $0.kind == .answered ? Int($0.status) : nil }
+        let outcome = route.provider.exceptions(in: batch, at: now).first?.outcome ?? .accepted
+        func explain(_ fault: SendingFault, _ reason: String) -> String {
+            let place = SendingPlace(
+                app: route.app.app, section: route.section, server: result.server, campaign: "", now: now)
+            return route.provider.explain(fault, reason: reason, refused: nil, place)
+        }
+        result.remedy = nil
+        switch outcome {
+        case .accepted:
+            (result.state, result.reason) = (.accepted, nil)
+        case .rejected(let reason):
+            (result.state, result.reason) = (.rejected, reason)
+            result.remedy = explain(.mostlyRefused, reason)
+        case .badToken(let reason):
+            (result.state, result.reason) = (.rejected, reason)
+            result.remedy = explain(.mostlyRefused, reason)
+        case .unregistered(let reason, _):
+            (result.state, result.reason) = (.unregistered, reason)
+            result.remedy = "the app was removed from this device, or has another token by now; register its token anew"
+        case .fault(let reason, let fault):
+            (result.state, result.reason) = (.failed, reason)
+            result.remedy = explain(fault, reason)
+        case .reconnect(let reason):
+            (result.state, result.reason) = (.failed, reason)
+            result.remedy = explain(.unrelatedKey, reason)
+        case .renewCredential(let reason):
+            (result.state, result.reason) = (.failed, reason)
+            result.remedy = explain(.clock, reason)
+        case .pauseCredential(let pause, let reason):
+            // The key's other users must hear of it, too.
+            route.provider.pauseCredential(until: now + pause)
+            (result.state, result.reason) = (.failed, reason)
+            result.remedy = "the service wants a pause of this key; try again after \((now + pause).internetTime)"
+        case .retry(_, let reason):
+            (result.state, result.reason) = (.failed, trouble ?? reason)
+            result.remedy =
+                result.status == nil
+                ? "the service was not reached; check \(route.section).apns: server and proxy, and this machine's network"
+                : "the service is busy or out of order; try again later"
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import HTTPServer
+package import RelayStore
+import WireFormat
+
+/// Whom a test push is for.
+package struct TestPushWish: Sendable {
+    package enum Target: Sendable {
+        case telephone(String)
+        /// nil: as the device is registered, or production.
+        case token(String, PushEnvironment?)
+    }
+
+    package var app: AppKey
+    package var target: Target
+}
+
+/// What came of one test push.
+package struct TestPushReport: Sendable {
+    package var token: String
+    /// Whom it was for; nil where nobody is logged in, or the token is not registered.
+    package var telephone: String?
+    package var environment: PushEnvironment
+    package var server: String
+    /// accepted, rejected, unregistered or failed.
+    package var state: String
+    /// The push service's HTTP status; nil where it did not answer.
+    package var status: Int?
+    package var reason: String?
+    package var pushID: String
+    package var remedy: String?
+
+    package init(
+        token: String, telephone: String?, environment: PushEnvironment, server: String, state: String, status: Int?,
+        reason: String?, pushID: String, remedy: String?
+    ) {
+        self.token = token
+        self.telephone = telephone
+        self.environment = environment
+        self.server = server
+        self.state = state
+        self.status = status
+        self.reason = reason
+        self.pushID = pushID
+        self.remedy = remedy
+    }
+}
+
+extension API {
+    func testPush(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
+        try require(app)
+        let reports = try control.testPush(Self.readWish(body, app), by: caller.actor)
+        return .json { writer in
+            writer.page(reports, next: nil) { writer, report in
+                writer.object { writer in
+                    writer.member(.token, report.token)
+                    writer.member(.telephone, report.telephone)
+                    writer.member(.environment, report.environment.name)
+                    writer.member(.server, report.server)
+                    writer.member(.state, report.state)
+                    writer.member(.status, report.status.map(Int64.init))
+                    writer.member(.reason, report.reason)
+                    writer.member(.apnsId, report.pushID)
+                    writer.member(.remedy, report.remedy)
+                }
+            }
+        }
+    }
+
+    private static func readWish(_ body: [UInt8], _ app: AppKey) throws -> TestPushWish {
+        var fields = try BodyFields(body)
+        let telephone = fields.telephone("telephone")
+        var token = fields.string("token", example: "a push token")
+        if let text = token {
+            switch DeviceFields.normalized(text, platform: app.platform) {
+            case .success(let good): token = good
+            case .failure(let fault): fields.refuse("token", fault.reason)
+            }
+        }
+        var environment: PushEnvironment?
+        if let name = fields.string("environment", example: PushEnvironment.production.name) {
+            environment = PushEnvironment(name: name)
+            let names = PushEnvironment.allCases.map { "\"\($0.name)\"" }.joined(separator: " or ")
+            if environment == nil {
+                fields.refuse("environment", "\(names) is needed; it was \(JSONValue.string(name).sight)")
+            } else if telephone != nil {
+                fields.refuse("environment", "goes with token; a user's devices have their own")
+            }
+        }
+        if fields.faults.isEmpty, (telephone == nil) == (token == nil) {
+            fields.refuse("telephone", "one of telephone and token is needed, and not both")
+        }
+        try fields.finish()
+        if let telephone { return TestPushWish(app: app, target: .telephone(telephone)) }
+        return TestPushWish(app: app, target: .token(token ?? "", environment))
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import FanOut
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Telemetry
+import UpgradeRules
+
+/// The first thing that somebody does with real keys.
+extension DaemonControl {
+    /// A user has a few devices; more than these need no proof.
+    private static let mostDevices = 5
+
+    func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport] {
+        let app = try configured(wish.app)
+        guard let route = active.current.routes[wish.app] else {
+            throw ControlError(
+                .unknownApp, context: "\(wish.app.app) has no push service on \(wish.app.platform.rawValue)",
+                hint: "add `apns` to the app's configuration")
+        }
+        // As a campaign of what is asked for now would say it.
+        let record = try store.version(of: wish.app)
+        guard let url = record?.downloadURL ?? app.downloadURL else {
+            throw ControlError(
+                .noDownloadURL, context: "a push needs a downloadUrl: the app ignores one without it",
+                hint: "set it in the app's configuration")
+        }
+        return try targets(of: wish).map { target in
+            let push = TestPush(
+                route: route, token: target.token, telephone: target.telephone ?? "",
+                environment: target.environment, message: record?.message, downloadURL: url)
+            let result = push.send(clock: clock)
+            log(
+                .notice, "a test push was sent",
+                [
+                    ("app", wish.app.app), ("platform", wish.app.platform.rawValue),
+                    ("token", Self.masked(target.token)), ("result", result.state.rawValue),
+                    ("status", result.status.map(String.init) ?? "none"), ("reason", result.reason ?? "none"),
+                    ("apnsId", result.pushID), ("by", actor),
+                ])
+            return TestPushReport(
+                token: target.token, telephone: target.telephone, environment: target.environment,
+                server: result.server, state: result.state.rawValue, status: result.status, reason: result.reason,
+                pushID: result.pushID, remedy: result.remedy)
+        }
+    }
+
+    private func targets(of wish: TestPushWish) throws -> [DeviceRegistration] {
+        switch wish.target {
+        case .token(let token, let environment):
+            var device =
+                try store.device(wish.app, token: token)?.registration
+                ?? DeviceRegistration(app: wish.app, token: token, telephone: nil, version: nil)
+            if let environment { device.environment = environment }
+            return [device]
+        case .telephone(let telephone):
+            let devices = try store.devices(of: wish.app, telephone: telephone, limit: Self.mostDevices)
+            guard !devices.isEmpty else {
+                throw ControlError(
+                    .noSuchDevice,
+                    context: "no device of \(wish.app.app) (\(wish.app.platform.rawValue)) is registered for this user",
+                    hint: "the telephone must be spelt as the app sends it; a token can be tried without one")
+            }
+            return devices.map(\.registration)
+        }
+    }
+
+    /// Enough to find it again, too little to push to.
+    private static func masked(_ token: String) -> String {
+        token.utf8.count < 16 ? "…" : "\(token.prefix(4))…\(token.suffix(4))"
+    }
+}
