@@ -24,7 +24,10 @@ final class AccessLog: Sendable {
     }
 
     /// - Parameter id: the request's mark.
-    func report(_ level: LogLevel, id: String, _ fields: @escaping @Sendable () -> Log.Fields) {
+    func report(
+        _ level: LogLevel, _ message: StaticString = "request answered", id: String?,
+        _ fields: @escaping @Sendable () -> Log.Fields
+    ) {
         guard level >= log.minimum else { return }
         let suppressed: Int? = state.withLock { state in
             guard state.waiting < Self.limit else {
@@ -38,7 +41,7 @@ final class AccessLog: Sendable {
         guard let suppressed else { return }
         queue.async { [self] in
             RequestMark.with(id) {
-                log(level, "request answered", fields() + (suppressed == 0 ? [] : [("untold", String(suppressed))]))
+                log(level, message, fields() + (suppressed == 0 ? [] : [("untold", String(suppressed))]))
             }
             state.withLock { $0.waiting -= 1 }
         }

@@ -20,7 +20,7 @@ import UpgradeRules
             """
             DROP TRIGGER campaign_event_canary; ALTER TABLE campaign DROP COLUMN canary;
             ALTER TABLE campaign DROP COLUMN canary_ended_at;
-            DELETE FROM migration WHERE version >= 12; PRAGMA user_version = 11;
+            DELETE FROM migration WHERE version >= 14; PRAGMA user_version = 13;
             """)
         fixture.store.close()
         let store = try SQLiteStore(path: fixture.path)
