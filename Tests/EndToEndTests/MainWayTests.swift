@@ -78,7 +78,7 @@ import Testing
         let body = #"{"required":"2.0.0","message":"\u00dcber \"2\" \ud83d\ude95","telephones":["13800000001"]}"#
         let plan = try bench.api("POST", "/v1/apps/\(Workbench.app)/ios/plan", body: Array(body.utf8))
         #expect(plan.status == 200)
-        #expect(plan.json["toPush"] as? Int == 15 && plan.json["canary"] as? Int == 1)
+        #expect(plan.json["toPush"] as? Int == 16 && plan.json["canary"] as? Int == 1)
         var phone = SeedClient(userTelephone: "13800000001")
         let sample = try JSONSerialization.data(withJSONObject: try #require(plan.json["samplePayload"]))
         #expect(
