@@ -41,7 +41,7 @@ let fuzzTargets: [Target] = {
     let fuzzed: [Target.Dependency] = [
         "RelayDaemon", "ClientCommands", "Configuration", "Terminal", "RelayAPI", "HTTPServer", "VersionSources",
         "PushProviders", "HTTP2", "Signing", "Telemetry", "WireFormat", "RelayStore", "RelayEngine",
-        "UpgradeRules", "APNsSimulator",
+        "UpgradeRules", "PushSimulator",
     ]
     guard isFuzzing else {
         return [
@@ -83,7 +83,7 @@ let package = Package(
             "Demo",
             [
                 "APIModel", "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "WireFormat",
-                "RelayEngine", "APNsSimulator",
+                "RelayEngine", "PushSimulator",
             ], touchesC: true),
         room(
             "ClientCommands",
@@ -148,7 +148,7 @@ let package = Package(
         room("RelayEngine", ["UpgradeRules"]),
         room("UpgradeRules"),
         room(
-            "APNsSimulator",
+            "PushSimulator",
             [
                 "CNGHTTP2", "CLinux", "Signing", "WireFormat", "RelayEngine",
             ], touchesC: true),
@@ -206,7 +206,7 @@ let package = Package(
             "FanOutTests",
             [
                 "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Signing", "SeedApps",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "PushSimulator", "Signing", "SeedApps",
                 "TestPeers", "FaultInjection",
             ]),
         tests(
@@ -229,7 +229,7 @@ let package = Package(
                 "TestPeers",
             ]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
-        tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "WireFormat"]),
+        tests("PushSimulatorTests", ["PushSimulator", "Signing", "WireFormat"]),
         .target(
             name: "CommandTranscript", dependencies: ["Terminal"], path: "Tests/CommandTranscript",
             swiftSettings: strict),
@@ -247,7 +247,7 @@ let package = Package(
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStoreSQLite", "Telemetry",
                 "WireFormat", "RelayEngine", "CommandTranscript", "TestPeers",
             ]),
-        tests("DemoTests", ["Demo", "APNsSimulator", "ClientCommands", "Terminal", "WireFormat"]),
+        tests("DemoTests", ["Demo", "PushSimulator", "ClientCommands", "Terminal", "WireFormat"]),
         tests(
             "RelayDaemonTests",
             [
@@ -265,7 +265,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "upgrade-relay", "Demo", "CurlTransport", "Signing", "RelayStoreSQLite", "Threading", "WireFormat",
-                "RelayEngine", "APNsSimulator", "SeedApps", "TestPeers", "FaultInjection", "HookReceiver",
+                "RelayEngine", "PushSimulator", "SeedApps", "TestPeers", "FaultInjection", "HookReceiver",
             ]),
     ] + fuzzTargets
 )

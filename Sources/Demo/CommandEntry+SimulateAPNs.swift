@@ -1,7 +1,7 @@
-import APNsSimulator
 import ClientCommands
 import Configuration
 import HTTPServer
+import PushSimulator
 package import Terminal
 import WireFormat
 
@@ -26,7 +26,7 @@ extension CommandEntry {
     ) { arguments, context in
         let options = try SimulatorOptions(arguments)
         let isJSON = arguments.flag("json")
-        let simulator = try APNsSimulator(options.configuration)
+        let simulator = try PushSimulator(options.configuration)
         if let path = options.authorityPath, let authority = simulator.trustedCertificate {
             try PrivateFile.write(authority, to: path, mode: 0o644)
         }

@@ -1,7 +1,7 @@
-import APNsSimulator
 import Configuration
 import Foundation
 import HTTPServer
+import PushSimulator
 import RelayEngine
 import Signing
 import Terminal

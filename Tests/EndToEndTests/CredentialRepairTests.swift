@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Signing
 import TestPeers
 import Testing
@@ -168,13 +168,13 @@ import WireFormat
         var sandboxed = SimulatorConfiguration(
             topics: [Workbench.app], teamID: Workbench.teamID, keys: [Workbench.keyID: bench.key.publicKey])
         sandboxed.faults.badTokens = Set(production.map(\.token))
-        let sandbox = try APNsSimulator(sandboxed)
+        let sandbox = try PushSimulator(sandboxed)
         try sandbox.start()
         defer { sandbox.stop() }
-        let authorities = try [UInt8](Data(contentsOf: bench.folder.appending(path: "apns-simulator-ca.pem")))
+        let authorities = try [UInt8](Data(contentsOf: bench.folder.appending(path: "push-simulator-ca.pem")))
         try Data(authorities + #require(sandbox.trustedCertificate)).write(to: bench.folder.appending(path: "both.pem"))
         try bench.reconfigure(
-            #"trustedCertificates: "\#(bench.path("apns-simulator-ca.pem"))""#,
+            #"trustedCertificates: "\#(bench.path("push-simulator-ca.pem"))""#,
             """
             trustedCertificates: "\(bench.path("both.pem"))",
             sandboxServer: "https://127.0.0.1:\(sandbox.port)", tryOtherEnvironment: true

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
+import PushSimulator
 import Testing
 
 /// What bare mode's end of a connection says to bytes, whatever parts they come in.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
+import PushSimulator
 import Signing
 import Testing
 

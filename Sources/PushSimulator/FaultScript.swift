@@ -45,7 +45,7 @@ package struct FaultScript: Sendable, Hashable, Encodable {
     package var refuseEvery: Int?
     /// Milliseconds from request to answer, on top of `SimulatorConfiguration.latency`.
     package var latencyMs = 0
-    /// What a share of all requests meets, whatever their device token; `APNsSimulator.journal` follows them.
+    /// What a share of all requests meets, whatever their device token; `PushSimulator.journal` follows them.
     package var shares: [RequestFault: Double] = [:]
     /// Of the dice that mix them; not 0.
     package var sharesSeed: UInt64 = 1

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Signing
 import Testing
 
@@ -194,10 +194,10 @@ import Testing
         #expect(server.simulator.figures.requests == 1)
         #expect(server.simulator.figures.accepted == 1)
         configuration.faults.deadShare = 1
-        #expect(throws: SimulatorError.self) { try APNsSimulator(configuration) }
+        #expect(throws: SimulatorError.self) { try PushSimulator(configuration) }
         configuration.faults = FaultScript()
         configuration.recordPath = server.folder.appending(path: "record").path
-        #expect(throws: SimulatorError.self) { try APNsSimulator(configuration) }
+        #expect(throws: SimulatorError.self) { try PushSimulator(configuration) }
     }
 
     @Test func aBareSimulatorsAnswersTakeTheirTime() throws {
@@ -250,11 +250,11 @@ import Testing
         try Data(issued.privateKey).write(to: key)
         var configuration = fixture.configuration()
         configuration.certificate = .files(chain: chain.path, key: key.path)
-        #expect(try APNsSimulator(configuration).trustedCertificatePath == nil)
+        #expect(try PushSimulator(configuration).trustedCertificatePath == nil)
         configuration.certificate = .files(chain: key.path, key: key.path)
-        #expect(throws: SigningError.self) { try APNsSimulator(configuration) }
+        #expect(throws: SigningError.self) { try PushSimulator(configuration) }
         configuration.certificate = .files(chain: chain.path, key: "/nowhere")
-        let error = try #require(throws: SimulatorError.self) { try APNsSimulator(configuration) }
+        let error = try #require(throws: SimulatorError.self) { try PushSimulator(configuration) }
         #expect(error.description.contains("/nowhere"))
     }
 
@@ -262,17 +262,17 @@ import Testing
         let first = try RunningSimulator(fixture.configuration())
         var configuration = fixture.configuration()
         configuration.port = first.simulator.port
-        let error = try #require(throws: SimulatorError.self) { try APNsSimulator(configuration) }
+        let error = try #require(throws: SimulatorError.self) { try PushSimulator(configuration) }
         #expect(error.description.contains("\(configuration.port)"))
         configuration.port = 0
         configuration.address = "localhost"
-        #expect(throws: SimulatorError.self) { try APNsSimulator(configuration) }
+        #expect(throws: SimulatorError.self) { try PushSimulator(configuration) }
     }
 
     @Test func stoppingTwiceIsFine() throws {
-        let simulator = try APNsSimulator(fixture.configuration())
+        let simulator = try PushSimulator(fixture.configuration())
         simulator.stop()
-        let other = try APNsSimulator(fixture.configuration())
+        let other = try PushSimulator(fixture.configuration())
         try other.start()
         other.stop()
         other.stop()

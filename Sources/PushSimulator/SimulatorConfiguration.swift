@@ -5,7 +5,7 @@ package import Signing
 package struct SimulatorConfiguration: Sendable {
     /// The IPv4 or IPv6 address to listen on. Default 127.0.0.1.
     package var address = "127.0.0.1"
-    /// 0, the default, asks the system for a free one: see `APNsSimulator.port`.
+    /// 0, the default, asks the system for a free one: see `PushSimulator.port`.
     package var port: UInt16 = 0
     /// Default: made anew, for clients of the same process.
     package var certificate = SimulatorCertificate.generated(directory: nil)
@@ -42,7 +42,7 @@ package enum SimulatorCertificate: Sendable {
     /// PEM texts.
     case issued(IssuedCertificate)
     /// A new authority and a leaf for localhost and the loopback addresses. With a directory, the authority's
-    /// certificate is written into it as `apns-simulator-ca.pem`, for clients to trust.
+    /// certificate is written into it as `push-simulator-ca.pem`, for clients to trust.
     case generated(directory: String?)
 }
 

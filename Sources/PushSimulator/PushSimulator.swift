@@ -10,7 +10,7 @@ import Synchronization
 ///     var configuration = SimulatorConfiguration(
 ///         topics: ["com.example.app"], teamID: "TEAM123456", keys: ["KEY1234567": key.publicKey])
 ///     configuration.certificate = .generated(directory: "/tmp/demo")
-///     let simulator = try APNsSimulator(configuration)
+///     let simulator = try PushSimulator(configuration)
 ///     try simulator.start()
 ///     // push to https://localhost:\(simulator.port), trusting simulator.trustedCertificatePath
 ///     simulator.stop()
@@ -21,7 +21,7 @@ import Synchronization
 /// with the text "Maximum active streams violated for this endpoint".
 ///
 /// All methods may be called from any thread.
-package final class APNsSimulator: Sendable {
+package final class PushSimulator: Sendable {
     /// The port it listens on, known before `start`.
     package let port: UInt16
     /// The authority to trust, in PEM; nil if the certificate came from files.
@@ -155,7 +155,7 @@ private struct ServerCertificate {
             key = issued.privateKey
             authority = made.certificate
             if let directory {
-                let path = directory + "/apns-simulator-ca.pem"
+                let path = directory + "/push-simulator-ca.pem"
                 try WholeFile.write(made.certificate, to: path)
                 authorityPath = path
             }

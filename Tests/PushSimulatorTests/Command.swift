@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 
 /// Runs a program to its end.
 func run(_ program: String, _ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Signing
 import Testing
 import WireFormat
@@ -60,7 +60,7 @@ struct Fixture {
 
 /// A simulator that runs for one test, in a folder of its own.
 final class RunningSimulator {
-    let simulator: APNsSimulator
+    let simulator: PushSimulator
     let folder: URL
 
     init(_ configuration: SimulatorConfiguration, record: Bool = false) throws {
@@ -69,7 +69,7 @@ final class RunningSimulator {
         var configuration = configuration
         configuration.certificate = .generated(directory: folder.path)
         if record { configuration.recordPath = folder.appending(path: "record.ndjson").path }
-        simulator = try APNsSimulator(configuration)
+        simulator = try PushSimulator(configuration)
         try simulator.start()
     }
 
@@ -78,7 +78,7 @@ final class RunningSimulator {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    var authority: String { folder.appending(path: "apns-simulator-ca.pem").path }
+    var authority: String { folder.appending(path: "push-simulator-ca.pem").path }
 
     func record() throws -> [String] {
         try String(contentsOf: folder.appending(path: "record.ndjson"), encoding: .utf8)

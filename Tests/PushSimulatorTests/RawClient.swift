@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Testing
 
 /// HTTP/2 by hand through `openssl s_client`: for what curl hides, such as SETTINGS and the debug data of a GOAWAY.
