@@ -229,7 +229,7 @@ let package = Package(
                 "TestPeers",
             ]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
-        tests("PushSimulatorTests", ["PushSimulator", "Signing", "WireFormat"]),
+        tests("PushSimulatorTests", ["PushSimulator", "Signing", "WireFormat", "RelayEngine"]),
         .target(
             name: "CommandTranscript", dependencies: ["Terminal"], path: "Tests/CommandTranscript",
             swiftSettings: strict),

@@ -92,7 +92,7 @@ struct DemoPopulation: Sendable {
         case .healthy: return .accepted
         case .busy: return .acceptedLater
         case .dead: return .unregistered
-        case .bad, .otherTopic: return .rejected
+        case .bad, .otherTopic, .refused: return .rejected
         }
     }
 }

@@ -18,12 +18,14 @@ enum AnswerHeaders {
             switch status {
             case 200: "200"
             case 400: "400"
+            case 401: "401"
             case 403: "403"
             case 404: "404"
             case 405: "405"
             case 410: "410"
             case 413: "413"
             case 429: "429"
+            case 502: "502"
             case 503: "503"
             default: "500"
             }
@@ -39,9 +41,15 @@ enum AnswerHeaders {
         return unsafe field("apns-id", base, bytes.count, flags: nghttp2_nv_flag(rawValue: flags))
     }
 
+    static func contentType(_ text: StaticString) -> nghttp2_nv {
+        unsafe field(
+            "content-type", UnsafeMutablePointer(mutating: text.utf8Start), text.utf8CodeUnitCount,
+            flags: NGHTTP2_NV_FLAG_NO_COPY_VALUE)
+    }
+
     /// The value is copied by nghttp2.
-    static func retryAfter(_ digits: UnsafeMutableBufferPointer<UInt8>) -> nghttp2_nv? {
-        guard let base = digits.baseAddress else { return nil }
-        return unsafe field("retry-after", base, digits.count, flags: NGHTTP2_NV_FLAG_NONE)
+    static func retryAfter(_ text: UnsafeMutableBufferPointer<UInt8>) -> nghttp2_nv? {
+        guard let base = text.baseAddress else { return nil }
+        return unsafe field("retry-after", base, text.count, flags: NGHTTP2_NV_FLAG_NONE)
     }
 }

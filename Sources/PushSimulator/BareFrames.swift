@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The server's end of an HTTP/2 connection in bare mode (RFC 9113): frames are told apart by their heads, and every request
-/// gets one and the same answer, 200 with an `apns-id`.
+/// gets one and the same answer: `BareAnswers`.
 ///
 /// This judges nothing: no header block is decoded, no body is kept, no stream is remembered, and a client that breaks the
 /// protocol is mostly not told so. It is there to cost less than the sender that is measured against it. Pure.
@@ -33,8 +33,11 @@ package struct BareFrames {
     /// Bytes of a payload that nobody needs.
     private var skipped = 0
 
+    private let answers: BareAnswers
+
     /// - Parameter maximumStreams: announced, not enforced.
-    package init(maximumStreams: UInt32) {
+    package init(maximumStreams: UInt32, answers: BareAnswers) {
+        self.answers = answers
         let settings: [UInt8] = [0, 6, Frame.settings, 0, 0, 0, 0, 0, /* SETTINGS_MAX_CONCURRENT_STREAMS */ 0, 3]
         output = [0] + settings + Self.bytes(maximumStreams)
     }
@@ -125,22 +128,27 @@ package struct BareFrames {
     /// Once for each stream that has ended.
     package mutating func answer(_ stream: UInt32) {
         openStreams -= 1
-        let start = output.count
-        output += Self.answer
-        output[start + 5] = UInt8(truncatingIfNeeded: stream >> 24)
-        output[start + 6] = UInt8(truncatingIfNeeded: stream >> 16)
-        output[start + 7] = UInt8(truncatingIfNeeded: stream >> 8)
-        output[start + 8] = UInt8(truncatingIfNeeded: stream)
+        if stream == 1 {
+            Self.append(answers.first, of: stream, to: &output)
+        } else {
+            Self.append(answers.later, of: stream, to: &output)
+        }
     }
 
-    /// HEADERS with END_STREAM and END_HEADERS, still of stream 0: ":status: 200" of the static table, and as "literal never
-    /// indexed" (RFC 7541, 6.2.3) "apns-id: 123e4567-e89b-12d3-a456-426614174000" in Huffman code, both as nghttp2 encodes
-    /// them, so that a client has as much to decode as of real answers.
-    private static let answer: [UInt8] = [
-        0, 0, 35, Frame.headers, 5, 0, 0, 0, 0,
-        0x88, 0x10, 0x85, 0x1d, 0x75, 0x21, 0x63, 0x49, 0x9a, 0x08, 0x99, 0x2b, 0x4d, 0xb8, 0xea, 0xc5, 0x79, 0xf8,
-        0xd6, 0x08, 0xa4, 0x65, 0x61, 0xb4, 0xdb, 0x8b, 0x34, 0x27, 0x1c, 0x0b, 0x41, 0x75, 0xa0, 0x00, 0x1f,
-    ]
+    /// Not of the whole: the answer would be copied first.
+    private static func append(_ answer: borrowing BareAnswers.Answer, of stream: UInt32, to output: inout [UInt8]) {
+        let start = output.count
+        output += answer.bytes
+        name(stream, at: start + 5, in: &output)
+        if answer.secondFrame > 0 { name(stream, at: start + answer.secondFrame + 5, in: &output) }
+    }
+
+    private static func name(_ stream: UInt32, at place: Int, in output: inout [UInt8]) {
+        output[place] = UInt8(truncatingIfNeeded: stream >> 24)
+        output[place + 1] = UInt8(truncatingIfNeeded: stream >> 16)
+        output[place + 2] = UInt8(truncatingIfNeeded: stream >> 8)
+        output[place + 3] = UInt8(truncatingIfNeeded: stream)
+    }
 
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 

@@ -7,10 +7,10 @@ final class BareSession: SimulatorSession {
     private var frames: BareFrames
     private var delayed: [DelayedAnswer] = []
 
-    init(judge: RequestJudge, delaysAnswers: Bool) {
+    init(judge: RequestJudge, answers: BareAnswers, delaysAnswers: Bool) {
         self.judge = judge
         self.delaysAnswers = delaysAnswers
-        frames = BareFrames(maximumStreams: UInt32(judge.maximumStreams))
+        frames = BareFrames(maximumStreams: UInt32(judge.maximumStreams), answers: answers)
     }
 
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> SimulatorConnection.Need? {

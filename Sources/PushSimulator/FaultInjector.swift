@@ -23,10 +23,13 @@ struct FaultInjector {
     }
 
     private let script: FaultScript
+    private let words: ServiceWords
     private let lists: [UInt64: FaultScript.Fate]
     private let refusal: RejectionReason?
     private var requests = 0
-    private var judged = 0
+    private(set) var judged = 0
+    /// The quota's present window: when it began, and what came in it.
+    private var quotaWindow: (start: Int64, requests: Int) = (.min, 0)
     private var goAwaysLeft: Int
     private var cutsLeft: Int
     private var silencesLeft: Int
@@ -34,8 +37,9 @@ struct FaultInjector {
     private var mix: FaultMix
     private var areStreamsLowered = false
 
-    init(_ script: FaultScript) {
+    init(_ script: FaultScript, service: PushService.Name) {
         self.script = script
+        self.words = ServiceWords(service)
         self.lists = script.hashedLists()
         self.refusal = script.refusals.flatMap { RejectionReason(rawValue: $0.reason) }
         self.goAwaysLeft = script.goAwayTimes ?? .max
@@ -44,24 +48,39 @@ struct FaultInjector {
         self.mix = FaultMix(script.shares, seed: script.sharesSeed)
     }
 
-    mutating func requestArrived() -> Reception {
+    /// - Parameter now: milliseconds since 1970.
+    mutating func requestArrived(now: Int64) -> Reception {
         requests += 1
         if let every = script.refuseEvery, requests % every == 0 { return .refuse }
         judged += 1
         if let burst = script.serviceErrors, judged > burst.afterN, judged - burst.afterN <= burst.count {
             return .reject(
-                burst.status == 500 ? .internalServerError : .serviceUnavailable, retryAfter: burst.retryAfter)
+                burst.status == 500 ? words.internalError : words.unavailable, retryAfter: burst.retryAfter)
         }
         if let run = script.refusals, let refusal, judged > run.afterN, judged - run.afterN <= run.count {
             return .reject(refusal, retryAfter: run.retryAfter)
+        }
+        if let quota = script.quota, exceeds(quota, now: now) {
+            return .reject(words.tooMany, retryAfter: quota.retryAfter)
         }
         if let fault = mix.next() { return .fault(fault) }
         return .judge
     }
 
+    /// What comes beyond it does not count: of the 4xx, 429 is the exception (PROTOCOLS 2.4).
+    private mutating func exceeds(_ quota: FaultScript.Quota, now: Int64) -> Bool {
+        if quotaWindow.start == .min || now - quotaWindow.start >= Int64(quota.seconds) * 1000 {
+            quotaWindow = (now, 0)
+        }
+        guard quotaWindow.requests < quota.requests else { return true }
+        quotaWindow.requests += 1
+        return false
+    }
+
     /// Seconds, for a refusal that is one of the shares.
     func retryAfter(_ reason: RejectionReason) -> Int? {
-        reason.status >= 500 || reason == .tooManyProviderTokenUpdates ? script.sharedRetryAfter : nil
+        reason.status >= 500 || reason == .tooManyProviderTokenUpdates || reason == .fcmQuotaExceeded
+            ? script.sharedRetryAfter : nil
     }
 
     /// What one of the shares does to the connection.
@@ -82,18 +101,32 @@ struct FaultInjector {
         script.revokedKey.map { $0.keyID == keyID && judged > $0.afterN } ?? false
     }
 
-    /// For a request that is right in itself.
-    mutating func tokenFault(hash: UInt64) -> RejectionReason? {
+    /// Whether access that was given when so many requests had been judged has been revoked by now.
+    func isAccessRevoked(since judgedThen: Int) -> Bool {
+        script.accessRevokedAfter.map { judgedThen <= $0 && judged > $0 } ?? false
+    }
+
+    /// What a request for an access token gets whatever it holds, if so many were asked for before it.
+    func tokenEndpointFault(after earlier: Int) -> FaultScript.TokenEndpointFault? {
+        guard let fault = script.tokenEndpoint, earlier >= fault.afterN, earlier - fault.afterN < fault.count else {
+            return nil
+        }
+        return fault
+    }
+
+    /// For a request that is right in itself; with the seconds of its `retry-after`.
+    mutating func tokenFault(hash: UInt64) -> (RejectionReason, retryAfter: Int?)? {
         switch script.fate(hash: hash, lists: lists) {
         case .healthy: return nil
-        case .dead: return .unregistered
-        case .bad: return .badDeviceToken
-        case .otherTopic: return .deviceTokenNotForTopic
+        case .dead: return (words.deadToken, nil)
+        case .bad: return (words.badToken, nil)
+        case .otherTopic: return (words.foreignToken, nil)
+        case .refused(let reason): return (reason, retryAfter(reason))
         case .busy:
             let tries = busyTries[hash, default: 0]
             guard tries < script.busyTries else { return nil }
             busyTries[hash] = tries + 1
-            return .tooManyRequests
+            return (words.tooMany, script.busyRetryAfter)
         }
     }
 

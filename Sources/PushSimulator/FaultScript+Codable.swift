@@ -51,10 +51,16 @@ extension FaultScript: Decodable {
         sharedRetryAfter = try values.decodeIfPresent(Int.self, forKey: .sharedRetryAfter)
         try read(.delayMs, into: &delayMs)
         try read(.sharedStreams, into: &sharedStreams)
+        busyRetryAfter = try values.decodeIfPresent(Int.self, forKey: .busyRetryAfter)
+        try read(.tokenReasons, into: &tokenReasons)
+        accessRevokedAfter = try values.decodeIfPresent(Int.self, forKey: .accessRevokedAfter)
+        tokenEndpoint = try values.decodeIfPresent(TokenEndpointFault.self, forKey: .tokenEndpoint)
+        quota = try values.decodeIfPresent(Quota.self, forKey: .quota)
+        try read(.retryAfterDate, into: &retryAfterDate)
     }
 
-    /// The first fault of the script itself, as field and reason; nil if it makes sense.
-    package func problem() -> (field: String, reason: String)? {
+    /// The first fault of the script itself, as field and reason; nil if it makes sense for this service.
+    package func problem(for service: PushService.Name = .apns) -> (field: String, reason: String)? {
         for (field, share) in [("deadShare", deadShare), ("badShare", badShare), ("busyShare", busyShare)]
         where !(0...1).contains(share) {
             return (field, "is \(share); it has to be from 0 to 1")
@@ -71,15 +77,22 @@ extension FaultScript: Decodable {
         if let burst = serviceErrors, burst.status != 500 && burst.status != 503 {
             return ("serviceErrors.status", "is \(burst.status); it has to be 500 or 503")
         }
-        if let refusals, RejectionReason(rawValue: refusals.reason) == nil {
-            return (
-                "refusals.reason",
-                "is \"\(refusals.reason)\"; there are "
-                    + RejectionReason.allCases.map(\.rawValue).joined(separator: ", ")
-            )
+        let known = RejectionReason.all(of: service)
+        func unknown(_ reason: String) -> String {
+            "is \"\(reason)\"; \(service.rawValue) has " + known.map(\.rawValue).joined(separator: ", ")
         }
+        if let refusals, !known.contains(where: { $0.rawValue == refusals.reason }) {
+            return ("refusals.reason", unknown(refusals.reason))
+        }
+        for (token, reason) in tokenReasons where reason.service != service {
+            return ("tokenReasons.\(token)", unknown(reason.rawValue))
+        }
+        if let problem = problemOfAccess(service) { return problem }
         if let change = shrinkSettings, !(1...100_000).contains(change.to) {
             return ("shrinkSettings.to", "is \(change.to); it has to be from 1 to 100000")
+        }
+        for case (.rejection(let reason), _) in shares where reason.service != service {
+            return ("shares.\(reason.rawValue)", unknown(reason.rawValue))
         }
         for (fault, share) in shares where !(0...1).contains(share) {
             return ("shares.\(fault.rawValue)", "is \(share); it has to be from 0 to 1")
@@ -91,6 +104,17 @@ extension FaultScript: Decodable {
             return ("sharedStreams", "is \(sharedStreams); it has to be from 1 to 100000")
         }
         if latencyMs < 0 { return ("latencyMs", "is \(latencyMs); it cannot be negative") }
+        return nil
+    }
+
+    private func problemOfAccess(_ service: PushService.Name) -> (field: String, reason: String)? {
+        if service == .apns, tokenEndpoint != nil { return ("tokenEndpoint", "is FCM's; APNs has none") }
+        if service == .apns, accessRevokedAfter != nil { return ("accessRevokedAfter", "is FCM's; take revokedKey") }
+        if let status = tokenEndpoint?.status, !(400...599).contains(status) {
+            return ("tokenEndpoint.status", "is \(status); it has to be from 400 to 599")
+        }
+        if let quota, quota.requests < 0 { return ("quota.requests", "is \(quota.requests); it cannot be negative") }
+        if let quota, quota.seconds < 1 { return ("quota.seconds", "is \(quota.seconds); it has to be at least 1") }
         return nil
     }
 }

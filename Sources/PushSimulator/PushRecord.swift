@@ -15,32 +15,21 @@ struct PushRecord: ~Copyable {
         file = try unsafe Descriptor(open(path, flags, 0o600), or: "the record \(path) cannot be written")
     }
 
-    /// `now` in milliseconds since 1970.
-    mutating func add(
-        _ headers: RequestHeaders, id: String, payload: [UInt8], connection: UInt64, now: Int64
-    ) {
+    /// - Parameters:
+    ///   - now: milliseconds since 1970.
+    ///   - own: the service's own members.
+    mutating func add(payload: [UInt8], connection: UInt64, now: Int64, _ own: (inout JSONWriter) -> Void) {
         lines.object { line in
             line.member("at", Timestamp(milliseconds: now))
             line.name("connection")
             line.integer(Int64(connection))
-            line.member("apnsId", id)
-            line.member("token", Self.text(headers.deviceToken ?? []))
-            line.member("topic", Self.text(headers[.topic] ?? []))
-            line.name("headers")
-            line.object { fields in
-                for header in [KnownHeader.pushType, .priority, .expiration, .collapseID] {
-                    if let value = headers[header] { fields.member(header.name.description, Self.text(value)) }
-                }
-            }
+            own(&line)
             line.name("payload")
             // Line breaks in valid JSON stand only between tokens, where a space does as well.
             line.raw(payload.map { $0 == 0x0a || $0 == 0x0d ? 0x20 : $0 })
         }
         lines.newLine()
     }
-
-    /// A header value may hold any byte above 0x7f (RFC 9110 section 5.5); JSON has to be UTF-8.
-    private static func text(_ value: ArraySlice<UInt8>) -> String { String(decoding: value, as: UTF8.self) }
 
     /// Writes what has gathered. Nil, or why it could not be: the lines are dropped then.
     mutating func flush() -> String? {

@@ -4,8 +4,8 @@ import Glibc
 import Signing
 import Synchronization
 
-/// A stand-in for Apple's push service on a local port: TLS 1.2 or later, HTTP/2 only, the checks of PROTOCOLS part 1
-/// and the faults of a script.
+/// A stand-in for a push service on a local port: TLS 1.2 or later, HTTP/2 only, the checks of PROTOCOLS part 1 (APNs) or 2
+/// (FCM, with its token endpoint at `/token`) and the faults of a script.
 ///
 ///     var configuration = SimulatorConfiguration(
 ///         topics: ["com.example.app"], teamID: "TEAM123456", keys: ["KEY1234567": key.publicKey])
@@ -15,8 +15,8 @@ import Synchronization
 ///     // push to https://localhost:\(simulator.port), trusting simulator.trustedCertificatePath
 ///     simulator.stop()
 ///
-/// A connection may open one stream until a request with a valid provider token was seen on it, then
-/// `maximumStreams`. What goes beyond that is answered as nghttp2 does: REFUSED_STREAM while the client may not have
+/// A connection may open `maximumStreams`, with APNs one stream until a request with a valid provider token was seen on it.
+/// What goes beyond that is answered as nghttp2 does: REFUSED_STREAM while the client may not have
 /// seen the limit, GOAWAY with PROTOCOL_ERROR once it has acknowledged it. The real service also ends the connection,
 /// with the text "Maximum active streams violated for this endpoint".
 ///
@@ -30,6 +30,8 @@ package final class PushSimulator: Sendable {
     package let trustedCertificatePath: String?
     /// What became of the pushes that the script's `shares` hit.
     package let journal = FaultJournal()
+    private let service: PushService
+    private let address: String
     private let ledger: SimulatorLedger
     private let state: Mutex<State>
 
@@ -41,7 +43,9 @@ package final class PushSimulator: Sendable {
 
     /// Binds the port and makes or reads certificates. Throws `SimulatorError` or `SigningError`.
     package init(_ configuration: SimulatorConfiguration) throws {
-        if let (field, reason) = configuration.faults.problem() {
+        service = configuration.service
+        address = configuration.address
+        if let (field, reason) = configuration.faults.problem(for: service.name) {
             throw SimulatorError("fault script: \(field) \(reason)")
         }
         guard (1...100_000).contains(configuration.maximumStreams) else {
@@ -58,7 +62,8 @@ package final class PushSimulator: Sendable {
         let tls = try ServerTLS(chain: certificate.chain, privateKey: certificate.key, .http2)
         let wake = try Descriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), or: "no eventfd")
         ledger = SimulatorLedger(wake: wake)
-        let loop = try SimulatorLoop(configuration, listener: listener, ledger: ledger, journal: journal, tls: tls)
+        let loop = try SimulatorLoop(
+            configuration, listener: listener, port: port, ledger: ledger, journal: journal, tls: tls)
         state = Mutex(State(loop: loop))
     }
 
@@ -90,7 +95,9 @@ package final class PushSimulator: Sendable {
 
     /// Plays another script from now on, as if it began anew; the latency stays. To be called while it runs.
     package func play(_ faults: FaultScript) throws {
-        if let (field, reason) = faults.problem() { throw SimulatorError("fault script: \(field) \(reason)") }
+        if let (field, reason) = faults.problem(for: service.name) {
+            throw SimulatorError("fault script: \(field) \(reason)")
+        }
         ledger.play(faults)
     }
 
@@ -123,7 +130,13 @@ package final class PushSimulator: Sendable {
     /// Which pushes it has accepted; empty unless `keepsAccepted`.
     package func accepted() -> AcceptedPushes { ledger.accepted }
 
-    /// Whether it has accepted a push with this apns-id; always false unless `keepsAccepted`.
+    /// The key file of its service account, which names its own token endpoint; nil with APNs. A secret.
+    package var accountFile: [UInt8]? {
+        guard case .fcm(let project) = service else { return nil }
+        return project.keyFile(tokenURL: FCMProject.tokenURL(host: FCMProject.host(address), port: port))
+    }
+
+    /// Whether it has accepted a push with this id (`apns-id`, `data.pushId`); always false unless `keepsAccepted`.
     package func hasAccepted(id: String) -> Bool { ledger.hasAccepted(id: id) }
 
     /// Why the record could not be written, if it could not.
@@ -147,7 +160,8 @@ private struct ServerCertificate {
             key = issued.privateKey
         case .generated(let directory):
             let validity = CertificateValidity.days(30, from: SimulatorLoop.milliseconds() / 1000)
-            let made = try CertificateAuthority(name: "APNs simulator authority", validity: validity)
+            let made = try CertificateAuthority(
+                name: "\(configuration.service.name.rawValue) simulator authority", validity: validity)
             let issued = try made.issue(
                 names: ["localhost"], addresses: Array(Set(["127.0.0.1", "::1", configuration.address])).sorted(),
                 validity: validity)

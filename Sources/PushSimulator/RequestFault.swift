@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What can happen to a request whatever its device token: by a script's `shares`. In JSON it goes by its name, which is
-/// Apple's reason text for a refusal.
+/// the service's own word for a refusal.
 package enum RequestFault: Sendable, Hashable {
     /// The answer is this refusal.
     case rejection(RejectionReason)
@@ -27,8 +27,8 @@ package enum RequestFault: Sendable, Hashable {
         ("cut", .cut), ("goAway", .goAway), ("silence", .silence), ("settings", .settings),
     ]
 
-    package static var allCases: [RequestFault] {
-        RejectionReason.allCases.map(RequestFault.rejection) + connectionFaults.map(\.fault)
+    package static func all(of service: PushService.Name) -> [RequestFault] {
+        RejectionReason.all(of: service).map(RequestFault.rejection) + connectionFaults.map(\.fault)
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// The header fields the simulator looks at.
 package enum KnownHeader: Int, CaseIterable, Sendable {
-    case method, path, authorization, topic, pushType, id, expiration, priority, collapseID
+    case method, path, authorization, topic, pushType, id, expiration, priority, collapseID, contentType
 
     package var name: StaticString {
         switch self {
@@ -15,6 +15,7 @@ package enum KnownHeader: Int, CaseIterable, Sendable {
         case .expiration: "apns-expiration"
         case .priority: "apns-priority"
         case .collapseID: "apns-collapse-id"
+        case .contentType: "content-type"
         }
     }
 }

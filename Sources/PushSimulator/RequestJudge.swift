@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 /// An answer on its way to a client.
 struct PushAnswer {
@@ -10,6 +11,10 @@ struct PushAnswer {
     var retryAfter: Int?
     /// One of the script's shares, where it did not decide the answer itself.
     var fault: RequestFault?
+    /// Not one to a request of another kind, which no figure of pushes counts.
+    var isPush = true
+    /// Its body is a page for people.
+    var isPage = false
 }
 
 /// Takes the requests of all connections, in the order they end: judges them, counts them, keeps the record. Belongs to
@@ -19,12 +24,15 @@ final class RequestJudge {
     var now: Int64 = 0
     var figures = SimulatorFigures()
     let maximumStreams: Int
+    /// What is particular to the service.
+    let rules: any ServiceRules
     private(set) var goAwayReason: String
+    private var datesRetryAfter = false
     private(set) var faults: FaultInjector
     private var hasFaults = false
     private var clockAhead: Int64 = 0
+    private let service: PushService.Name
     private let keepsAccepted: Bool
-    private var check: RequestCheck
     private var record: PushRecord?
     private var rejected: [RejectionReason: Int] = [:]
     private var accepted: [(token: UInt64, id: UInt64)] = []
@@ -34,13 +42,20 @@ final class RequestJudge {
     /// Nil without shares: it costs a little for each push.
     private let journal: FaultJournal?
 
-    init(_ configuration: SimulatorConfiguration, ledger: SimulatorLedger, journal: FaultJournal) throws {
+    /// - Parameter port: where clients reach it.
+    init(
+        _ configuration: SimulatorConfiguration, port: UInt16, ledger: SimulatorLedger, journal: FaultJournal
+    ) throws {
         maximumStreams = configuration.maximumStreams
         goAwayReason = configuration.faults.goAwayReason
-        faults = FaultInjector(configuration.faults)
+        service = configuration.service.name
+        faults = FaultInjector(configuration.faults, service: service)
         keepsAccepted = configuration.keepsAccepted
-        check = RequestCheck(
-            topics: configuration.topics, teamID: configuration.teamID, keys: configuration.keys)
+        rules =
+            switch configuration.service {
+            case .apns(let team): APNsRules(team)
+            case .fcm(let project): FCMRules(project, port: port, address: configuration.address)
+            }
         if let path = configuration.recordPath { record = try PushRecord(path: path) }
         self.ledger = ledger
         self.journal = configuration.faults.shares.isEmpty ? nil : journal
@@ -49,10 +64,12 @@ final class RequestJudge {
 
     /// From the next request on, counted from 0 again.
     func play(_ script: FaultScript) {
-        faults = FaultInjector(script)
+        faults = FaultInjector(script, service: service)
         goAwayReason = script.goAwayReason
         hasFaults = script != FaultScript()
         clockAhead = script.clockAhead
+        datesRetryAfter = script.retryAfterDate
+        rules.scriptChanged()
     }
 
     /// Bare mode: requests that nobody looks at.
@@ -66,11 +83,24 @@ final class RequestJudge {
     /// Nil: refuse the stream.
     func answer(to slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> PushAnswer? {
         isDirty = true
-        // Before anything looks at it, so that all that is noted of the push has the id that its answer gives.
-        slot.ensureID()
+        rules.begin(slot)
+        if let answer = rules.answerToOther(slot, now: now / 1000 + clockAhead, faults: faults) {
+            figures.tokenRequests += 1
+            if answer.status != 200 { figures.tokenRefusals += 1 }
+            figures.providerTokens = rules.credentials
+            return answer
+        }
+        let answer = judged(slot, credential: &credential, connection: connection)
+        if let answer { rules.writeBody(of: answer, into: slot) }
+        return answer
+    }
+
+    private func judged(
+        _ slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64
+    ) -> PushAnswer? {
         var fault: RequestFault?
         if hasFaults {
-            switch faults.requestArrived() {
+            switch faults.requestArrived(now: now) {
             case .judge: break
             case .fault(.refusedStream):
                 figures.refused += 1
@@ -93,23 +123,35 @@ final class RequestJudge {
         figures.requests += 1
         var answer = PushAnswer()
         answer.fault = fault
-        let verdict = check.judge(
-            slot.headers, payload: slot.payload, payloadSize: slot.payloadSize, credential: &credential,
-            now: now / 1000 + clockAhead)
-        figures.providerTokens = check.providerTokens
+        let verdict = rules.verdict(
+            on: slot, credential: &credential, now: now / 1000 + clockAhead, faults: faults)
+        figures.providerTokens = rules.credentials
         if case .rejected(let reason) = verdict { return reject(reason, fault: fault) }
-        if hasFaults, let keyID = credential.current?.keyID, faults.isRevoked(keyID: keyID) {
-            return reject(.invalidProviderToken, fault: fault)
+        let token = hasFaults || keepsAccepted ? rules.target(of: slot) : 0
+        if hasFaults, let (reason, retryAfter) = faults.tokenFault(hash: token) {
+            return reject(reason, retryAfter: retryAfter, fault: fault)
         }
-        let token = hasFaults || keepsAccepted ? ShortHash.ofToken(slot.headers.deviceToken ?? []) : 0
-        if hasFaults, let reason = faults.tokenFault(hash: token) { return reject(reason, fault: fault) }
+        if verdict == .validated {
+            figures.validated += 1
+            return answer
+        }
         figures.accepted += 1
         if keepsAccepted { accepted.append((token, slot.idHash)) }
         journal?.accepted(slot.idHash, at: now)
-        record?.add(
-            slot.headers, id: String(decoding: slot.id, as: UTF8.self), payload: slot.payload, connection: connection,
-            now: now)
+        record?.add(payload: slot.payload, connection: connection, now: now) { rules.record(slot, into: &$0) }
         return answer
+    }
+
+    /// The value of the header field, in the form that the script wants (RFC 9110, 10.2.3).
+    func retryAfterText(_ seconds: Int) -> [UInt8] {
+        guard datesRetryAfter else { return Array(String(seconds).utf8) }
+        // Rounded up: a client must not come back before the time.
+        var (moment, parts) = (time_t((now + 999) / 1000) + seconds, unsafe tm())
+        _ = unsafe gmtime_r(&moment, &parts)
+        var text = [CChar](repeating: 0, count: 64)
+        // The names are English: nothing here calls setlocale(3).
+        let count = unsafe strftime(&text, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+        return text.prefix(count).map { UInt8(bitPattern: $0) }
     }
 
     var keepsJournal: Bool { journal != nil }

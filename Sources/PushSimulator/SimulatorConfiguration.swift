@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Signing
 
-/// How a simulator is set up. Everything but topics, team and keys has a default.
+/// How a simulator is set up. Everything but the service has a default.
 package struct SimulatorConfiguration: Sendable {
     /// The IPv4 or IPv6 address to listen on. Default 127.0.0.1.
     package var address = "127.0.0.1"
@@ -9,29 +9,36 @@ package struct SimulatorConfiguration: Sendable {
     package var port: UInt16 = 0
     /// Default: made anew, for clients of the same process.
     package var certificate = SimulatorCertificate.generated(directory: nil)
-    /// The bundle ids it takes pushes for.
-    package var topics: Set<String>
-    /// `iss` of the provider tokens.
-    package var teamID: String
-    /// `kid` to public key.
-    package var keys: [String: ES256PublicKey]
+    /// Whom it stands in for.
+    package var service: PushService
     package var faults = FaultScript()
     /// A file to which every accepted push is appended as a line of JSON; nil: none.
     package var recordPath: String?
     /// From request to answer. Default 0.
     package var latency: Duration = .zero
-    /// Streams of a connection once it has shown a valid provider token. Default 1000.
-    package var maximumStreams = 1000
-    /// Benchmark mode: nothing of a push is looked at, and every answer is 200 with the same apns-id. Pushes are counted;
-    /// there are no faults, no record and no book of what was accepted.
+    /// Streams of a connection, with APNs once it has shown a valid provider token. Default: APNs 1000 (PROTOCOLS 1.7), FCM
+    /// 100 (PROTOCOLS 2.1).
+    package var maximumStreams: Int
+    /// Benchmark mode: nothing of a push is looked at, and every answer is 200 with the same id. Pushes are counted; there
+    /// are no faults, no record and no book of what was accepted. Requests for access tokens count as pushes: each
+    /// connection's first answer is one to them too.
     package var bare = false
-    /// Keeps a count per device token and per apns-id, in 8-byte hashes (about 80 bytes a push). Default true.
+    /// Keeps a count per device token and per push id, in 8-byte hashes (about 80 bytes a push). Default true.
     package var keepsAccepted = true
 
+    package init(_ service: PushService) {
+        self.service = service
+        maximumStreams = service.name == .apns ? 1000 : 100
+    }
+
+    /// A stand-in for APNs.
     package init(topics: Set<String>, teamID: String, keys: [String: ES256PublicKey]) {
-        self.topics = topics
-        self.teamID = teamID
-        self.keys = keys
+        self.init(.apns(APNsTeam(topics: topics, teamID: teamID, keys: keys)))
+    }
+
+    /// A stand-in for FCM.
+    package init(_ project: FCMProject) {
+        self.init(.fcm(project))
     }
 }
 

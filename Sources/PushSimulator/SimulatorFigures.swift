@@ -4,13 +4,13 @@
 package struct SimulatorFigures: Sendable, Equatable {
     package var requests = 0
     package var accepted = 0
-    /// By Apple's reason text, such as "BadDeviceToken".
+    /// By the service's own word, such as "BadDeviceToken": `RejectionReason`.
     package var rejectedBy: [String: Int] = [:]
     /// Of accepted pushes; 0 unless `keepsAccepted`.
     package var distinctTokens = 0
     /// Of accepted pushes; 0 unless `keepsAccepted`.
     package var distinctIDs = 0
-    /// Accepted pushes whose apns-id had been accepted before; 0 unless `keepsAccepted`.
+    /// Accepted pushes whose id had been accepted before; 0 unless `keepsAccepted`.
     package var duplicates = 0
     package var connectionsOpened = 0
     package var connectionsOpen = 0
@@ -18,8 +18,13 @@ package struct SimulatorFigures: Sendable, Equatable {
     package var peakStreams = 0
     /// Requests refused by script with REFUSED_STREAM; not among `requests`.
     package var refused = 0
-    /// Provider tokens whose signature held, each counted once.
+    /// Provider tokens whose signature held, each counted once; with FCM the access tokens that were given.
     package var providerTokens = 0
+    /// FCM's dry runs that were right: `validate_only`. Among `requests`, not among `accepted`.
+    package var validated = 0
+    /// Requests for an access token, not among `requests`, and those of them that got none.
+    package var tokenRequests = 0
+    package var tokenRefusals = 0
     package var goAways = 0
     package var cuts = 0
 

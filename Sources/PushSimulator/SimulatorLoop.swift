@@ -13,6 +13,7 @@ final class SimulatorLoop {
     /// Nil in bare mode.
     private let callbacks: SessionCallbacks?
     private let judge: RequestJudge
+    private let bareAnswers: BareAnswers
     /// Nanoseconds.
     private let latency: UInt64
     private var connections: [UInt64: SimulatorConnection] = [:]
@@ -36,15 +37,16 @@ final class SimulatorLoop {
     private static let drainTime: UInt64 = 5_000_000_000
 
     init(
-        _ configuration: SimulatorConfiguration, listener: consuming Descriptor, ledger: SimulatorLedger,
-        journal: FaultJournal, tls: ServerTLS
+        _ configuration: SimulatorConfiguration, listener: consuming Descriptor, port: UInt16,
+        ledger: SimulatorLedger, journal: FaultJournal, tls: ServerTLS
     ) throws {
         self.listener = listener
         self.ledger = ledger
         self.tls = tls
         epoll = try Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), or: "epoll cannot be had")
         callbacks = configuration.bare ? nil : try SessionCallbacks()
-        judge = try RequestJudge(configuration, ledger: ledger, journal: journal)
+        judge = try RequestJudge(configuration, port: port, ledger: ledger, journal: journal)
+        bareAnswers = BareAnswers(configuration.service)
         let total = configuration.latency + .milliseconds(configuration.faults.latencyMs)
         let parts = total.components
         latency = UInt64(max(0, parts.seconds)) * 1_000_000_000 + UInt64(max(0, parts.attoseconds)) / 1_000_000_000
@@ -165,7 +167,9 @@ final class SimulatorLoop {
     }
 
     private func session(number: UInt64) -> (any SimulatorSession)? {
-        guard let callbacks else { return BareSession(judge: judge, delaysAnswers: latency > 0) }
+        guard let callbacks else {
+            return BareSession(judge: judge, answers: bareAnswers, delaysAnswers: latency > 0)
+        }
         return StrictSession(number: number, judge: judge, delaysAnswers: latency > 0, callbacks: callbacks)
     }
 

@@ -6,7 +6,7 @@ final class StreamSlot {
     let index: Int
     var stream: Int32 = 0
     var headers = RequestHeaders()
-    /// At most one byte more than the largest payload that can be right.
+    /// What was kept of it: what is longer cannot be right.
     private(set) var payload: [UInt8] = []
     private(set) var payloadSize = 0
     var answer = PushAnswer()
@@ -15,11 +15,16 @@ final class StreamSlot {
     /// `answer` is the one to this request, whether or not it has gone out.
     var isJudged = false
     /// The answer's body, and how much of it went out.
-    private(set) var body: [UInt8] = []
+    var body: [UInt8] = []
     private var bodySent = 0
     /// The apns-id of the answer. Memory of its own, because nghttp2 reads it only when it packs the frame.
     let idBytes: UnsafeMutableBufferPointer<UInt8>
     private(set) var hasID = false
+    /// Of an id that is not in `idBytes`.
+    var foreignIDHash: UInt64?
+
+    /// Bytes of a payload that are kept: some more than any service takes.
+    private static let mostPayload = 32_768
 
     init(index: Int) {
         self.index = index
@@ -44,11 +49,12 @@ final class StreamSlot {
             bodySent = 0
         }
         hasID = false
+        foreignIDHash = nil
     }
 
     func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         payloadSize += bytes.count
-        let room = RequestCheck.largestVoIPPayload + 1 - payload.count
+        let room = Self.mostPayload - payload.count
         unsafe payload.append(contentsOf: bytes.prefix(room))
     }
 
@@ -81,20 +87,7 @@ final class StreamSlot {
     }
 
     var id: [UInt8] { unsafe Array(idBytes) }
-    var idHash: UInt64 { unsafe ShortHash.ofToken(idBytes) }
-
-    /// Fills `body` for `answer`; empty for 200.
-    func makeBody() {
-        guard let reason = answer.reason else { return }
-        body += #"{"reason":""#.utf8
-        body += reason.rawValue.utf8
-        body.append(UInt8(ascii: "\""))
-        if let timestamp = answer.timestamp {
-            body += #","timestamp":"#.utf8
-            body += String(timestamp).utf8
-        }
-        body.append(UInt8(ascii: "}"))
-    }
+    var idHash: UInt64 { unsafe foreignIDHash ?? ShortHash.ofToken(idBytes) }
 
     /// Copies as much of the body as fits; true with the last of it.
     func copyBody(to room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {

@@ -45,8 +45,12 @@ final class StrictSession: SimulatorSession {
         guard unsafe nghttp2_session_server_new2(&session, callbacks.pointer, owner, callbacks.options) == 0 else {
             return nil
         }
-        // What a connection to APNs starts with (PROTOCOLS 1.7), but one stream only until a valid token was seen.
-        submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 1), (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, 8000)])
+        isAuthorized = judge.rules.firstStreams == nil
+        // What a connection to APNs starts with (PROTOCOLS 1.7).
+        submitSettings([
+            (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(judge.rules.firstStreams ?? judge.maximumStreams)),
+            (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, 8000),
+        ])
     }
 
     deinit { unsafe nghttp2_session_del(session) }
@@ -113,10 +117,10 @@ final class StrictSession: SimulatorSession {
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_REFUSED_STREAM.rawValue)
             return
         }
-        requests += 1
+        if answer.isPush { requests += 1 }
         slot.answer = answer
         slot.isWaiting = true
-        slot.isJudged = true
+        slot.isJudged = answer.isPush
         if !isAuthorized, credential.current != nil {
             isAuthorized = true
             submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(judge.maximumStreams))])
@@ -127,7 +131,7 @@ final class StrictSession: SimulatorSession {
             unsafe nghttp2_submit_rst_stream(
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_INTERNAL_ERROR.rawValue)
         case .noAnswer:
-            judge.note(.noAnswer, slots: [slot])
+            if answer.isPush { judge.note(.noAnswer, slots: [slot]) }
         case .cut?, .silence?:
             // Nothing goes out on this connection any more, so that all of its streams are hit.
             break
@@ -138,6 +142,7 @@ final class StrictSession: SimulatorSession {
                 submitAnswer(slot)
             }
         }
+        guard answer.isPush else { return }
         // What it had taken may still end after it; one is enough.
         let isGoAwaySpent = hasSaidGoAway
         switch judge.aftermath(of: answer, numberOnConnection: requests) {
@@ -194,10 +199,9 @@ final class StrictSession: SimulatorSession {
 
     private func submitAnswer(_ slot: StreamSlot) {
         slot.isWaiting = false
-        slot.makeBody()
-        guard let id = unsafe AnswerHeaders.id(slot.idBytes) else { return }
+        guard let own = unsafe ownField(slot) else { return }
         if slot.body.isEmpty {
-            var fields = unsafe (AnswerHeaders.status(slot.answer.status), id)
+            var fields = unsafe (AnswerHeaders.status(slot.answer.status), own)
             unsafe withUnsafePointer(to: &fields) { tuple in
                 // A homogeneous tuple is laid out like an array of its elements.
                 unsafe tuple.withMemoryRebound(to: nghttp2_nv.self, capacity: 2) { fields in
@@ -206,14 +210,22 @@ final class StrictSession: SimulatorSession {
             }
             return
         }
-        var fields = unsafe [AnswerHeaders.status(slot.answer.status), id]
-        var digits = slot.answer.retryAfter.map { Array(String($0).utf8) } ?? []
-        unsafe digits.withUnsafeMutableBufferPointer { digits in
-            if !digits.isEmpty, let field = unsafe AnswerHeaders.retryAfter(digits) { unsafe fields.append(field) }
+        var fields = unsafe [AnswerHeaders.status(slot.answer.status), own]
+        var retryAfter = slot.answer.retryAfter.map { judge.retryAfterText($0) } ?? []
+        unsafe retryAfter.withUnsafeMutableBufferPointer { text in
+            if !text.isEmpty, let field = unsafe AnswerHeaders.retryAfter(text) { unsafe fields.append(field) }
             var provider = unsafe nghttp2_data_provider()
             unsafe provider.source.ptr = UnsafeMutableRawPointer(bitPattern: slot.index + 1)
             unsafe provider.read_callback = SessionCallbacks.readBody
             _ = unsafe nghttp2_submit_response(session, slot.stream, fields, fields.count, &provider)
+        }
+    }
+
+    private func ownField(_ slot: StreamSlot) -> nghttp2_nv? {
+        switch judge.rules.field(of: slot.answer) {
+        case .id: unsafe AnswerHeaders.id(slot.idBytes)
+        case .json: unsafe AnswerHeaders.contentType("application/json; charset=UTF-8")
+        case .page: unsafe AnswerHeaders.contentType("text/html; charset=UTF-8")
         }
     }
 
@@ -230,7 +242,7 @@ final class StrictSession: SimulatorSession {
     private func submitGoAway() {
         lastStream = highestStream
         judge.figures.goAways += 1
-        let text = Array(#"{"reason":"\#(judge.goAwayReason)"}"#.utf8)
+        let text = judge.rules.goAwayText(judge.goAwayReason)
         unsafe nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, NGHTTP2_NO_ERROR.rawValue, text, text.count)
     }
@@ -244,6 +256,7 @@ extension KnownHeader {
         case 5: candidate = .path
         case 7: candidate = unsafe name[0] == UInt8(ascii: ":") ? .method : .id
         case 10: candidate = .topic
+        case 12: candidate = .contentType
         case 13: candidate = unsafe name[1] == UInt8(ascii: "u") ? .authorization : .priority
         case 14: candidate = .pushType
         case 15: candidate = .expiration

@@ -54,7 +54,10 @@ import WireFormat
     @Test func aKeyThatIsRevokedInMidCampaignIsExchanged() throws {
         let other = try ES256PrivateKey.generate()
         let bench = try Workbench {
-            $0.keys["KEY7654321"] = other.publicKey
+            if case .apns(var team) = $0.service {
+                team.keys["KEY7654321"] = other.publicKey
+                $0.service = .apns(team)
+            }
             $0.faults.revokedKey = .init(keyID: Workbench.keyID, afterN: 1_000)
             $0.latency = .milliseconds(20)
         }

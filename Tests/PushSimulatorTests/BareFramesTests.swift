@@ -4,6 +4,7 @@ import Testing
 
 /// What bare mode's end of a connection says to bytes, whatever parts they come in.
 @Suite struct BareFramesTests {
+    private static let answers = BareAnswers(.apns(APNsTeam(topics: [], teamID: "", keys: [:])))
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     /// SETTINGS_MAX_CONCURRENT_STREAMS of 1000.
     private static let settings: [UInt8] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 3, 0xe8]
@@ -14,7 +15,7 @@ import Testing
 
     /// - Returns: what is said after the server's SETTINGS, and the streams that have ended.
     private func said(to bytes: [UInt8], inPartsOf size: Int) -> (output: [UInt8], ended: [UInt32]) {
-        var frames = BareFrames(maximumStreams: 1000)
+        var frames = BareFrames(maximumStreams: 1000, answers: Self.answers)
         #expect(frames.output == Self.settings)
         for start in stride(from: 0, to: bytes.count, by: size) {
             let part = Array(bytes[start..<min(start + size, bytes.count)])
@@ -45,7 +46,7 @@ import Testing
     }
 
     @Test func anAnswerNamesItsStream() {
-        var frames = BareFrames(maximumStreams: 1)
+        var frames = BareFrames(maximumStreams: 1, answers: Self.answers)
         frames.output = []
         frames.answer(0x0123_4567)
         // HEADERS with END_STREAM and END_HEADERS; ":status: 200" is entry 8 of the static table (RFC 7541, appendix A).
@@ -57,7 +58,7 @@ import Testing
         Array("GET / HTTP/1.1\r\nHost: a\r\n".utf8), preface + [1, 0, 0, 0, 0, 0, 0, 0, 1],
         preface + [0, 0, 7, 6, 0, 0, 0, 0, 0],
     ]) func whatCannotGoOnEnds(bytes: [UInt8]) {
-        var frames = BareFrames(maximumStreams: 1)
+        var frames = BareFrames(maximumStreams: 1, answers: Self.answers)
         let goesOn = frames.receive(bytes.span)
         #expect(!goesOn)
     }

@@ -68,7 +68,7 @@ struct SoakPlan {
     static let slow: [RequestFault] = [.silence, .noAnswer]
 
     /// Every other refusal: it stops the whole campaign, or the credential for a while, until an operator resumes it.
-    static let ofTheCampaign: [RequestFault] = RequestFault.allCases.filter {
+    static let ofTheCampaign: [RequestFault] = RequestFault.all(of: .apns).filter {
         !(ofOnePush + ofAConnection + slow).contains($0)
     }
 
