@@ -14,7 +14,7 @@ package struct BareAnswers: Sendable {
     let first: Answer
     let later: Answer
 
-    package init(_ service: PushService) {
+    package init(_ service: SimulatedService) {
         switch service {
         case .apns:
             first = Self.apns

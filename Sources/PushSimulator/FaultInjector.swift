@@ -37,7 +37,7 @@ struct FaultInjector {
     private var mix: FaultMix
     private var areStreamsLowered = false
 
-    init(_ script: FaultScript, service: PushService.Name) {
+    init(_ script: FaultScript, service: SimulatedService.Name) {
         self.script = script
         self.words = ServiceWords(service)
         self.lists = script.hashedLists()

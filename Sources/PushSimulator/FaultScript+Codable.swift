@@ -60,7 +60,7 @@ extension FaultScript: Decodable {
     }
 
     /// The first fault of the script itself, as field and reason; nil if it makes sense for this service.
-    package func problem(for service: PushService.Name = .apns) -> (field: String, reason: String)? {
+    package func problem(for service: SimulatedService.Name = .apns) -> (field: String, reason: String)? {
         for (field, share) in [("deadShare", deadShare), ("badShare", badShare), ("busyShare", busyShare)]
         where !(0...1).contains(share) {
             return (field, "is \(share); it has to be from 0 to 1")
@@ -107,7 +107,7 @@ extension FaultScript: Decodable {
         return nil
     }
 
-    private func problemOfAccess(_ service: PushService.Name) -> (field: String, reason: String)? {
+    private func problemOfAccess(_ service: SimulatedService.Name) -> (field: String, reason: String)? {
         if service == .apns, tokenEndpoint != nil { return ("tokenEndpoint", "is FCM's; APNs has none") }
         if service == .apns, accessRevokedAfter != nil { return ("accessRevokedAfter", "is FCM's; take revokedKey") }
         if let status = tokenEndpoint?.status, !(400...599).contains(status) {

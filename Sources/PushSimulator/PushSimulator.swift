@@ -30,7 +30,7 @@ package final class PushSimulator: Sendable {
     package let trustedCertificatePath: String?
     /// What became of the pushes that the script's `shares` hit.
     package let journal = FaultJournal()
-    private let service: PushService
+    private let service: SimulatedService
     private let address: String
     private let ledger: SimulatorLedger
     private let state: Mutex<State>

@@ -62,7 +62,7 @@ package enum RejectionReason: String, CaseIterable, Codable, Sendable, Hashable 
     case fcmBadGateway = "BadGatewayPage"
 
     /// Whose word it is.
-    package var service: PushService.Name {
+    package var service: SimulatedService.Name {
         switch self {
         case .fcmUnregistered, .fcmInvalidToken, .fcmBadRequest, .fcmSenderMismatch, .fcmPermissionDenied,
             .fcmServiceDisabled, .fcmScopeInsufficient, .fcmUnauthenticated, .fcmThirdPartyAuth, .fcmQuotaExceeded,
@@ -72,7 +72,7 @@ package enum RejectionReason: String, CaseIterable, Codable, Sendable, Hashable 
         }
     }
 
-    package static func all(of service: PushService.Name) -> [RejectionReason] {
+    package static func all(of service: SimulatedService.Name) -> [RejectionReason] {
         allCases.filter { $0.service == service }
     }
 

@@ -27,7 +27,7 @@ package enum RequestFault: Sendable, Hashable {
         ("cut", .cut), ("goAway", .goAway), ("silence", .silence), ("settings", .settings),
     ]
 
-    package static func all(of service: PushService.Name) -> [RequestFault] {
+    package static func all(of service: SimulatedService.Name) -> [RequestFault] {
         RejectionReason.all(of: service).map(RequestFault.rejection) + connectionFaults.map(\.fault)
     }
 }

@@ -31,7 +31,7 @@ final class RequestJudge {
     private(set) var faults: FaultInjector
     private var hasFaults = false
     private var clockAhead: Int64 = 0
-    private let service: PushService.Name
+    private let service: SimulatedService.Name
     private let keepsAccepted: Bool
     private var record: PushRecord?
     private var rejected: [RejectionReason: Int] = [:]

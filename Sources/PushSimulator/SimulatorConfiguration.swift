@@ -10,7 +10,7 @@ package struct SimulatorConfiguration: Sendable {
     /// Default: made anew, for clients of the same process.
     package var certificate = SimulatorCertificate.generated(directory: nil)
     /// Whom it stands in for.
-    package var service: PushService
+    package var service: SimulatedService
     package var faults = FaultScript()
     /// A file to which every accepted push is appended as a line of JSON; nil: none.
     package var recordPath: String?
@@ -26,7 +26,7 @@ package struct SimulatorConfiguration: Sendable {
     /// Keeps a count per device token and per push id, in 8-byte hashes (about 80 bytes a push). Default true.
     package var keepsAccepted = true
 
-    package init(_ service: PushService) {
+    package init(_ service: SimulatedService) {
         self.service = service
         maximumStreams = service.name == .apns ? 1000 : 100
     }

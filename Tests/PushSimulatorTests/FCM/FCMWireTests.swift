@@ -335,7 +335,7 @@ import WireFormat
     }
 
     @Test func anotherServicesWordMakesNoSense() {
-        func problem(_ service: PushService.Name, _ change: (inout FaultScript) -> Void) -> String? {
+        func problem(_ service: SimulatedService.Name, _ change: (inout FaultScript) -> Void) -> String? {
             var script = FaultScript()
             change(&script)
             return script.problem(for: service)?.field

@@ -4,7 +4,7 @@ package import Signing
 import WireFormat
 
 /// Whom a simulator stands in for, with all that the service knows of its customer.
-package enum PushService: Sendable {
+package enum SimulatedService: Sendable {
     case apns(APNsTeam)
     case fcm(FCMProject)
 
@@ -86,7 +86,7 @@ struct ServiceWords {
     var internalError: RejectionReason
     var unavailable: RejectionReason
 
-    init(_ service: PushService.Name) {
+    init(_ service: SimulatedService.Name) {
         self =
             switch service {
             case .apns:
