@@ -84,7 +84,7 @@ final class RequestJudge {
     func answer(to slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> PushAnswer? {
         isDirty = true
         rules.begin(slot)
-        if let answer = rules.answerToOther(slot, now: now / 1000 + clockAhead, faults: faults) {
+        if let answer = rules.answerToOther(slot, now: now / 1000 + clockAhead, under: self) {
             figures.tokenRequests += 1
             if answer.status != 200 { figures.tokenRefusals += 1 }
             figures.providerTokens = rules.credentials
@@ -124,7 +124,7 @@ final class RequestJudge {
         var answer = PushAnswer()
         answer.fault = fault
         let verdict = rules.verdict(
-            on: slot, credential: &credential, now: now / 1000 + clockAhead, faults: faults)
+            on: slot, credential: &credential, now: now / 1000 + clockAhead, under: self)
         figures.providerTokens = rules.credentials
         if case .rejected(let reason) = verdict { return reject(reason, fault: fault) }
         let token = hasFaults || keepsAccepted ? rules.target(of: slot) : 0
