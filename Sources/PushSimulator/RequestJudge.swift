@@ -146,7 +146,7 @@ final class RequestJudge {
     func retryAfterText(_ seconds: Int) -> [UInt8] {
         guard datesRetryAfter else { return Array(String(seconds).utf8) }
         // Rounded up: a client must not come back before the time.
-        var (moment, parts) = (time_t((now + 999) / 1000) + seconds, unsafe tm())
+        var (moment, parts) = (time_t((now + 999) / 1000) + min(seconds, 1 << 32), unsafe tm())
         _ = unsafe gmtime_r(&moment, &parts)
         var text = [CChar](repeating: 0, count: 64)
         // The names are English: nothing here calls setlocale(3).
