@@ -247,7 +247,7 @@ let package = Package(
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStoreSQLite", "Telemetry",
                 "WireFormat", "RelayEngine", "CommandTranscript", "TestPeers",
             ]),
-        tests("DemoTests", ["Demo", "PushSimulator", "ClientCommands", "Terminal", "WireFormat"]),
+        tests("DemoTests", ["Demo", "PushSimulator", "ClientCommands", "Signing", "Terminal", "WireFormat"]),
         tests(
             "RelayDaemonTests",
             [

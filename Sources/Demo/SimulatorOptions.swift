@@ -80,8 +80,10 @@ struct SimulatorOptions: Sendable {
     init(fcm arguments: ParsedArguments) throws {
         var project = try FCMAccount.project(arguments)
         if let text = arguments.value("token-lifetime") {
-            guard let lifetime = DurationText.parse(text), lifetime >= .seconds(1) else {
-                throw UsageError("--token-lifetime: \"\(text)\" is not a duration of a second or more, such as 1h")
+            guard let lifetime = DurationText.parse(text),
+                lifetime >= .seconds(1), lifetime <= .seconds(86_400)
+            else {
+                throw UsageError("--token-lifetime: \"\(text)\" is not a duration from 1s to 24h, such as 1h")
             }
             project.tokenLifetime = lifetime.components.seconds
         }

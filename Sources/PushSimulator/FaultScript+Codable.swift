@@ -113,8 +113,13 @@ extension FaultScript: Decodable {
         if let status = tokenEndpoint?.status, !(400...599).contains(status) {
             return ("tokenEndpoint.status", "is \(status); it has to be from 400 to 599")
         }
+        if let tokenEndpoint, tokenEndpoint.afterN < 0 {
+            return ("tokenEndpoint.afterN", "is \(tokenEndpoint.afterN); it cannot be negative")
+        }
         if let quota, quota.requests < 0 { return ("quota.requests", "is \(quota.requests); it cannot be negative") }
-        if let quota, quota.seconds < 1 { return ("quota.seconds", "is \(quota.seconds); it has to be at least 1") }
+        if let quota, !(1...86_400).contains(quota.seconds) {
+            return ("quota.seconds", "is \(quota.seconds); it has to be from 1 to 86400")
+        }
         return nil
     }
 }

@@ -84,7 +84,7 @@ final class RequestJudge {
     func answer(to slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> PushAnswer? {
         isDirty = true
         rules.begin(slot)
-        if let answer = rules.answerToOther(slot, now: now / 1000 + clockAhead, faults: faults) {
+        if let answer = rules.answerToOther(slot, now: now / 1000 + clockAhead, under: self) {
             figures.tokenRequests += 1
             if answer.status != 200 { figures.tokenRefusals += 1 }
             figures.providerTokens = rules.credentials
@@ -124,7 +124,7 @@ final class RequestJudge {
         var answer = PushAnswer()
         answer.fault = fault
         let verdict = rules.verdict(
-            on: slot, credential: &credential, now: now / 1000 + clockAhead, faults: faults)
+            on: slot, credential: &credential, now: now / 1000 + clockAhead, under: self)
         figures.providerTokens = rules.credentials
         if case .rejected(let reason) = verdict { return reject(reason, fault: fault) }
         let token = hasFaults || keepsAccepted ? rules.target(of: slot) : 0
@@ -146,7 +146,7 @@ final class RequestJudge {
     func retryAfterText(_ seconds: Int) -> [UInt8] {
         guard datesRetryAfter else { return Array(String(seconds).utf8) }
         // Rounded up: a client must not come back before the time.
-        var (moment, parts) = (time_t((now + 999) / 1000) + seconds, unsafe tm())
+        var (moment, parts) = (time_t((now + 999) / 1000) + min(seconds, 1 << 32), unsafe tm())
         _ = unsafe gmtime_r(&moment, &parts)
         var text = [CChar](repeating: 0, count: 64)
         // The names are English: nothing here calls setlocale(3).

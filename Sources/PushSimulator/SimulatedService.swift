@@ -49,9 +49,9 @@ protocol ServiceRules: AnyObject {
     func begin(_ slot: StreamSlot)
     /// Of a request that is no push, such as one for an access token: the answer, with its body in the slot. nil: it is one.
     /// - Parameter now: seconds since 1970, by the script's clock.
-    func answerToOther(_ slot: StreamSlot, now: Int64, faults: FaultInjector) -> PushAnswer?
+    func answerToOther(_ slot: StreamSlot, now: Int64, under judge: RequestJudge) -> PushAnswer?
     func verdict(
-        on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, faults: FaultInjector
+        on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, under judge: RequestJudge
     ) -> Verdict
     /// Of whom it is for: `ShortHash`.
     func target(of slot: StreamSlot) -> UInt64

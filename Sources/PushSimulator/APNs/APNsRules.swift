@@ -15,14 +15,14 @@ final class APNsRules: ServiceRules {
 
     func begin(_ slot: StreamSlot) { slot.ensureID() }
 
-    func answerToOther(_ slot: StreamSlot, now: Int64, faults: FaultInjector) -> PushAnswer? { nil }
+    func answerToOther(_ slot: StreamSlot, now: Int64, under judge: RequestJudge) -> PushAnswer? { nil }
 
     func verdict(
-        on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, faults: FaultInjector
+        on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, under judge: RequestJudge
     ) -> Verdict {
         let verdict = check.judge(
             slot.headers, payload: slot.payload, payloadSize: slot.payloadSize, credential: &credential, now: now)
-        if verdict == .accepted, let keyID = credential.current?.keyID, faults.isRevoked(keyID: keyID) {
+        if verdict == .accepted, let keyID = credential.current?.keyID, judge.faults.isRevoked(keyID: keyID) {
             return .rejected(.invalidProviderToken)
         }
         return verdict

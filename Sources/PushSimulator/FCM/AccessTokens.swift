@@ -129,8 +129,9 @@ struct AccessTokens {
         guard let audience = claims["aud"]?.string, audiences.contains(audience) else {
             return refuse("Invalid JWT: Failed audience check. The right audience is \(audiences.first ?? "")")
         }
+        // The difference of two numbers that are not negative cannot overflow.
         guard let issued = claims["iat"]?.integer, let expires = claims["exp"]?.integer, issued <= now, now < expires,
-            expires > issued, expires - issued <= Self.longestAssertion
+            issued >= 0, expires - issued <= Self.longestAssertion
         else {
             return refuse(
                 "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat "

@@ -66,17 +66,17 @@ final class FCMRules: ServiceRules {
         slot.headers[.path]?.prefix { $0 != UInt8(ascii: "?") }
     }
 
-    func answerToOther(_ slot: StreamSlot, now: Int64, faults: FaultInjector) -> PushAnswer? {
+    func answerToOther(_ slot: StreamSlot, now: Int64, under judge: RequestJudge) -> PushAnswer? {
         guard let path = Self.path(of: slot), path.elementsEqual(Self.tokenPath) else { return nil }
         var answer = PushAnswer()
         answer.isPush = false
-        if let fault = faults.tokenEndpointFault(after: tokens.asked) {
+        if let fault = judge.faults.tokenEndpointFault(after: tokens.asked) {
             if fault.status == nil { answer.fault = .noAnswer }
             send(tokens.answer(fault), &answer, slot)
         } else if let method = slot.headers[.method], method.elementsEqual(Self.post) {
             let reply = tokens.answer(
-                to: slot.payload, contentType: slot.headers[.contentType], now: now, judged: faults.judged,
-                isRevoked: faults.isRevoked(keyID: project.keyID))
+                to: slot.payload, contentType: slot.headers[.contentType], now: now, judged: judge.faults.judged,
+                isRevoked: judge.faults.isRevoked(keyID: project.keyID))
             send(reply, &answer, slot)
         } else {
             send(AccessTokens.Answer(status: 404, json: nil), &answer, slot)
@@ -94,12 +94,12 @@ final class FCMRules: ServiceRules {
 
     /// Access first, then what the request holds.
     func verdict(
-        on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, faults: FaultInjector
+        on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, under judge: RequestJudge
     ) -> Verdict {
         guard let sentTo = Self.path(of: slot), sentTo.starts(with: Self.prefix), sentTo.suffix(14) == Self.suffix,
             slot.headers[.method]?.elementsEqual(Self.post) == true
         else { return .rejected(.fcmNoSuchPage) }
-        if let reason = accessFault(slot.headers[.authorization], now: now, faults: faults) { return .rejected(reason) }
+        if let reason = accessFault(slot.headers[.authorization], now: now, under: judge) { return .rejected(reason) }
         guard sentTo.elementsEqual(path) else { return .rejected(.fcmPermissionDenied) }
         do throws(FCMMessage.Fault) {
             let message = try message(slot)
@@ -118,7 +118,7 @@ final class FCMRules: ServiceRules {
     private static let suffix = Array("/messages:send".utf8)[...]
 
     private func accessFault(
-        _ authorization: ArraySlice<UInt8>?, now: Int64, faults: FaultInjector
+        _ authorization: ArraySlice<UInt8>?, now: Int64, under judge: RequestJudge
     ) -> RejectionReason? {
         guard let authorization, !authorization.isEmpty else {
             current.isAnonymous = true
@@ -129,7 +129,7 @@ final class FCMRules: ServiceRules {
         guard authorization.count > scheme.count,
             authorization.prefix(scheme.count).elementsEqual(scheme, by: { $0 | 0x20 == $1 }),
             let access = tokens.access(authorization.dropFirst(scheme.count)), now < access.expiresAt,
-            !faults.isAccessRevoked(since: access.judgedBefore)
+            !judge.faults.isAccessRevoked(since: access.judgedBefore)
         else { return .fcmUnauthenticated }
         return access.maySend ? nil : .fcmScopeInsufficient
     }

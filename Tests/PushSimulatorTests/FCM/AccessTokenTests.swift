@@ -65,6 +65,8 @@ import WireFormat
             (["iat": .integer(1_799_990_000), "exp": .integer(1_800_000_000)], "short-lived"),
             (["exp": .integer(1_800_003_891)], "short-lived"), (["exp": .null], "short-lived"),
             (["iat": .string("1800000000")], "short-lived"),
+            (["iat": .integer(Int64.min), "exp": .integer(Int64.max)], "short-lived"),
+            (["exp": .integer(Int64.max)], "short-lived"),
         ] as [([String: JSONValue], String)]) func aClaimThatIsWrong(claims: [String: JSONValue], text: String) throws
     {
         var tokens = office()
