@@ -41,7 +41,7 @@ let fuzzTargets: [Target] = {
     let fuzzed: [Target.Dependency] = [
         "RelayDaemon", "ClientCommands", "Configuration", "Terminal", "RelayAPI", "HTTPServer", "VersionSources",
         "PushProviders", "HTTP2", "Signing", "Telemetry", "WireFormat", "RelayStore", "RelayEngine",
-        "UpgradeRules", "APNsSimulator",
+        "UpgradeRules", "PushSimulator",
     ]
     guard isFuzzing else {
         return [
@@ -83,7 +83,7 @@ let package = Package(
             "Demo",
             [
                 "APIModel", "ClientCommands", "Configuration", "Terminal", "HTTPServer", "Signing", "WireFormat",
-                "RelayEngine", "APNsSimulator",
+                "RelayEngine", "PushSimulator",
             ], touchesC: true),
         room(
             "ClientCommands",
@@ -150,7 +150,7 @@ let package = Package(
         room("RelayEngine", ["UpgradeRules"]),
         room("UpgradeRules"),
         room(
-            "APNsSimulator",
+            "PushSimulator",
             [
                 "CNGHTTP2", "CLinux", "Signing", "WireFormat", "RelayEngine",
             ], touchesC: true),
@@ -208,7 +208,7 @@ let package = Package(
             "FanOutTests",
             [
                 "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Signing", "SeedApps",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "PushSimulator", "Signing", "SeedApps",
                 "TestPeers", "FaultInjection",
             ]),
         tests(
@@ -231,7 +231,7 @@ let package = Package(
                 "TestPeers",
             ]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
-        tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "WireFormat"]),
+        tests("PushSimulatorTests", ["PushSimulator", "Signing", "WireFormat", "RelayEngine"]),
         .target(
             name: "CommandTranscript", dependencies: ["Terminal"], path: "Tests/CommandTranscript",
             swiftSettings: strict),
@@ -249,7 +249,7 @@ let package = Package(
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStoreSQLite", "Telemetry",
                 "WireFormat", "RelayEngine", "CommandTranscript", "TestPeers",
             ]),
-        tests("DemoTests", ["Demo", "APNsSimulator", "ClientCommands", "Terminal", "WireFormat"]),
+        tests("DemoTests", ["Demo", "PushSimulator", "ClientCommands", "Signing", "Terminal", "WireFormat"]),
         tests(
             "RelayDaemonTests",
             [
@@ -267,7 +267,7 @@ let package = Package(
             "EndToEndTests",
             [
                 "upgrade-relay", "Demo", "CurlTransport", "Signing", "RelayStoreSQLite", "Threading", "WireFormat",
-                "RelayEngine", "APNsSimulator", "SeedApps", "TestPeers", "FaultInjection", "HookReceiver",
+                "RelayEngine", "PushSimulator", "SeedApps", "TestPeers", "FaultInjection", "HookReceiver",
             ]),
     ] + fuzzTargets
 )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
-import APNsSimulator
 import ClientCommands
+import PushSimulator
 import RelayEngine
 import Terminal
 import WireFormat

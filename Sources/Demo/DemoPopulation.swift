@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
-import APNsSimulator
+import PushSimulator
 import WireFormat
 
 /// The demo's devices: each follows from its number alone, so that any of them can be told again without being kept. Pure.
@@ -92,7 +92,7 @@ struct DemoPopulation: Sendable {
         case .healthy: return .accepted
         case .busy: return .acceptedLater
         case .dead: return .unregistered
-        case .bad, .otherTopic: return .rejected
+        case .bad, .otherTopic, .refused: return .rejected
         }
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
-import APNsSimulator
 import ClientCommands
 import Foundation
+import PushSimulator
 import RelayEngine
 import Signing
 import Terminal
@@ -40,12 +40,12 @@ struct DemoStage: Sendable {
 
     // MARK: Acts
 
-    private func startSimulator(_ population: DemoPopulation) throws -> APNsSimulator {
+    private func startSimulator(_ population: DemoPopulation) throws -> PushSimulator {
         var configuration = SimulatorConfiguration(
             topics: [DemoPopulation.app, DemoPopulation.otherApp], teamID: DemoGround.teamID,
             keys: [DemoGround.keyID: ground.key.publicKey])
         configuration.faults = population.faults
-        let simulator = try APNsSimulator(configuration)
+        let simulator = try PushSimulator(configuration)
         try simulator.start()
         try ground.furnish(apnsPort: simulator.port, authority: simulator.trustedCertificate ?? [])
         tell(
@@ -55,7 +55,7 @@ struct DemoStage: Sendable {
     }
 
     private func play(
-        _ population: DemoPopulation, _ simulator: APNsSimulator, _ daemon: DaemonProcess
+        _ population: DemoPopulation, _ simulator: PushSimulator, _ daemon: DaemonProcess
     ) async throws -> Result {
         let control = RelayClient(CurlAPITransport(socket: ground.controlSocket))
         try await waitUntilReady(control, daemon)

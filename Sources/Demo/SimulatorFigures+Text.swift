@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
+import PushSimulator
 import Terminal
 import WireFormat
 
@@ -12,7 +12,8 @@ extension SimulatorFigures {
             "distinctTokens": .integer(distinctTokens), "distinctIds": .integer(distinctIDs),
             "duplicates": .integer(duplicates), "connectionsOpened": .integer(connectionsOpened),
             "peakStreams": .integer(peakStreams), "refused": .integer(refused), "goAways": .integer(goAways),
-            "cuts": .integer(cuts),
+            "cuts": .integer(cuts), "validated": .integer(validated), "tokenRequests": .integer(tokenRequests),
+            "tokenRefusals": .integer(tokenRefusals),
         ]
     }
 
@@ -21,6 +22,11 @@ extension SimulatorFigures {
         var parts = ["\(Quantity.count(requests)) requests", "\(Quantity.count(accepted)) accepted"]
         parts += rejectedBy.sorted { $0.key < $1.key }.map { "\(Quantity.count($0.value)) \($0.key)" }
         if refused > 0 { parts.append("\(Quantity.count(refused)) refused streams") }
+        if validated > 0 { parts.append("\(Quantity.count(validated)) dry runs") }
+        if tokenRequests > 0 {
+            let refusals = tokenRefusals > 0 ? " (\(Quantity.count(tokenRefusals)) refused)" : ""
+            parts.append("\(Quantity.count(tokenRequests)) requests for an access token\(refusals)")
+        }
         if duplicates > 0 { parts.append("\(Quantity.count(duplicates)) accepted a second time") }
         let connections = connectionsOpened == 1 ? "1 connection" : "\(Quantity.count(connectionsOpened)) connections"
         parts.append("\(connections), at most \(Quantity.count(peakStreams)) streams on one")

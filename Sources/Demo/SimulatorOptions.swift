@@ -1,55 +1,107 @@
-import APNsSimulator
+// SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Foundation
 import HTTPServer
+import PushSimulator
 import RelayEngine
 import Signing
 import Terminal
 import WireFormat
 
-/// The command line of `simulate-apns` as the simulator's configuration.
+/// The command line of `simulate-apns` and `simulate-fcm` as the simulator's configuration.
 struct SimulatorOptions: Sendable {
-    static let specs: [OptionSpec] = [
-        .value("listen", "ADDRESS", "an IP address and a port; port 0 takes a free one", default: "127.0.0.1:2197"),
-        OptionSpec.required("topic", "TOPIC", "a bundle id that pushes are taken for").repeatable(),
-        .required("team-id", "ID", "the team that provider tokens must name"),
-        .required("key-id", "ID", "the key that provider tokens must name"),
-        .value("public-key", "FILE", "the public half of that key (PEM)"),
-        .value("key", "FILE", "or the key itself: the .p8 file"),
-        .value("write-key", "FILE", "or make a new key and write it here, for the relay to sign with"),
+    static let apnsSpecs: [OptionSpec] =
+        [
+            listen(port: 2197),
+            OptionSpec.required("topic", "TOPIC", "a bundle id that pushes are taken for").repeatable(),
+            .required("team-id", "ID", "the team that provider tokens must name"),
+            .required("key-id", "ID", "the key that provider tokens must name"),
+            .value("public-key", "FILE", "the public half of that key (PEM)"),
+            .value("key", "FILE", "or the key itself: the .p8 file"),
+            .value("write-key", "FILE", "or make a new key and write it here, for the relay to sign with"),
+        ] + certificateSpecs + [
+            .value("dead-share", "SHARE", "of the tokens: answered with 410 Unregistered", default: "0"),
+            .value("bad-share", "SHARE", "of the tokens: answered with 400 BadDeviceToken", default: "0"),
+            .value("busy-share", "SHARE", "of the tokens: first answered with 429 TooManyRequests", default: "0"),
+        ] + commonSpecs(streams: 1000)
+
+    static let fcmSpecs: [OptionSpec] =
+        [
+            listen(port: 2198),
+            .required("account", "FILE", "its service account's key file; made where there is none"),
+            .value("project", "ID", "the project of a new account", default: "upgrade-relay-demo"),
+            .value("token-lifetime", "DURATION", "how long an access token lasts", default: "1h"),
+        ] + certificateSpecs + [
+            .value("dead-share", "SHARE", "of the tokens: answered with 404 UNREGISTERED", default: "0"),
+            .value("bad-share", "SHARE", "of the tokens: answered with 400 INVALID_ARGUMENT", default: "0"),
+            .value("busy-share", "SHARE", "of the tokens: first answered with 429 QUOTA_EXCEEDED", default: "0"),
+            .value("quota", "N", "requests a minute; what comes beyond it is answered with 429"),
+        ] + commonSpecs(streams: 100)
+
+    private static func listen(port: Int) -> OptionSpec {
+        .value(
+            "listen", "ADDRESS", "an IP address and a port; port 0 takes a free one", default: "127.0.0.1:\(port)")
+    }
+
+    private static let certificateSpecs: [OptionSpec] = [
         .value("certificate", "FILE", "the server's certificate chain (PEM)", default: "made anew for this address"),
         .value("certificate-key", "FILE", "its key (PEM)"),
         .value("write-ca", "FILE", "where to write the new certificate's authority, for trustedCertificates"),
         .value("faults", "FILE", "a script of faults (JSON5); the options below override it"),
-        .value("dead-share", "SHARE", "of the tokens: answered with 410 Unregistered", default: "0"),
-        .value("bad-share", "SHARE", "of the tokens: answered with 400 BadDeviceToken", default: "0"),
-        .value("busy-share", "SHARE", "of the tokens: first answered with 429 TooManyRequests", default: "0"),
-        .value("busy-tries", "N", "how many pushes to such a token are", default: "2"),
-        .value("refuse-every", "N", "every n-th request is refused with REFUSED_STREAM"),
-        .value("goaway-after", "N", "requests after which a connection gets GOAWAY"),
-        .value("cut-after", "N", "requests after which a connection is cut"),
-        .value("latency", "DURATION", "from request to answer, such as 20ms", default: "0"),
-        .value("max-streams", "N", "streams at once on a connection", default: "1000"),
-        .value("record", "FILE", "append every accepted push as a line of JSON"),
-        .flag("bare", "for measuring: look at nothing, accept all; not with faults and --record"),
-        .flag("json", "print JSON lines instead of text for people"),
     ]
+
+    private static func commonSpecs(streams: Int) -> [OptionSpec] {
+        [
+            .value("busy-tries", "N", "how many pushes to such a token are", default: "2"),
+            .value("refuse-every", "N", "every n-th request is refused with REFUSED_STREAM"),
+            .value("goaway-after", "N", "requests after which a connection gets GOAWAY"),
+            .value("cut-after", "N", "requests after which a connection is cut"),
+            .value("latency", "DURATION", "from request to answer, such as 20ms", default: "0"),
+            .value("max-streams", "N", "streams at once on a connection", default: "\(streams)"),
+            .value("record", "FILE", "append every accepted push as a line of JSON"),
+            .flag("bare", "for measuring: look at nothing, accept all; not with faults and --record"),
+            .flag("json", "print JSON lines instead of text for people"),
+        ]
+    }
 
     let configuration: SimulatorConfiguration
     let address: ListenAddress
     let authorityPath: String?
 
-    /// Reads the files that the options name, and writes the new key where one is wanted.
-    init(_ arguments: ParsedArguments) throws {
-        let listen = arguments.value("listen") ?? "127.0.0.1:2197"
+    /// `simulate-apns`: reads the files that the options name, and writes the new key where one is wanted.
+    init(apns arguments: ParsedArguments) throws {
+        let configuration = SimulatorConfiguration(
+            topics: Set(arguments.values("topic")), teamID: try arguments.require("team-id"),
+            keys: [try arguments.require("key-id"): try Self.publicKey(arguments)])
+        try self.init(configuration, arguments, port: 2197)
+    }
+
+    /// `simulate-fcm`: reads the files that the options name. A new account is written once the port is known: `FCMAccount`.
+    init(fcm arguments: ParsedArguments) throws {
+        var project = try FCMAccount.project(arguments)
+        if let text = arguments.value("token-lifetime") {
+            guard let lifetime = DurationText.parse(text),
+                lifetime >= .seconds(1), lifetime <= .seconds(86_400)
+            else {
+                throw UsageError("--token-lifetime: \"\(text)\" is not a duration from 1s to 24h, such as 1h")
+            }
+            project.tokenLifetime = lifetime.components.seconds
+        }
+        var configuration = SimulatorConfiguration(project)
+        if let quota = try arguments.integer("quota", in: 0...1_000_000_000) {
+            configuration.faults.quota = FaultScript.Quota(requests: quota)
+        }
+        try self.init(configuration, arguments, port: 2198)
+    }
+
+    private init(_ service: SimulatorConfiguration, _ arguments: ParsedArguments, port: UInt16) throws {
+        let listen = arguments.value("listen") ?? "127.0.0.1:\(port)"
         guard let address = ListenAddress(listen) else {
-            throw UsageError("--listen: \"\(listen)\" is not an IP address and a port, such as 127.0.0.1:2197")
+            throw UsageError("--listen: \"\(listen)\" is not an IP address and a port, such as 127.0.0.1:\(port)")
         }
         self.address = address
         authorityPath = arguments.value("write-ca")
-        var configuration = SimulatorConfiguration(
-            topics: Set(arguments.values("topic")), teamID: try arguments.require("team-id"),
-            keys: [try arguments.require("key-id"): try Self.publicKey(arguments)])
+        var configuration = service
         configuration.address = address.host
         configuration.port = address.port
         switch (arguments.value("certificate"), arguments.value("certificate-key")) {
@@ -60,10 +112,13 @@ struct SimulatorOptions: Sendable {
         if authorityPath != nil, arguments.value("certificate") != nil {
             throw UsageError("--write-ca goes with a new certificate, not with --certificate")
         }
-        configuration.faults = try Self.faults(arguments)
+        var faults = try Self.faults(arguments)
+        faults.quota = service.faults.quota ?? faults.quota
+        configuration.faults = faults
         configuration.recordPath = arguments.value("record")
         configuration.bare = arguments.flag("bare")
-        configuration.maximumStreams = try arguments.integer("max-streams", in: 1...100_000, default: 1000)
+        configuration.maximumStreams = try arguments.integer(
+            "max-streams", in: 1...100_000, default: service.maximumStreams)
         if let text = arguments.value("latency") {
             guard let latency = DurationText.parse(text) else {
                 throw UsageError("--latency: \"\(text)\" is not a duration, such as 20ms or 1s")
@@ -127,7 +182,7 @@ struct SimulatorOptions: Sendable {
         "\(context.codingPath.map(\.stringValue).joined(separator: ".")): \(context.debugDescription)"
     }
 
-    private static func contents(_ path: String, option: String) throws -> [UInt8] {
+    static func contents(_ path: String, option: String) throws -> [UInt8] {
         do throws(FileProbe.Failure) {
             return try FileProbe.read(path, limit: 16 << 20)
         } catch {

@@ -24,7 +24,8 @@ import Testing
 
     @Test func `Every command of the contract has a page of help`() async {
         let names = [
-            "serve", "demo", "check-config", "simulate-apns", "version set", "version show", "version release",
+            "serve", "demo", "check-config", "simulate-apns", "simulate-fcm", "version set", "version show",
+            "version release",
             "version withdraw", "test-push", "devices import",
             "devices export", "devices show", "devices remove", "campaigns list", "campaigns show", "campaigns watch",
             "campaigns adoption", "campaigns pause", "campaigns resume", "campaigns release", "campaigns cancel",

@@ -2,9 +2,9 @@
 import Testing
 import WireFormat
 
-@testable import APNsSimulator
 @testable import ClientCommands
 @testable import Demo
+@testable import PushSimulator
 
 @Suite struct DemoTests {
     @Test func `The population has some of each kind, and no token twice`() {

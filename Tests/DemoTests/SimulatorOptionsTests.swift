@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Terminal
 import Testing
 
@@ -17,7 +17,7 @@ import Testing
             "--topic", "a", "--team-id", "TEAM123456", "--key-id", "KEY1234567",
             "--write-key", folder.appending(path: "key.p8").path, "--faults", script.path,
         ]
-        return try SimulatorOptions(ArgumentParser(CommandEntry.simulateAPNs.spec).parse(words))
+        return try SimulatorOptions(apns: ArgumentParser(CommandEntry.simulateAPNs.spec).parse(words))
     }
 
     @Test func `A script of faults is read`() throws {

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Signing
 import TestPeers
 import Testing
@@ -54,7 +54,10 @@ import WireFormat
     @Test func aKeyThatIsRevokedInMidCampaignIsExchanged() throws {
         let other = try ES256PrivateKey.generate()
         let bench = try Workbench {
-            $0.keys["KEY7654321"] = other.publicKey
+            if case .apns(var team) = $0.service {
+                team.keys["KEY7654321"] = other.publicKey
+                $0.service = .apns(team)
+            }
             $0.faults.revokedKey = .init(keyID: Workbench.keyID, afterN: 1_000)
             $0.latency = .milliseconds(20)
         }
@@ -168,13 +171,13 @@ import WireFormat
         var sandboxed = SimulatorConfiguration(
             topics: [Workbench.app], teamID: Workbench.teamID, keys: [Workbench.keyID: bench.key.publicKey])
         sandboxed.faults.badTokens = Set(production.map(\.token))
-        let sandbox = try APNsSimulator(sandboxed)
+        let sandbox = try PushSimulator(sandboxed)
         try sandbox.start()
         defer { sandbox.stop() }
-        let authorities = try [UInt8](Data(contentsOf: bench.folder.appending(path: "apns-simulator-ca.pem")))
+        let authorities = try [UInt8](Data(contentsOf: bench.folder.appending(path: "push-simulator-ca.pem")))
         try Data(authorities + #require(sandbox.trustedCertificate)).write(to: bench.folder.appending(path: "both.pem"))
         try bench.reconfigure(
-            #"trustedCertificates: "\#(bench.path("apns-simulator-ca.pem"))""#,
+            #"trustedCertificates: "\#(bench.path("push-simulator-ca.pem"))""#,
             """
             trustedCertificates: "\(bench.path("both.pem"))",
             sandboxServer: "https://127.0.0.1:\(sandbox.port)", tryOtherEnvironment: true

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import CurlTransport
 import Foundation
 import HookReceiver
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Signing
 import Testing
 

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Signing
 import Testing
 
@@ -87,7 +87,7 @@ import Testing
     @Test func everyFileThatCannotBeUsedIsToldByItsField() throws {
         let bench = try Workbench()
         try Data("hello".utf8).write(to: bench.folder.appending(path: "key.p8"))
-        try FileManager.default.removeItem(atPath: bench.path("apns-simulator-ca.pem"))
+        try FileManager.default.removeItem(atPath: bench.path("push-simulator-ca.pem"))
         let serve = try CommandResult.of(["serve", "--config", bench.path("config.json5")])
         #expect(serve.status == 78)
         let field = "apps[\"\(Workbench.app)\"].ios.apns"

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Testing
 
 /// The pace and the waves as an operator sees them, with the real binary and the push service's own record of arrivals.

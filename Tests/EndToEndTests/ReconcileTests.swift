@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Testing
 
 /// DESIGN, rule 2: a rise makes one campaign, however it came.

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import CurlTransport
 import Foundation
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Testing
 
 /// The daemon as a service: what it tells its manager, and what it takes from it.

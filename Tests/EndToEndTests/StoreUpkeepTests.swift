@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import HookReceiver
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Testing
 
 /// Backup, restore, check, pruning and notifications with the real binary, while it works.

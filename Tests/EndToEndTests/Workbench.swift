@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import CurlTransport
 import Foundation
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import SeedApps
 import Signing
 import Testing
@@ -16,7 +16,7 @@ final class Workbench {
 
     let folder: URL
     let key: ES256PrivateKey
-    private(set) var simulator: APNsSimulator
+    private(set) var simulator: PushSimulator
     private(set) var relay: RelayProcess?
     private let keepsRecord: Bool
     /// Judges every push of every test, when the bench is taken down.
@@ -39,7 +39,7 @@ final class Workbench {
         configuration.recordPath = folder.appending(path: "record.ndjson").path
         configure(&configuration)
         keepsRecord = configuration.recordPath != nil
-        simulator = try APNsSimulator(configuration)
+        simulator = try PushSimulator(configuration)
         try simulator.start()
         try write(relayKey ?? key)
         try Data("whsec_\(Base64.encode(Self.secret))".utf8).write(to: folder.appending(path: "webhook-secret"))
@@ -55,7 +55,7 @@ final class Workbench {
                 apns: {
                   teamId: "\(Self.teamID)", keyId: "\(Self.keyID)", key: { file: "\(path("key.p8"))" },
                   server: "https://127.0.0.1:\(simulator.port)",
-                  trustedCertificates: "\(path("apns-simulator-ca.pem"))",
+                  trustedCertificates: "\(path("push-simulator-ca.pem"))",
                 },
               } } },
             }
@@ -105,7 +105,7 @@ final class Workbench {
     func push(to server: String, trusting certificates: String? = nil) throws {
         try edit { text in
             text.replacing("https://127.0.0.1:\(simulator.port)\"", with: "\(server)\"")
-                .replacing(path("apns-simulator-ca.pem"), with: certificates ?? path("apns-simulator-ca.pem"))
+                .replacing(path("push-simulator-ca.pem"), with: certificates ?? path("push-simulator-ca.pem"))
         }
     }
 

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import HTTP2
 import OwnThread
 import PushProviders
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -21,17 +21,17 @@ import UpgradeRules
 
     init() throws { bench = try FanOutBench() }
 
-    private func simulator(_ configure: (inout SimulatorConfiguration) -> Void = { _ in }) throws -> APNsSimulator {
+    private func simulator(_ configure: (inout SimulatorConfiguration) -> Void = { _ in }) throws -> PushSimulator {
         var configuration = SimulatorConfiguration(
             topics: [FanOutBench.app.app], teamID: FanOutBench.teamID, keys: [FanOutBench.keyID: bench.key.publicKey])
         configuration.certificate = .generated(directory: bench.folder.path)
         configure(&configuration)
-        let simulator = try APNsSimulator(configuration)
+        let simulator = try PushSimulator(configuration)
         try simulator.start()
         return simulator
     }
 
-    private func fanOut(_ simulator: APNsSimulator, _ bench: FanOutBench? = nil) throws -> FanOut {
+    private func fanOut(_ simulator: PushSimulator, _ bench: FanOutBench? = nil) throws -> FanOut {
         let bench = bench ?? self.bench
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
         pool.trustedCertificates = simulator.trustedCertificatePath

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import HTTP2
 import PushProviders
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -21,9 +21,9 @@ final class LiveBench {
     var clock: FanOutBench.TestClock { bench.clock }
     var store: SQLiteStore { bench.store }
     var lines: LogLines { bench.lines }
-    let production: APNsSimulator
+    let production: PushSimulator
     /// The world of development builds, where the test has one.
-    private(set) var sandbox: APNsSimulator?
+    private(set) var sandbox: PushSimulator?
     /// Where it will be, where nobody listens at first.
     private let sandboxPlace: Loopback.ReservedPort?
     private(set) var fanOut: FanOut?
@@ -36,7 +36,7 @@ final class LiveBench {
     ) throws {
         let bench = try FanOutBench()
         self.bench = bench
-        func simulator(_ name: String, _ faults: FaultScript) throws -> APNsSimulator {
+        func simulator(_ name: String, _ faults: FaultScript) throws -> PushSimulator {
             try Self.simulator(bench, name, faults) {
                 $0.latency = latency
                 $0.maximumStreams = maximumStreams
@@ -49,7 +49,7 @@ final class LiveBench {
 
     static func simulator(
         _ bench: FanOutBench, _ name: String, _ faults: FaultScript, change: (inout SimulatorConfiguration) -> Void
-    ) throws -> APNsSimulator {
+    ) throws -> PushSimulator {
         let folder = bench.folder.appending(path: name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var configuration = SimulatorConfiguration(
@@ -58,7 +58,7 @@ final class LiveBench {
         configuration.certificate = .generated(directory: folder.path)
         configuration.faults = faults
         change(&configuration)
-        let simulator = try APNsSimulator(configuration)
+        let simulator = try PushSimulator(configuration)
         try simulator.start()
         return simulator
     }
@@ -91,7 +91,7 @@ final class LiveBench {
         var sandbox = pool(sandbox ?? production)
         if let sandboxPlace {
             sandbox.origin = Origin(host: "127.0.0.1", port: sandboxPlace.port)
-            sandbox.trustedCertificates = bench.folder.appending(path: "sandbox/apns-simulator-ca.pem").path
+            sandbox.trustedCertificates = bench.folder.appending(path: "sandbox/push-simulator-ca.pem").path
         }
         fanOut = try bench.fanOut(
             pool(production), sandbox: sandbox, timeToLive: .seconds(86_400),
@@ -105,7 +105,7 @@ final class LiveBench {
         fanOut = nil
     }
 
-    private func pool(_ simulator: APNsSimulator) -> PoolConfiguration {
+    private func pool(_ simulator: PushSimulator) -> PoolConfiguration {
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
         pool.trustedCertificates = simulator.trustedCertificatePath
         return pool

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import OwnThread
 import PushProviders
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import FanOut
 import FaultInjection
 import Foundation
 import HTTP2
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -11,7 +11,7 @@ import Signing
 
 /// A fan-out between a store whose files can fail and the simulator.
 final class StoreFaultBench {
-    let simulator: APNsSimulator
+    let simulator: PushSimulator
     private let bench: FanOutBench
 
     init(_ configure: (inout SimulatorConfiguration) -> Void = { _ in }) throws {
@@ -20,7 +20,7 @@ final class StoreFaultBench {
             topics: [FanOutBench.app.app], teamID: FanOutBench.teamID, keys: [FanOutBench.keyID: bench.key.publicKey])
         configuration.certificate = .generated(directory: bench.folder.path)
         configure(&configuration)
-        simulator = try APNsSimulator(configuration)
+        simulator = try PushSimulator(configuration)
         try simulator.start()
         // Nobody waits for a lock that a fault pretends.
         try bench.store.administer("PRAGMA busy_timeout = 1")

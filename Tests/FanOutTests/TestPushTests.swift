@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import HTTP2
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import RelayEngine
 import RelayStore
 import Testing
@@ -10,7 +10,7 @@ import Testing
 
 /// One push to try the keys, by the real provider and transport.
 @Suite(.ownThread) struct TestPushTests {
-    private func push(_ bench: FanOutBench, to simulator: APNsSimulator, _ number: Int) -> TestPush.Result {
+    private func push(_ bench: FanOutBench, to simulator: PushSimulator, _ number: Int) -> TestPush.Result {
         var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator.port))
         pool.trustedCertificates = simulator.trustedCertificatePath
         return TestPush(

@@ -25,8 +25,8 @@ struct ManualPage {
                 + "device whose user still runs an older one, and can say afterwards what became of each push.")
         lines.append(".PP")
         lines += Roff.paragraph(
-            "*serve* is the daemon. *demo*, *check-config* and *simulate-apns* stand alone. All other commands talk to the "
-                + "running daemon: over its control socket, or with --url and --token.")
+            "*serve* is the daemon. *demo*, *check-config*, *simulate-apns* and *simulate-fcm* stand alone. All other "
+                + "commands talk to the running daemon: over its control socket, or with --url and --token.")
         lines.append(".SH COMMANDS")
         lines += Roff.paragraph("*upgrade-relay help* COMMAND tells the same as the page of a command.")
         for spec in specs {

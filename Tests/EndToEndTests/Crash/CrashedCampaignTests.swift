@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Testing
 
 /// SIGKILL at random moments of a campaign, also while the daemon is still coming up from the kill before.

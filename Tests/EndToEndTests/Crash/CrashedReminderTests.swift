@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
 import OwnThread
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 import Testing
 
 /// SIGKILL at random moments of a reminder: while devices are put in line, and while they are sent to.

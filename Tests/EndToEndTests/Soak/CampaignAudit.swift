@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 
 /// One campaign that is over: what its ledger says of each device, held against what the push service took.
 struct CampaignAudit {

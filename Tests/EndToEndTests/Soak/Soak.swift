@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 
 /// Campaign after campaign under every fault, with everything else that a daemon does going on, until the push service has
 /// seen as many requests as planned. Each third campaign, and the last, runs to its end; the others are superseded on the

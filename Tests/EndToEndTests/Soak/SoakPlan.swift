@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 
 /// How much a soak does, and what goes wrong in it.
 struct SoakPlan {
@@ -68,7 +68,7 @@ struct SoakPlan {
     static let slow: [RequestFault] = [.silence, .noAnswer]
 
     /// Every other refusal: it stops the whole campaign, or the credential for a while, until an operator resumes it.
-    static let ofTheCampaign: [RequestFault] = RequestFault.allCases.filter {
+    static let ofTheCampaign: [RequestFault] = RequestFault.all(of: .apns).filter {
         !(ofOnePush + ofAConnection + slow).contains($0)
     }
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-import APNsSimulator
 import Foundation
+// SPDX-License-Identifier: Apache-2.0
+import PushSimulator
 
 /// What a soak came to, and whether everything held.
 struct SoakReport {

@@ -18,7 +18,8 @@ struct FuzzTarget: Sendable, CustomStringConvertible {
 
     static let all: [FuzzTarget] = [
         .version, .telephone, .payload, .json, .bumpBody, .releaseEvent, .webhookSignature, .deviceImport, .launchGate,
-        .storeLookup, .storeConnect, .google, .pushAnswer, .providerToken, .configuration, .http, .request, .wireTime,
+        .storeLookup, .storeConnect, .google, .pushAnswer, .providerToken, .messageToFCM, .configuration, .http,
+        .request, .wireTime,
         .shownText, .userAgent,
     ]
 }

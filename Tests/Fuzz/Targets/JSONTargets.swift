@@ -4,7 +4,7 @@ import RelayStore
 import UpgradeRules
 import WireFormat
 
-@testable import APNsSimulator
+@testable import PushSimulator
 @testable import VersionSources
 
 extension FuzzTarget {

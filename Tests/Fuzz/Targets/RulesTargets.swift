@@ -2,7 +2,7 @@
 import UpgradeRules
 import VersionSources
 
-@testable import APNsSimulator
+@testable import PushSimulator
 @testable import WireFormat
 
 extension FuzzTarget {

@@ -4,7 +4,7 @@ import Signing
 import VersionSources
 import WireFormat
 
-@testable import APNsSimulator
+@testable import PushSimulator
 
 extension FuzzTarget {
     /// The headers that webhooks are signed with. Foreign ones are never verified unless they are the right signature, a

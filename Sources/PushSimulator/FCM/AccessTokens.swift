@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import Signing
+import WireFormat
+
+/// Google's token endpoint for one service account, and the access tokens that it has given (RFC 7523; PROTOCOLS 2.1). Holds
+/// no time: it is passed in. Pure but for the dice that tokens are made of.
+struct AccessTokens {
+    /// An access token that is out.
+    struct Access: Equatable {
+        /// Seconds since 1970; from then on it counts no more.
+        var expiresAt: Int64
+        var maySend: Bool
+        /// Pushes judged before it was given, by the script's count.
+        var judgedBefore: Int
+    }
+
+    struct Answer: Equatable {
+        var status: UInt16
+        /// nil: a page for people.
+        var json: JSONValue?
+    }
+
+    /// What may be asked for; others exist, but not for an account like this one.
+    private static let sending: Set<String> = [
+        "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
+    ]
+    private static let scopePrefix = "https://www.googleapis.com/auth/"
+    /// Seconds from `iat` to `exp`: an hour, and five minutes for clocks that differ.
+    static let longestAssertion: Int64 = 3900
+    /// A client that asks all the time must not fill the memory.
+    private static let most = 4096
+
+    private let project: FCMProject
+    /// The names by which it is reached; the first is the one that the key file has.
+    private let audiences: [String]
+    private var given: [[UInt8]: Access] = [:]
+    /// How many it has given, and how many were asked for.
+    private(set) var granted = 0
+    private(set) var asked = 0
+
+    init(_ project: FCMProject, audiences: [String]) {
+        self.project = project
+        self.audiences = audiences
+    }
+
+    func access(_ token: some Collection<UInt8>) -> Access? { given[Array(token)] }
+
+    /// The script's count begins anew.
+    mutating func forgetCount() {
+        asked = 0
+        for key in given.keys { given[key]?.judgedBefore = 0 }
+    }
+
+    // MARK: The endpoint
+
+    /// - Parameters:
+    ///   - now: seconds since 1970.
+    ///   - judged: pushes that the script has counted.
+    ///   - isRevoked: whether the account's key has been deleted.
+    mutating func answer(
+        to body: [UInt8], contentType: ArraySlice<UInt8>?, now: Int64, judged: Int, isRevoked: Bool
+    ) -> Answer {
+        asked += 1
+        guard let form = Self.form(body, contentType), form["grant_type"] != nil else {
+            return Self.refusal("invalid_request", "Required parameter is missing: grant_type")
+        }
+        guard form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer" else {
+            return Self.refusal("unsupported_grant_type", "Invalid grant_type: \(form["grant_type"] ?? "")")
+        }
+        guard let assertion = form["assertion"], !assertion.isEmpty else {
+            return Self.refusal("invalid_request", "Required parameter is missing: assertion")
+        }
+        switch verify(assertion, now: now, isRevoked: isRevoked) {
+        case .failure(let refusal): return Self.refusal(refusal.error, refusal.description)
+        case .success(let maySend): return grant(maySend: maySend, now: now, judged: judged)
+        }
+    }
+
+    /// What the script wants in its stead.
+    mutating func answer(_ fault: FaultScript.TokenEndpointFault) -> Answer {
+        asked += 1
+        guard let error = fault.error else { return Answer(status: UInt16(fault.status ?? 503), json: nil) }
+        var answer = Self.refusal(error, fault.description ?? "")
+        answer.status = UInt16(fault.status ?? 400)
+        return answer
+    }
+
+    private mutating func grant(maySend: Bool, now: Int64, judged: Int) -> Answer {
+        var dice = SystemRandomNumberGenerator()
+        let bytes = (0..<48).map { _ in UInt8.random(in: .min ... .max, using: &dice) }
+        let token = "ya29.c." + Base64URL.encode(bytes)
+        if given.count >= Self.most { given = given.filter { now < $0.value.expiresAt } }
+        if given.count >= Self.most { given.removeAll() }
+        given[Array(token.utf8)] = Access(
+            expiresAt: now + project.tokenLifetime, maySend: maySend, judgedBefore: judged)
+        granted += 1
+        // Google says a second less than it means.
+        let json: JSONValue = [
+            "access_token": .string(token), "expires_in": .integer(max(0, project.tokenLifetime - 1)),
+            "token_type": .string("Bearer"),
+        ]
+        return Answer(status: 200, json: json)
+    }
+
+    private static func refusal(_ error: String, _ description: String) -> Answer {
+        Answer(status: 400, json: ["error": .string(error), "error_description": .string(description)])
+    }
+
+    // MARK: Assertions
+
+    private struct Refusal: Error {
+        var error = "invalid_grant"
+        var description: String
+    }
+
+    /// - Returns: whether what it asks for is enough to send.
+    private func verify(_ assertion: String, now: Int64, isRevoked: Bool) -> Result<Bool, Refusal> {
+        func refuse(_ description: String) -> Result<Bool, Refusal> { .failure(Refusal(description: description)) }
+        let parts = assertion.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, let header = Self.json(parts[0]), let claims = Self.json(parts[1]),
+            let signature = Base64URL.decode(parts[2])
+        else { return refuse("Invalid JWT: Failed to parse the JWT.") }
+        guard header["alg"]?.string == "RS256" else { return refuse("Invalid JWT: Unsupported algorithm.") }
+        guard claims["iss"]?.string == project.email else { return refuse("Invalid grant: account not found") }
+        let keyID = header["kid"]?.string
+        guard !isRevoked, keyID == nil || keyID == project.keyID,
+            project.key.publicKey.isValid(signature, for: Array((parts[0] + "." + parts[1]).utf8))
+        else { return refuse("Invalid JWT Signature.") }
+        guard let audience = claims["aud"]?.string, audiences.contains(audience) else {
+            return refuse("Invalid JWT: Failed audience check. The right audience is \(audiences.first ?? "")")
+        }
+        // The difference of two numbers that are not negative cannot overflow.
+        guard let issued = claims["iat"]?.integer, let expires = claims["exp"]?.integer, issued <= now, now < expires,
+            issued >= 0, expires - issued <= Self.longestAssertion
+        else {
+            return refuse(
+                "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. Check your iat "
+                    + "and exp values in the JWT claim.")
+        }
+        let scopes = (claims["scope"]?.string ?? "").split(separator: " ").map(String.init)
+        guard !scopes.isEmpty, scopes.allSatisfy({ $0.hasPrefix(Self.scopePrefix) }) else {
+            return .failure(
+                Refusal(
+                    error: "invalid_scope",
+                    description: "Invalid OAuth scope or ID token audience provided."))
+        }
+        return .success(!Self.sending.isDisjoint(with: scopes))
+    }
+
+    private static func json(_ part: String) -> JSONValue? {
+        guard let bytes = Base64URL.decode(part), let value = try? JSONReader.read(bytes), value.object != nil else {
+            return nil
+        }
+        return value
+    }
+
+    // MARK: Forms
+
+    /// The fields of `application/x-www-form-urlencoded` (WHATWG URL, section 5.1); nil where it is something else, or a field
+    /// comes twice: "Request and response parameters MUST NOT be included more than once" (RFC 6749, 3.2).
+    static func form(_ body: [UInt8], _ contentType: ArraySlice<UInt8>?) -> [String: String]? {
+        let type = contentType?.prefix { $0 != UInt8(ascii: ";") }.map { $0 | 0x20 } ?? []
+        guard type == Array("application/x-www-form-urlencoded".utf8) else { return nil }
+        var fields: [String: String] = [:]
+        for pair in body.split(separator: UInt8(ascii: "&")) {
+            let halves = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard halves.count == 2, let name = unescaped(halves[0]), let value = unescaped(halves[1]),
+                fields.updateValue(value, forKey: name) == nil
+            else { return nil }
+        }
+        return fields
+    }
+
+    private static func unescaped(_ text: ArraySlice<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(0x20)
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst().flatMap({ Hex.value(of: $0) }),
+                    let low = rest.popFirst().flatMap({ Hex.value(of: $0) })
+                else { return nil }
+                bytes.append(high << 4 | low)
+            default: bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What goes wrong, and when. The default is nothing at all. As JSON every field may be left out; a field that does
+/// not exist is an error, because a script with a typing error proves nothing.
+package struct FaultScript: Sendable, Hashable, Encodable {
+    /// Share of device tokens, 0 to 1, that are dead: 410 Unregistered with a timestamp, or 404 UNREGISTERED.
+    package var deadShare = 0.0
+    /// Share of device tokens that are bad: 400 BadDeviceToken, or INVALID_ARGUMENT.
+    package var badShare = 0.0
+    /// Share of device tokens whose first `busyTries` pushes get 429 TooManyRequests, or QUOTA_EXCEEDED, the later ones 200.
+    package var busyShare = 0.0
+    package var busyTries = 2
+    /// Seconds, sent as `retry-after` with these; nil: none is sent.
+    package var busyRetryAfter: Int?
+    /// Device tokens that are dead, bad, busy or of another topic (with FCM: of another sender), whatever the shares say.
+    package var deadTokens: Set<String> = []
+    package var badTokens: Set<String> = []
+    package var busyTokens: Set<String> = []
+    package var otherTopicTokens: Set<String> = []
+    /// Device tokens with what every push to them gets.
+    package var tokenReasons: [String: RejectionReason] = [:]
+    /// The timestamp of every 410, in milliseconds since 1970; nil: the moment of the answer.
+    package var deadSince: Int64?
+    /// Whether a 410 says nothing of when.
+    package var deadWithoutTimestamp = false
+    /// A run of refusals for one reason, whatever the requests hold.
+    package var refusals: Refusals?
+    /// A key that its owner revokes while pushes come in: 403 InvalidProviderToken from then on. With FCM its assertions get
+    /// no access token any more, and those that were given last on.
+    package var revokedKey: RevokedKey?
+    /// After this many requests, whatever access tokens were given before are void: 401 UNAUTHENTICATED. nil: never.
+    package var accessRevokedAfter: Int?
+    /// What FCM's token endpoint does whatever it is asked.
+    package var tokenEndpoint: TokenEndpointFault?
+    /// What comes beyond it is refused: 429.
+    package var quota: Quota?
+    /// Whether `retry-after` is a date, wherever there is one, and no number of seconds.
+    package var retryAfterDate = false
+    /// Seconds that its clock is ahead of this machine's, where it judges provider and access tokens; below 0: behind.
+    package var clockAhead: Int64 = 0
+    /// A run of 5xx.
+    package var serviceErrors: ServiceErrorBurst?
+    /// After this many requests a connection gets a GOAWAY with JSON debug data; those requests are still answered,
+    /// later ones are not looked at. nil: never.
+    package var goAwayAfter: Int?
+    /// On how many connections that happens; nil: on each.
+    package var goAwayTimes: Int?
+    package var goAwayReason = "Shutdown"
+    /// After this many requests a connection is cut: what was taken but not answered yet stays unanswered.
+    package var cutAfter: Int?
+    package var cutTimes: Int?
+    /// After this many requests a connection stays open but says nothing any more, not even to a PING.
+    package var silentAfter: Int?
+    package var silentTimes: Int?
+    /// After so many requests on a connection, a new SETTINGS_MAX_CONCURRENT_STREAMS.
+    package var shrinkSettings: SettingsChange?
+    /// Every n-th request of all is refused with RST_STREAM REFUSED_STREAM and counts for nothing else.
+    package var refuseEvery: Int?
+    /// Milliseconds from request to answer, on top of `SimulatorConfiguration.latency`.
+    package var latencyMs = 0
+    /// What a share of all requests meets, whatever their device token; `PushSimulator.journal` follows them.
+    package var shares: [RequestFault: Double] = [:]
+    /// Of the dice that mix them; not 0.
+    package var sharesSeed: UInt64 = 1
+    /// Seconds, sent as `retry-after` with the 5xx, TooManyProviderTokenUpdates and QUOTA_EXCEEDED among them; nil: none is
+    /// sent.
+    package var sharedRetryAfter: Int?
+    /// What `delay` adds to an answer's time.
+    package var delayMs = 500
+    /// What `settings` lowers the number of streams to.
+    package var sharedStreams = 10
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case deadShare, badShare, busyShare, busyTries, deadTokens, badTokens, busyTokens, otherTopicTokens, deadSince
+        case serviceErrors, goAwayAfter, goAwayTimes, goAwayReason, cutAfter, cutTimes, silentAfter, silentTimes
+        case shrinkSettings, refuseEvery, latencyMs, shares, sharesSeed, sharedRetryAfter, delayMs, sharedStreams
+        case deadWithoutTimestamp, refusals, revokedKey, clockAhead
+        case busyRetryAfter, tokenReasons, accessRevokedAfter, tokenEndpoint, quota, retryAfterDate
+    }
+
+    package init() {}
+
+    package struct ServiceErrorBurst: Sendable, Hashable, Codable {
+        /// Requests of all connections before it begins.
+        package var afterN: Int
+        /// Requests it lasts.
+        package var count: Int
+        /// 500 or 503.
+        package var status: Int
+        /// Seconds, sent as `retry-after`.
+        package var retryAfter: Int?
+
+        package init(afterN: Int, count: Int, status: Int = 503, retryAfter: Int? = nil) {
+            self.afterN = afterN
+            self.count = count
+            self.status = status
+            self.retryAfter = retryAfter
+        }
+    }
+
+    package struct Refusals: Sendable, Hashable, Codable {
+        /// Requests of all connections before it begins.
+        package var afterN: Int
+        /// Requests it lasts.
+        package var count: Int
+        /// The service's word for it, such as "Forbidden".
+        package var reason: String
+        /// Seconds, sent as `retry-after`.
+        package var retryAfter: Int?
+
+        package init(afterN: Int = 0, count: Int = .max, reason: String, retryAfter: Int? = nil) {
+            self.afterN = afterN
+            self.count = count
+            self.reason = reason
+            self.retryAfter = retryAfter
+        }
+    }
+
+    package struct RevokedKey: Sendable, Hashable, Codable {
+        package var keyID: String
+        /// Requests of all connections before it is revoked.
+        package var afterN: Int
+
+        package init(keyID: String, afterN: Int) {
+            self.keyID = keyID
+            self.afterN = afterN
+        }
+    }
+
+    package struct TokenEndpointFault: Sendable, Hashable, Codable {
+        /// Requests for a token before it begins.
+        package var afterN = 0
+        /// Requests it lasts.
+        package var count = Int.max
+        /// 400 to 599; nil: no answer ever comes.
+        package var status: Int?
+        /// As RFC 6749, 5.2 has it, such as "invalid_grant"; nil: the answer is no JSON.
+        package var error: String?
+        package var description: String?
+
+        package init(
+            afterN: Int = 0, count: Int = .max, status: Int?, error: String? = nil, description: String? = nil
+        ) {
+            self.afterN = afterN
+            self.count = count
+            self.status = status
+            self.error = error
+            self.description = description
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            afterN = try values.decodeIfPresent(Int.self, forKey: .afterN) ?? 0
+            count = try values.decodeIfPresent(Int.self, forKey: .count) ?? .max
+            status = try values.decodeIfPresent(Int.self, forKey: .status)
+            error = try values.decodeIfPresent(String.self, forKey: .error)
+            description = try values.decodeIfPresent(String.self, forKey: .description)
+        }
+    }
+
+    package struct Quota: Sendable, Hashable, Codable {
+        package var requests: Int
+        /// The window that they are counted in; it begins with a request, and is full again after it.
+        package var seconds: Int
+        /// Seconds, sent as `retry-after`.
+        package var retryAfter: Int?
+
+        package init(requests: Int, seconds: Int = 60, retryAfter: Int? = nil) {
+            self.requests = requests
+            self.seconds = seconds
+            self.retryAfter = retryAfter
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            requests = try values.decode(Int.self, forKey: .requests)
+            seconds = try values.decodeIfPresent(Int.self, forKey: .seconds) ?? 60
+            retryAfter = try values.decodeIfPresent(Int.self, forKey: .retryAfter)
+        }
+    }
+
+    package struct SettingsChange: Sendable, Hashable, Codable {
+        package var afterN: Int
+        /// The new number of streams.
+        package var to: Int
+
+        package init(afterN: Int, to: Int) {
+            self.afterN = afterN
+            self.to = to
+        }
+    }
+}
+
+extension FaultScript {
+    /// What becomes of pushes to one device token.
+    package enum Fate: Sendable, Hashable {
+        case healthy
+        /// 410 Unregistered, 404 UNREGISTERED.
+        case dead
+        /// 400 BadDeviceToken, INVALID_ARGUMENT.
+        case bad
+        /// 429 for the first `busyTries` pushes.
+        case busy
+        /// 400 DeviceTokenNotForTopic, 403 SENDER_ID_MISMATCH.
+        case otherTopic
+        /// One of `tokenReasons`.
+        case refused(RejectionReason)
+    }
+
+    /// The fate of `token` (letter case does not matter) under `script`: decided by a hash, so that a test can predict it.
+    package static func fate(ofToken token: String, script: FaultScript) -> Fate {
+        script.fate(hash: ShortHash.ofToken(Array(token.utf8)), lists: script.hashedLists())
+    }
+
+    /// The listed tokens by hash.
+    func hashedLists() -> [UInt64: Fate] {
+        var lists: [UInt64: Fate] = [:]
+        for (tokens, fate) in [
+            (busyTokens, Fate.busy), (badTokens, .bad), (deadTokens, .dead), (otherTopicTokens, .otherTopic),
+        ] {
+            for token in tokens { lists[ShortHash.ofToken(Array(token.utf8))] = fate }
+        }
+        for (token, reason) in tokenReasons { lists[ShortHash.ofToken(Array(token.utf8))] = .refused(reason) }
+        return lists
+    }
+
+    func fate(hash: UInt64, lists: [UInt64: Fate]) -> Fate {
+        if !lists.isEmpty, let listed = lists[hash] { return listed }
+        // 53 bits: what a Double holds exactly.
+        let place = Double(hash >> 11) / Double(1 << 53 as UInt64)
+        if place < deadShare { return .dead }
+        if place < deadShare + badShare { return .bad }
+        if place < deadShare + badShare + busyShare { return .busy }
+        return .healthy
+    }
+}
+
+/// 64 bits of a token or an id: FNV-1a, then the finaliser of MurmurHash3 so that the high bits are good too.
+enum ShortHash {
+    /// Letter case does not matter: APNs' tokens are hex, and no two of FCM's differ in nothing else.
+    static func ofToken(_ hex: some Collection<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in hex {
+            let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+            hash = (hash ^ UInt64(lower)) &* 0x0000_0100_0000_01b3
+        }
+        hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd
+        hash = (hash ^ hash >> 33) &* 0xc4ce_b9fe_1a85_ec53
+        return hash ^ hash >> 33
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+import Signing
+import Synchronization
+
+/// A stand-in for a push service on a local port: TLS 1.2 or later, HTTP/2 only, the checks of PROTOCOLS part 1 (APNs) or 2
+/// (FCM, with its token endpoint at `/token`) and the faults of a script.
+///
+///     var configuration = SimulatorConfiguration(
+///         topics: ["com.example.app"], teamID: "TEAM123456", keys: ["KEY1234567": key.publicKey])
+///     configuration.certificate = .generated(directory: "/tmp/demo")
+///     let simulator = try PushSimulator(configuration)
+///     try simulator.start()
+///     // push to https://localhost:\(simulator.port), trusting simulator.trustedCertificatePath
+///     simulator.stop()
+///
+/// A connection may open `maximumStreams`, with APNs one stream until a request with a valid provider token was seen on it.
+/// What goes beyond that is answered as nghttp2 does: REFUSED_STREAM while the client may not have
+/// seen the limit, GOAWAY with PROTOCOL_ERROR once it has acknowledged it. The real service also ends the connection,
+/// with the text "Maximum active streams violated for this endpoint".
+///
+/// All methods may be called from any thread.
+package final class PushSimulator: Sendable {
+    /// The port it listens on, known before `start`.
+    package let port: UInt16
+    /// The authority to trust, in PEM; nil if the certificate came from files.
+    package let trustedCertificate: [UInt8]?
+    /// Where that was written; nil if it was not.
+    package let trustedCertificatePath: String?
+    /// What became of the pushes that the script's `shares` hit.
+    package let journal = FaultJournal()
+    private let service: SimulatedService
+    private let address: String
+    private let ledger: SimulatorLedger
+    private let state: Mutex<State>
+
+    private struct State {
+        /// Until the thread takes it.
+        var loop: SimulatorLoop?
+        var thread: pthread_t?
+    }
+
+    /// Binds the port and makes or reads certificates. Throws `SimulatorError` or `SigningError`.
+    package init(_ configuration: SimulatorConfiguration) throws {
+        service = configuration.service
+        address = configuration.address
+        if let (field, reason) = configuration.faults.problem(for: service.name) {
+            throw SimulatorError("fault script: \(field) \(reason)")
+        }
+        guard (1...100_000).contains(configuration.maximumStreams) else {
+            throw SimulatorError("maximumStreams is \(configuration.maximumStreams); it has to be from 1 to 100000")
+        }
+        guard !configuration.bare || configuration.faults == FaultScript() && configuration.recordPath == nil else {
+            throw SimulatorError("bare mode looks at no push: it plays no faults and keeps no record")
+        }
+        let listener = try Listener.open(configuration.address, port: configuration.port)
+        port = try Listener.port(of: listener.number)
+        let certificate = try ServerCertificate(configuration)
+        trustedCertificate = certificate.authority
+        trustedCertificatePath = certificate.authorityPath
+        let tls = try ServerTLS(chain: certificate.chain, privateKey: certificate.key, .http2)
+        let wake = try Descriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), or: "no eventfd")
+        ledger = SimulatorLedger(wake: wake)
+        let loop = try SimulatorLoop(
+            configuration, listener: listener, port: port, ledger: ledger, journal: journal, tls: tls)
+        state = Mutex(State(loop: loop))
+    }
+
+    deinit { stop() }
+
+    /// Starts its thread. Does nothing if it was started before.
+    package func start() throws {
+        try state.withLock { state in
+            guard let loop = state.loop else { return }
+            // The thread owns the loop from here on; the other side of this retain is in the closure.
+            let passed = unsafe Unmanaged.passRetained(loop)
+            var thread = pthread_t()
+            let result = unsafe pthread_create(
+                &thread, nil,
+                { passed in
+                    guard let passed = unsafe passed else { return nil }
+                    let loop = unsafe Unmanaged<SimulatorLoop>.fromOpaque(passed).takeRetainedValue()
+                    loop.run()
+                    return nil
+                }, passed.toOpaque())
+            guard result == 0 else {
+                unsafe passed.release()
+                throw SimulatorError("no thread could be started: \(unsafe String(cString: strerror(result)))")
+            }
+            state.loop = nil
+            state.thread = thread
+        }
+    }
+
+    /// Plays another script from now on, as if it began anew; the latency stays. To be called while it runs.
+    package func play(_ faults: FaultScript) throws {
+        if let (field, reason) = faults.problem(for: service.name) {
+            throw SimulatorError("fault script: \(field) \(reason)")
+        }
+        ledger.play(faults)
+    }
+
+    /// Closes all connections and the port, and waits for the thread. May be called twice. It cannot be started again.
+    package func stop() {
+        let thread = state.withLock { state in
+            state.loop = nil
+            defer { state.thread = nil }
+            return state.thread
+        }
+        guard let thread else { return }
+        ledger.stop()
+        pthread_join(thread, nil)
+    }
+
+    /// What it has seen so far; complete for every answer a client has read.
+    package var figures: SimulatorFigures { ledger.figures }
+
+    /// Blocks until it has seen so many requests in all; false when `deadline` passes before that.
+    package func wait(forRequests requests: Int, deadline: Duration) -> Bool {
+        ledger.wait(deadline: deadline) { $0.requests >= requests }
+    }
+
+    /// Blocks until its figures meet `condition`, which is asked on its own thread and must be quick; false when `deadline`
+    /// passes before that.
+    package func wait(deadline: Duration, until condition: @escaping @Sendable (SimulatorFigures) -> Bool) -> Bool {
+        ledger.wait(deadline: deadline, until: condition)
+    }
+
+    /// Which pushes it has accepted; empty unless `keepsAccepted`.
+    package func accepted() -> AcceptedPushes { ledger.accepted }
+
+    /// The key file of its service account, which names its own token endpoint; nil with APNs. A secret.
+    package var accountFile: [UInt8]? {
+        guard case .fcm(let project) = service else { return nil }
+        return project.keyFile(tokenURL: FCMProject.tokenURL(host: FCMProject.host(address), port: port))
+    }
+
+    /// Whether it has accepted a push with this id (`apns-id`, `data.pushId`); always false unless `keepsAccepted`.
+    package func hasAccepted(id: String) -> Bool { ledger.hasAccepted(id: id) }
+
+    /// Why the record could not be written, if it could not.
+    package var failure: String? { ledger.failure }
+}
+
+/// The server's certificate in whatever way it is given.
+private struct ServerCertificate {
+    var chain: [UInt8]
+    var key: [UInt8]
+    var authority: [UInt8]?
+    var authorityPath: String?
+
+    init(_ configuration: SimulatorConfiguration) throws {
+        switch configuration.certificate {
+        case .files(let chainPath, let keyPath):
+            chain = try WholeFile.read(chainPath)
+            key = try WholeFile.read(keyPath)
+        case .issued(let issued):
+            chain = issued.chain
+            key = issued.privateKey
+        case .generated(let directory):
+            let validity = CertificateValidity.days(30, from: SimulatorLoop.milliseconds() / 1000)
+            let made = try CertificateAuthority(
+                name: "\(configuration.service.name.rawValue) simulator authority", validity: validity)
+            let issued = try made.issue(
+                names: ["localhost"], addresses: Array(Set(["127.0.0.1", "::1", configuration.address])).sorted(),
+                validity: validity)
+            chain = issued.chain
+            key = issued.privateKey
+            authority = made.certificate
+            if let directory {
+                let path = directory + "/push-simulator-ca.pem"
+                try WholeFile.write(made.certificate, to: path)
+                authorityPath = path
+            }
+        }
+    }
+}
+
+private enum Listener {
+    /// A listening, non-blocking socket.
+    static func open(_ address: String, port: UInt16) throws -> Descriptor {
+        let context = "\(address) port \(port) cannot be listened on"
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        let result = unsafe getaddrinfo(address, String(port), &hints, &found)
+        guard result == 0, let found = unsafe found else {
+            throw SimulatorError("\(context): \(unsafe String(cString: gai_strerror(result)))")
+        }
+        defer { unsafe freeaddrinfo(found) }
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let listener = try unsafe Descriptor(socket(found.pointee.ai_family, type, 0), or: context)
+        var one: Int32 = 1
+        unsafe setsockopt(listener.number, SOL_SOCKET, SO_REUSEADDR, &one, 4)
+        guard unsafe bind(listener.number, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0,
+            listen(listener.number, 512) == 0
+        else { throw SimulatorError.system(context) }
+        return listener
+    }
+
+    static func port(of listener: Int32) throws -> UInt16 {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &storage) { storage in
+            unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe getsockname(listener, address, &length)
+            }
+        }
+        guard result == 0 else { throw SimulatorError.system("the port is unknown") }
+        // sin_port and sin6_port are in the same place (RFC 3493 section 3.3 and POSIX netinet/in.h).
+        return unsafe withUnsafeBytes(of: &storage) { unsafe UInt16($0[2]) << 8 | UInt16($0[3]) }
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What can happen to a request whatever its device token: by a script's `shares`. In JSON it goes by its name, which is
+/// the service's own word for a refusal.
+package enum RequestFault: Sendable, Hashable {
+    /// The answer is this refusal.
+    case rejection(RejectionReason)
+    /// RST_STREAM REFUSED_STREAM: it was not looked at.
+    case refusedStream
+    /// Accepted, but RST_STREAM INTERNAL_ERROR comes instead of the answer.
+    case reset
+    /// Accepted; the answer comes `delayMs` later.
+    case delay
+    /// Accepted; no answer ever comes, while the connection goes on.
+    case noAnswer
+    /// The connection is cut: what was taken but not answered yet stays unanswered.
+    case cut
+    /// GOAWAY with the script's reason; what was taken is still answered.
+    case goAway
+    /// The connection stays open but says nothing any more, not even to a PING.
+    case silence
+    /// A new SETTINGS_MAX_CONCURRENT_STREAMS: the script's `sharedStreams`, and the usual number at the next time.
+    case settings
+
+    private static let connectionFaults: [(name: String, fault: RequestFault)] = [
+        ("refusedStream", .refusedStream), ("reset", .reset), ("delay", .delay), ("noAnswer", .noAnswer),
+        ("cut", .cut), ("goAway", .goAway), ("silence", .silence), ("settings", .settings),
+    ]
+
+    package static func all(of service: SimulatedService.Name) -> [RequestFault] {
+        RejectionReason.all(of: service).map(RequestFault.rejection) + connectionFaults.map(\.fault)
+    }
+}
+
+extension RequestFault: RawRepresentable, Codable, CodingKeyRepresentable {
+    package init?(rawValue: String) {
+        if let reason = RejectionReason(rawValue: rawValue) {
+            self = .rejection(reason)
+        } else if let known = Self.connectionFaults.first(where: { $0.name == rawValue }) {
+            self = known.fault
+        } else {
+            return nil
+        }
+    }
+
+    package var rawValue: String {
+        switch self {
+        case .rejection(let reason): reason.rawValue
+        case .refusedStream: "refusedStream"
+        case .reset: "reset"
+        case .delay: "delay"
+        case .noAnswer: "noAnswer"
+        case .cut: "cut"
+        case .goAway: "goAway"
+        case .silence: "silence"
+        case .settings: "settings"
+        }
+    }
+}
+
+/// Deals out the faults of a script's shares: each comes about every 1/share requests, half a period sooner or later by
+/// dice with a seed. So even a rare one comes as often as it should, and the faults meet in every order. Pure.
+struct FaultMix {
+    private struct Entry {
+        var fault: RequestFault
+        /// Requests from one to the next, on average.
+        var period: Double
+        /// Where the present period began, and when the fault is due in it.
+        var start: Double
+        var due: Double
+    }
+
+    private var entries: [Entry]
+    private var soonest = Double.infinity
+    private var requests = 0.0
+    private var dice: UInt64
+
+    init(_ shares: [RequestFault: Double], seed: UInt64) {
+        dice = seed
+        entries = []
+        for (fault, share) in shares.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where share > 0 {
+            let period = 1 / share
+            entries.append(Entry(fault: fault, period: period, start: 0, due: period * random()))
+        }
+        soonest = entries.lazy.map(\.due).min() ?? .infinity
+    }
+
+    /// The next request's fault. Where several are due, the others come with the requests after it.
+    mutating func next() -> RequestFault? {
+        requests += 1
+        guard requests >= soonest, let index = entries.indices.min(by: { entries[$0].due < entries[$1].due }) else {
+            return nil
+        }
+        entries[index].start += entries[index].period
+        entries[index].due = entries[index].start + entries[index].period * random()
+        soonest = entries.lazy.map(\.due).min() ?? .infinity
+        return entries[index].fault
+    }
+
+    /// From 0 up to, not including, 1. xorshift64* (Vigna: An experimental exploration of Marsaglia's xorshift
+    /// generators, 2014).
+    private mutating func random() -> Double {
+        dice ^= dice >> 12
+        dice ^= dice << 25
+        dice ^= dice >> 27
+        return Double((dice &* 0x2545_f491_4f6c_dd1d) >> 11) / Double(1 << 53 as UInt64)
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// An answer on its way to a client.
+struct PushAnswer {
+    var status: UInt16 = 200
+    var reason: RejectionReason?
+    /// Milliseconds since 1970; only for 410.
+    var timestamp: Int64?
+    /// Seconds.
+    var retryAfter: Int?
+    /// One of the script's shares, where it did not decide the answer itself.
+    var fault: RequestFault?
+    /// Not one to a request of another kind, which no figure of pushes counts.
+    var isPush = true
+    /// Its body is a page for people.
+    var isPage = false
+}
+
+/// Takes the requests of all connections, in the order they end: judges them, counts them, keeps the record. Belongs to
+/// the loop's thread.
+final class RequestJudge {
+    /// Milliseconds since 1970, set by the loop each time it wakes.
+    var now: Int64 = 0
+    var figures = SimulatorFigures()
+    let maximumStreams: Int
+    /// What is particular to the service.
+    let rules: any ServiceRules
+    private(set) var goAwayReason: String
+    private var datesRetryAfter = false
+    private(set) var faults: FaultInjector
+    private var hasFaults = false
+    private var clockAhead: Int64 = 0
+    private let service: SimulatedService.Name
+    private let keepsAccepted: Bool
+    private var record: PushRecord?
+    private var rejected: [RejectionReason: Int] = [:]
+    private var accepted: [(token: UInt64, id: UInt64)] = []
+    private var failure: String?
+    private let ledger: SimulatorLedger
+    private var isDirty = false
+    /// Nil without shares: it costs a little for each push.
+    private let journal: FaultJournal?
+
+    /// - Parameter port: where clients reach it.
+    init(
+        _ configuration: SimulatorConfiguration, port: UInt16, ledger: SimulatorLedger, journal: FaultJournal
+    ) throws {
+        maximumStreams = configuration.maximumStreams
+        goAwayReason = configuration.faults.goAwayReason
+        service = configuration.service.name
+        faults = FaultInjector(configuration.faults, service: service)
+        keepsAccepted = configuration.keepsAccepted
+        rules =
+            switch configuration.service {
+            case .apns(let team): APNsRules(team)
+            case .fcm(let project): FCMRules(project, port: port, address: configuration.address)
+            }
+        if let path = configuration.recordPath { record = try PushRecord(path: path) }
+        self.ledger = ledger
+        self.journal = configuration.faults.shares.isEmpty ? nil : journal
+        play(configuration.faults)
+    }
+
+    /// From the next request on, counted from 0 again.
+    func play(_ script: FaultScript) {
+        faults = FaultInjector(script, service: service)
+        goAwayReason = script.goAwayReason
+        hasFaults = script != FaultScript()
+        clockAhead = script.clockAhead
+        datesRetryAfter = script.retryAfterDate
+        rules.scriptChanged()
+    }
+
+    /// Bare mode: requests that nobody looks at.
+    func countAccepted(_ count: Int, mostStreams: Int) {
+        isDirty = true
+        figures.requests += count
+        figures.accepted += count
+        figures.peakStreams = max(figures.peakStreams, mostStreams)
+    }
+
+    /// Nil: refuse the stream.
+    func answer(to slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64) -> PushAnswer? {
+        isDirty = true
+        rules.begin(slot)
+        if let answer = rules.answerToOther(slot, now: now / 1000 + clockAhead, under: self) {
+            figures.tokenRequests += 1
+            if answer.status != 200 { figures.tokenRefusals += 1 }
+            figures.providerTokens = rules.credentials
+            return answer
+        }
+        let answer = judged(slot, credential: &credential, connection: connection)
+        if let answer { rules.writeBody(of: answer, into: slot) }
+        return answer
+    }
+
+    private func judged(
+        _ slot: StreamSlot, credential: inout ConnectionCredential, connection: UInt64
+    ) -> PushAnswer? {
+        var fault: RequestFault?
+        if hasFaults {
+            switch faults.requestArrived(now: now) {
+            case .judge: break
+            case .fault(.refusedStream):
+                figures.refused += 1
+                note(.refusedStream, slots: [slot])
+                return nil
+            case .fault(.rejection(let reason)):
+                figures.requests += 1
+                note(.rejection(reason), slots: [slot])
+                return reject(reason, retryAfter: faults.retryAfter(reason))
+            case .fault(let other):
+                fault = other
+            case .refuse:
+                figures.refused += 1
+                return nil
+            case .reject(let reason, let retryAfter):
+                figures.requests += 1
+                return reject(reason, retryAfter: retryAfter)
+            }
+        }
+        figures.requests += 1
+        var answer = PushAnswer()
+        answer.fault = fault
+        let verdict = rules.verdict(
+            on: slot, credential: &credential, now: now / 1000 + clockAhead, under: self)
+        figures.providerTokens = rules.credentials
+        if case .rejected(let reason) = verdict { return reject(reason, fault: fault) }
+        let token = hasFaults || keepsAccepted ? rules.target(of: slot) : 0
+        if hasFaults, let (reason, retryAfter) = faults.tokenFault(hash: token) {
+            return reject(reason, retryAfter: retryAfter, fault: fault)
+        }
+        if verdict == .validated {
+            figures.validated += 1
+            return answer
+        }
+        figures.accepted += 1
+        if keepsAccepted { accepted.append((token, slot.idHash)) }
+        journal?.accepted(slot.idHash, at: now)
+        record?.add(payload: slot.payload, connection: connection, now: now) { rules.record(slot, into: &$0) }
+        return answer
+    }
+
+    /// The value of the header field, in the form that the script wants (RFC 9110, 10.2.3).
+    func retryAfterText(_ seconds: Int) -> [UInt8] {
+        guard datesRetryAfter else { return Array(String(seconds).utf8) }
+        // Rounded up: a client must not come back before the time.
+        var (moment, parts) = (time_t((now + 999) / 1000) + min(seconds, 1 << 32), unsafe tm())
+        _ = unsafe gmtime_r(&moment, &parts)
+        var text = [CChar](repeating: 0, count: 64)
+        // The names are English: nothing here calls setlocale(3).
+        let count = unsafe strftime(&text, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+        return text.prefix(count).map { UInt8(bitPattern: $0) }
+    }
+
+    var keepsJournal: Bool { journal != nil }
+
+    /// Notes one of the script's shares, with the pushes that it hits, those of `slots`, and those that it may have hit.
+    func note(_ fault: RequestFault, slots: [StreamSlot], doubts: [UInt64] = []) {
+        journal?.happened(
+            fault, to: slots.map { ($0.idHash, $0.isJudged && $0.answer.reason == nil) }, doubts: doubts, at: now)
+    }
+
+    func aftermath(of answer: PushAnswer, numberOnConnection number: Int) -> FaultInjector.Aftermath {
+        guard hasFaults else { return .nothing }
+        let scripted = faults.requestJudged(numberOnConnection: number)
+        guard scripted == .nothing, let fault = answer.fault else { return scripted }
+        return faults.aftermath(of: fault, usualStreams: maximumStreams)
+    }
+
+    private func reject(
+        _ reason: RejectionReason, retryAfter: Int? = nil, fault: RequestFault? = nil
+    ) -> PushAnswer {
+        rejected[reason, default: 0] += 1
+        let timestamp = reason.status == 410 ? faults.deadSince(now: now) : nil
+        return PushAnswer(
+            status: reason.status, reason: reason, timestamp: timestamp, retryAfter: retryAfter, fault: fault)
+    }
+
+    func connectionOpened() {
+        isDirty = true
+        figures.connectionsOpened += 1
+        figures.connectionsOpen += 1
+    }
+
+    func connectionClosed() {
+        isDirty = true
+        figures.connectionsOpen -= 1
+    }
+
+    /// Puts the record on disk and the figures where others can read them. Has to come before answers are written.
+    func publish() {
+        guard isDirty else { return }
+        isDirty = false
+        if let text = record?.flush() { failure = text }
+        ledger.publish(figures, rejected: rejected, accepted: accepted, failure: failure)
+        accepted.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNGHTTP2
+package import Signing
+import WireFormat
+
+/// Whom a simulator stands in for, with all that the service knows of its customer.
+package enum SimulatedService: Sendable {
+    case apns(APNsTeam)
+    case fcm(FCMProject)
+
+    package enum Name: String, Sendable, Hashable, CaseIterable {
+        case apns = "APNs"
+        case fcm = "FCM"
+    }
+
+    package var name: Name {
+        switch self {
+        case .apns: .apns
+        case .fcm: .fcm
+        }
+    }
+}
+
+/// A team of Apple's developers that may push.
+package struct APNsTeam: Sendable {
+    /// The bundle ids it may push to.
+    package var topics: Set<String>
+    /// `iss` of the provider tokens.
+    package var teamID: String
+    /// `kid` to public key.
+    package var keys: [String: ES256PublicKey]
+
+    package init(topics: Set<String>, teamID: String, keys: [String: ES256PublicKey]) {
+        self.topics = topics
+        self.teamID = teamID
+        self.keys = keys
+    }
+}
+
+/// What one push service asks of a request, and how it answers: all that its simulator has of its own. A request is begun,
+/// judged and answered before the next one is begun. Belongs to the loop's thread.
+protocol ServiceRules: AnyObject {
+    /// Streams of a connection that has not shown a credential yet; nil: as many as any.
+    var firstStreams: Int? { get }
+    /// Different credentials that held.
+    var credentials: Int { get }
+
+    /// Before anything else, so that all that is noted of a push has the id that its answer gives.
+    func begin(_ slot: StreamSlot)
+    /// Of a request that is no push, such as one for an access token: the answer, with its body in the slot. nil: it is one.
+    /// - Parameter now: seconds since 1970, by the script's clock.
+    func answerToOther(_ slot: StreamSlot, now: Int64, under judge: RequestJudge) -> PushAnswer?
+    func verdict(
+        on slot: StreamSlot, credential: inout ConnectionCredential, now: Int64, under judge: RequestJudge
+    ) -> Verdict
+    /// Of whom it is for: `ShortHash`.
+    func target(of slot: StreamSlot) -> UInt64
+    /// Fills the slot's body.
+    func writeBody(of answer: PushAnswer, into slot: StreamSlot)
+    /// The header field that the service sends with this answer, besides status and `retry-after`.
+    func field(of answer: PushAnswer) -> AnswerField
+    /// The push's own members of a line in the record.
+    func record(_ slot: StreamSlot, into line: inout JSONWriter)
+    /// The debug data of a GOAWAY.
+    func goAwayText(_ reason: String) -> [UInt8]
+    /// Another script begins.
+    func scriptChanged()
+}
+
+enum AnswerField {
+    /// `apns-id` with the slot's id.
+    case id
+    /// `content-type` of JSON.
+    case json
+    /// `content-type` of a page for people.
+    case page
+}
+
+/// A service's own words for what goes wrong by script, whichever it is.
+struct ServiceWords {
+    var deadToken: RejectionReason
+    var badToken: RejectionReason
+    /// The token belongs to somebody else's app.
+    var foreignToken: RejectionReason
+    var tooMany: RejectionReason
+    var internalError: RejectionReason
+    var unavailable: RejectionReason
+
+    init(_ service: SimulatedService.Name) {
+        self =
+            switch service {
+            case .apns:
+                ServiceWords(
+                    deadToken: .unregistered, badToken: .badDeviceToken, foreignToken: .deviceTokenNotForTopic,
+                    tooMany: .tooManyRequests, internalError: .internalServerError, unavailable: .serviceUnavailable)
+            case .fcm:
+                ServiceWords(
+                    deadToken: .fcmUnregistered, badToken: .fcmInvalidToken, foreignToken: .fcmSenderMismatch,
+                    tooMany: .fcmQuotaExceeded, internalError: .fcmInternal, unavailable: .fcmUnavailable)
+            }
+    }
+
+    private init(
+        deadToken: RejectionReason, badToken: RejectionReason, foreignToken: RejectionReason, tooMany: RejectionReason,
+        internalError: RejectionReason, unavailable: RejectionReason
+    ) {
+        self.deadToken = deadToken
+        self.badToken = badToken
+        self.foreignToken = foreignToken
+        self.tooMany = tooMany
+        self.internalError = internalError
+        self.unavailable = unavailable
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a simulator has seen since it started. An accepted push counts even if its answer never reached the client.
+package struct SimulatorFigures: Sendable, Equatable {
+    package var requests = 0
+    package var accepted = 0
+    /// By the service's own word, such as "BadDeviceToken": `RejectionReason`.
+    package var rejectedBy: [String: Int] = [:]
+    /// Of accepted pushes; 0 unless `keepsAccepted`.
+    package var distinctTokens = 0
+    /// Of accepted pushes; 0 unless `keepsAccepted`.
+    package var distinctIDs = 0
+    /// Accepted pushes whose id had been accepted before; 0 unless `keepsAccepted`.
+    package var duplicates = 0
+    package var connectionsOpened = 0
+    package var connectionsOpen = 0
+    /// Most streams open at once on one connection.
+    package var peakStreams = 0
+    /// Requests refused by script with REFUSED_STREAM; not among `requests`.
+    package var refused = 0
+    /// Provider tokens whose signature held, each counted once; with FCM the access tokens that were given.
+    package var providerTokens = 0
+    /// FCM's dry runs that were right: `validate_only`. Among `requests`, not among `accepted`.
+    package var validated = 0
+    /// Requests for an access token, not among `requests`, and those of them that got none.
+    package var tokenRequests = 0
+    package var tokenRefusals = 0
+    package var goAways = 0
+    package var cuts = 0
+
+    package init() {}
+
+    package var rejected: Int { rejectedBy.values.reduce(0, +) }
+}
+
+/// Which pushes were accepted, by 8-byte hash: two different tokens share one about once in 37 million millions.
+package struct AcceptedPushes: Sendable {
+    private var tokens: [UInt64: UInt32] = [:]
+    private var ids: Set<UInt64> = []
+    package private(set) var duplicates = 0
+
+    package init() {}
+
+    package var distinctTokens: Int { tokens.count }
+    package var distinctIDs: Int { ids.count }
+
+    /// How often a push to `token` (hex) was accepted.
+    package func count(ofToken token: String) -> Int {
+        Int(tokens[ShortHash.ofToken(Array(token.utf8))] ?? 0)
+    }
+
+    /// How many device tokens were accepted how often: `[1: 9990, 2: 10]`.
+    package var tokensByCount: [Int: Int] {
+        tokens.values.reduce(into: [:]) { $0[Int($1), default: 0] += 1 }
+    }
+
+    package func contains(id: String) -> Bool {
+        ids.contains(ShortHash.ofToken(Array(id.utf8)))
+    }
+
+    mutating func add(_ batch: [(token: UInt64, id: UInt64)]) {
+        for (token, id) in batch {
+            tokens[token, default: 0] += 1
+            if !ids.insert(id).inserted { duplicates += 1 }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+import CLinux
+import Glibc
+import Signing
+
+/// The one thread of a simulator: epoll, connections, answers that wait for their time.
+@safe
+final class SimulatorLoop {
+    private let epoll: Descriptor
+    private let listener: Descriptor
+    private let ledger: SimulatorLedger
+    private let tls: ServerTLS
+    /// Nil in bare mode.
+    private let callbacks: SessionCallbacks?
+    private let judge: RequestJudge
+    private let bareAnswers: BareAnswers
+    /// Nanoseconds.
+    private let latency: UInt64
+    private var connections: [UInt64: SimulatorConnection] = [:]
+    private var draining: [(deadline: UInt64, connection: UInt64)] = []
+    /// When the listener is listened to again; `.max` while it is. Of the monotonic clock.
+    private var restsUntil = UInt64.max
+    private var nextNumber = SimulatorLoop.firstConnection
+    /// Every answer of a queue waits equally long.
+    private var delayed = DelayedAnswers()
+    private var late = DelayedAnswers()
+    /// Nanoseconds that a late answer waits.
+    private let lateness: UInt64
+    private let buffer: UnsafeMutableRawBufferPointer
+
+    private static let listenerTag: UInt64 = 0
+    private static let wakeTag: UInt64 = 1
+    private static let firstConnection: UInt64 = 2
+    /// Until the next try where the system has no descriptor or no memory for a connection.
+    private static let rest: UInt64 = 100_000_000
+    /// How long a connection that is over may take to notice.
+    private static let drainTime: UInt64 = 5_000_000_000
+
+    init(
+        _ configuration: SimulatorConfiguration, listener: consuming Descriptor, port: UInt16,
+        ledger: SimulatorLedger, journal: FaultJournal, tls: ServerTLS
+    ) throws {
+        self.listener = listener
+        self.ledger = ledger
+        self.tls = tls
+        epoll = try Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), or: "epoll cannot be had")
+        callbacks = configuration.bare ? nil : try SessionCallbacks()
+        judge = try RequestJudge(configuration, port: port, ledger: ledger, journal: journal)
+        bareAnswers = BareAnswers(configuration.service)
+        let total = configuration.latency + .milliseconds(configuration.faults.latencyMs)
+        let parts = total.components
+        latency = UInt64(max(0, parts.seconds)) * 1_000_000_000 + UInt64(max(0, parts.attoseconds)) / 1_000_000_000
+        lateness = latency + UInt64(configuration.faults.delayMs) * 1_000_000
+        unsafe buffer = .allocate(byteCount: 65_536, alignment: 16)
+        watch(self.listener.number, Self.listenerTag, EPOLLIN.rawValue, EPOLL_CTL_ADD)
+        watch(ledger.wakeNumber, Self.wakeTag, EPOLLIN.rawValue, EPOLL_CTL_ADD)
+    }
+
+    deinit { unsafe buffer.deallocate() }
+
+    private func watch(_ descriptor: Int32, _ tag: UInt64, _ events: UInt32, _ operation: Int32) {
+        var event = unsafe epoll_event()
+        unsafe event.events = events
+        unsafe event.data.u64 = tag
+        // It can fail only for a descriptor that is not open, or for lack of kernel memory: the connection then hangs
+        // until its client gives up.
+        unsafe epoll_ctl(epoll.number, operation, descriptor, &event)
+    }
+
+    /// Until the ledger says stop.
+    func run() {
+        // A write to a socket the client has closed raises SIGPIPE in the writing thread; blocked, it is EPIPE alone.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGPIPE)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
+        while !ledger.isStopped {
+            let count = unsafe epoll_wait(epoll.number, &events, Int32(events.count), timeout())
+            judge.now = Self.milliseconds()
+            if count > 0 {
+                for index in 0..<Int(count) { unsafe handle(events[index].data.u64, events[index].events) }
+            }
+            sendDelayed()
+            dropDrained()
+            listenAgain()
+            judge.publish()
+        }
+        connections.removeAll()
+        judge.publish()
+    }
+
+    private func handle(_ tag: UInt64, _ events: UInt32) {
+        switch tag {
+        case Self.listenerTag: accept()
+        case Self.wakeTag: ledger.takeScript { judge.play($0) }
+        default:
+            guard let connection = connections[tag] else { return }
+            if draining.contains(where: { $0.connection == tag }) {
+                // Something, nothing or an error: only the last two end it.
+                let count = unsafe recv(connection.socket.number, buffer.baseAddress, buffer.count, 0)
+                if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR { close(tag) }
+                return
+            }
+            if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { return close(tag) }
+            var need = SimulatorConnection.Need.reading
+            if events & EPOLLIN.rawValue != 0 {
+                need = unsafe connection.socketReadable(buffer)
+                schedule(connection)
+            }
+            if events & EPOLLOUT.rawValue != 0, need == .reading { need = connection.socketWritable() }
+            // Only a silent connection watches for the client's leave without reading.
+            if events & EPOLLRDHUP.rawValue != 0, events & EPOLLIN.rawValue == 0 { need = .close }
+            meet(need, of: connection)
+        }
+    }
+
+    private func meet(_ need: SimulatorConnection.Need, of connection: SimulatorConnection) {
+        let socket = connection.socket.number
+        switch need {
+        case .reading: expect(EPOLLIN.rawValue, connection)
+        case .writing: expect(EPOLLIN.rawValue | EPOLLOUT.rawValue, connection)
+        case .silence: expect(EPOLLRDHUP.rawValue, connection)
+        case .drain:
+            shutdown(socket, Int32(SHUT_WR))
+            draining.append((Self.monotonic() + Self.drainTime, connection.number))
+            expect(EPOLLIN.rawValue, connection)
+        case .close: close(connection.number)
+        }
+    }
+
+    private func expect(_ events: UInt32, _ connection: SimulatorConnection) {
+        guard connection.watched != events else { return }
+        connection.watched = events
+        watch(connection.socket.number, connection.number, events, EPOLL_CTL_MOD)
+    }
+
+    private func close(_ number: UInt64) {
+        connections[number] = nil
+        draining.removeAll { $0.connection == number }
+    }
+
+    // MARK: Connections
+
+    private func accept() {
+        while true {
+            let number = relay_accept(listener.number, nil, nil)
+            guard number >= 0 else {
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                if errno != EAGAIN { restListener() }
+                return
+            }
+            let socket = Descriptor(number)
+            guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { continue }
+            var one: Int32 = 1
+            unsafe setsockopt(number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
+            guard let session = session(number: nextNumber),
+                let connection = SimulatorConnection(
+                    number: nextNumber, socket: socket, tls: tls, judge: judge, session: session)
+            else { return }
+            nextNumber += 1
+            connections[connection.number] = connection
+            connection.watched = EPOLLIN.rawValue
+            watch(number, connection.number, EPOLLIN.rawValue, EPOLL_CTL_ADD)
+        }
+    }
+
+    private func session(number: UInt64) -> (any SimulatorSession)? {
+        guard let callbacks else {
+            return BareSession(judge: judge, answers: bareAnswers, delaysAnswers: latency > 0)
+        }
+        return StrictSession(number: number, judge: judge, delaysAnswers: latency > 0, callbacks: callbacks)
+    }
+
+    /// The connection that could not be taken is still announced: without a rest this would spin.
+    private func restListener() {
+        restsUntil = Self.monotonic() + Self.rest
+        watch(listener.number, Self.listenerTag, 0, EPOLL_CTL_MOD)
+    }
+
+    private func listenAgain() {
+        guard restsUntil != .max, restsUntil <= Self.monotonic() else { return }
+        restsUntil = .max
+        watch(listener.number, Self.listenerTag, EPOLLIN.rawValue, EPOLL_CTL_MOD)
+    }
+
+    private func dropDrained() {
+        guard !draining.isEmpty else { return }
+        let now = Self.monotonic()
+        for (deadline, number) in draining where deadline <= now { close(number) }
+    }
+
+    // MARK: Delayed answers
+
+    private func schedule(_ connection: SimulatorConnection) {
+        let waiting = connection.session.takeDelayed()
+        guard !waiting.isEmpty else { return }
+        let now = Self.monotonic()
+        for answer in waiting {
+            if answer.isLate {
+                late.append(.init(due: now + lateness, connection: connection.number, answer: answer))
+            } else {
+                delayed.append(.init(due: now + latency, connection: connection.number, answer: answer))
+            }
+        }
+    }
+
+    private func sendDelayed() {
+        guard min(delayed.next, late.next) != .max else { return }
+        let now = Self.monotonic()
+        var touched: [UInt64] = []
+        while let entry = delayed.take(dueBy: now) ?? late.take(dueBy: now) {
+            guard let connection = connections[entry.connection] else { continue }
+            connection.session.answer(entry.answer)
+            if touched.last != entry.connection { touched.append(entry.connection) }
+        }
+        for number in touched {
+            guard let connection = connections[number], !draining.contains(where: { $0.connection == number }) else {
+                continue
+            }
+            meet(connection.flush(), of: connection)
+        }
+    }
+
+    /// Milliseconds until something is due, rounded up; -1 for never.
+    private func timeout() -> Int32 {
+        var next = draining.map(\.deadline).min() ?? .max
+        next = min(next, delayed.next, late.next, restsUntil)
+        guard next != .max else { return -1 }
+        let now = Self.monotonic()
+        return next <= now ? 0 : Int32(min((next - now + 999_999) / 1_000_000, 60_000))
+    }
+
+    // MARK: Clocks
+
+    /// Wall time in milliseconds since 1970: provider tokens and timestamps are compared with other machines' clocks.
+    static func milliseconds() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+
+    private static func monotonic() -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One request and its answer. Used again by later streams, so that a push allocates nothing of ours.
+@safe
+final class StreamSlot {
+    let index: Int
+    var stream: Int32 = 0
+    var headers = RequestHeaders()
+    /// What was kept of it: what is longer cannot be right.
+    private(set) var payload: [UInt8] = []
+    private(set) var payloadSize = 0
+    var answer = PushAnswer()
+    /// The request has ended and its answer has not been handed over yet.
+    var isWaiting = false
+    /// `answer` is the one to this request, whether or not it has gone out.
+    var isJudged = false
+    /// The answer's body, and how much of it went out.
+    var body: [UInt8] = []
+    private var bodySent = 0
+    /// The apns-id of the answer. Memory of its own, because nghttp2 reads it only when it packs the frame.
+    let idBytes: UnsafeMutableBufferPointer<UInt8>
+    private(set) var hasID = false
+    /// Of an id that is not in `idBytes`.
+    var foreignIDHash: UInt64?
+
+    /// Bytes of a payload that are kept: some more than any service takes.
+    private static let mostPayload = 32_768
+
+    init(index: Int) {
+        self.index = index
+        unsafe idBytes = .allocate(capacity: 36)
+        unsafe idBytes.initialize(repeating: 0)
+    }
+
+    deinit { unsafe idBytes.deallocate() }
+
+    func begin(_ stream: Int32) {
+        self.stream = stream
+        answer = PushAnswer()
+        if payloadSize > 0 || !headers.isEmpty {
+            headers.removeAll()
+            payload.removeAll(keepingCapacity: true)
+            payloadSize = 0
+        }
+        isWaiting = false
+        isJudged = false
+        if !body.isEmpty {
+            body.removeAll(keepingCapacity: true)
+            bodySent = 0
+        }
+        hasID = false
+        foreignIDHash = nil
+    }
+
+    func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        payloadSize += bytes.count
+        let room = Self.mostPayload - payload.count
+        unsafe payload.append(contentsOf: bytes.prefix(room))
+    }
+
+    /// Echoed only if it is as long as an id: another one is refused, and the answer gets a new one.
+    func takeID(_ value: UnsafeBufferPointer<UInt8>) {
+        guard value.count == 36 else { return }
+        unsafe _ = idBytes.update(fromContentsOf: value)
+        hasID = true
+    }
+
+    /// Makes one up if the client sent none, as APNs does.
+    func ensureID() {
+        guard !hasID else { return }
+        hasID = true
+        let digits: StaticString = "0123456789abcdef"
+        var high = UInt64.random(in: 0 ... .max)
+        var low = UInt64.random(in: 0 ... .max)
+        // RFC 9562 section 5.4: version 4 and variant 10.
+        high = high & ~0xf000 | 0x4000
+        low = low & ~(0b11 << 62) | 0b10 << 62
+        for place in 0..<36 {
+            switch place {
+            case 8, 13, 18, 23: unsafe idBytes[place] = UInt8(ascii: "-")
+            default:
+                unsafe idBytes[place] = digits.utf8Start[Int(high >> 60)]
+                high = high << 4 | low >> 60
+                low <<= 4
+            }
+        }
+    }
+
+    var id: [UInt8] { unsafe Array(idBytes) }
+    var idHash: UInt64 { unsafe foreignIDHash ?? ShortHash.ofToken(idBytes) }
+
+    /// Copies as much of the body as fits; true with the last of it.
+    func copyBody(to room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
+        let count = min(room.count, body.count - bodySent)
+        unsafe _ = room.update(fromContentsOf: body[bodySent..<bodySent + count])
+        bodySent += count
+        return (count, bodySent == body.count)
+    }
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNGHTTP2
+import Glibc
+
+/// A client's requests as nghttp2 reads them: each is judged, and answered as the judge says.
+@safe
+final class StrictSession: SimulatorSession {
+    private let number: UInt64
+    private let judge: RequestJudge
+    private var session: OpaquePointer?
+    private var credential = ConnectionCredential()
+    private var isAuthorized = false
+    private var slots: [StreamSlot] = []
+    private var freeSlots: [Int] = []
+    /// The stream whose header block is arriving: blocks are never interleaved (RFC 9113 section 4.3).
+    private var current: StreamSlot?
+    private var openStreams = 0
+    private var requests = 0
+    /// The highest stream that was looked at. Requests need not end in the order of their streams.
+    private var highestStream: Int32 = 0
+    /// No stream above it is looked at; set with the GOAWAY.
+    private var lastStream = Int32.max
+    private var hasSaidGoAway: Bool { lastStream != .max }
+    /// The script has cut the connection, or made it silent: nothing more is looked at.
+    private var end: SimulatorConnection.Need?
+    /// Streams judged since the loop asked last; their answers wait for their time, or for longer than that.
+    private var delayed: [DelayedAnswer] = []
+    private let delaysAnswers: Bool
+    /// The last accepted pushes whose answer was packed. It may never arrive: closing a socket that has unread bytes
+    /// resets the connection, and a reset discards what the client has not read yet (RFC 9293, 3.10.7).
+    private var answered = RecentHashes(capacity: 2048)
+
+    /// Bytes gathered before a write: one TLS record holds 16 KiB (RFC 8446 section 5.1). Answers are small, so what
+    /// the last frame adds seldom passes it.
+    private static let coalesced = 16_384 - 256
+
+    /// Nil if there is no memory. `callbacks` outlives the session.
+    /// - Parameter number: the connection's.
+    init?(number: UInt64, judge: RequestJudge, delaysAnswers: Bool, callbacks: SessionCallbacks) {
+        self.number = number
+        self.judge = judge
+        self.delaysAnswers = delaysAnswers
+        // nghttp2 keeps an unowned pointer to this object, which deletes its session when it ends.
+        let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
+        guard unsafe nghttp2_session_server_new2(&session, callbacks.pointer, owner, callbacks.options) == 0 else {
+            return nil
+        }
+        isAuthorized = judge.rules.firstStreams == nil
+        // What a connection to APNs starts with (PROTOCOLS 1.7).
+        submitSettings([
+            (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(judge.rules.firstStreams ?? judge.maximumStreams)),
+            (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, 8000),
+        ])
+    }
+
+    deinit { unsafe nghttp2_session_del(session) }
+
+    // MARK: Bytes
+
+    func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> SimulatorConnection.Need? {
+        let taken = unsafe nghttp2_session_mem_recv(session, bytes.baseAddress, bytes.count)
+        // NGHTTP2_ERR_BAD_CLIENT_MAGIC and NGHTTP2_ERR_FLOODED, for example; the lesser ones become a GOAWAY.
+        return end ?? (taken == bytes.count ? nil : .close)
+    }
+
+    func pack(into output: inout [UInt8]) {
+        output.removeAll(keepingCapacity: true)
+        while output.count < Self.coalesced {
+            var bytes: UnsafePointer<UInt8>?
+            let count = unsafe nghttp2_session_mem_send(session, &bytes)
+            guard count > 0, let bytes = unsafe bytes else { return }
+            unsafe output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+        }
+    }
+
+    var isOver: Bool {
+        unsafe nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
+    }
+
+    // MARK: What the session reports
+
+    func streamBegan(_ stream: Int32) {
+        let slot: StreamSlot
+        if let index = freeSlots.popLast() {
+            slot = slots[index]
+        } else {
+            slot = StreamSlot(index: slots.count)
+            slots.append(slot)
+        }
+        slot.begin(stream)
+        current = slot
+        openStreams += 1
+        judge.figures.peakStreams = max(judge.figures.peakStreams, openStreams)
+        // The index, from 1, is the stream's user data.
+        unsafe nghttp2_session_set_stream_user_data(
+            session, stream, UnsafeMutableRawPointer(bitPattern: slot.index + 1))
+    }
+
+    /// No field of theirs is a header field of the request (RFC 9110, 6.5.1), nor of the one whose block came last.
+    func trailersBegan() { current = nil }
+
+    func headerArrived(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        guard let header = unsafe KnownHeader(name), let slot = current else { return }
+        if header == .id { unsafe slot.takeID(value) }
+        unsafe slot.headers.add(header, value.span)
+    }
+
+    func bodyArrived(_ stream: Int32, _ bytes: UnsafeBufferPointer<UInt8>) {
+        if let slot = slot(of: stream) { unsafe slot.append(bytes) }
+    }
+
+    func requestEnded(_ stream: Int32) {
+        guard stream <= lastStream, end == nil, let slot = slot(of: stream), !slot.isWaiting else { return }
+        highestStream = max(highestStream, stream)
+        guard let answer = judge.answer(to: slot, credential: &credential, connection: number) else {
+            unsafe nghttp2_submit_rst_stream(
+                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_REFUSED_STREAM.rawValue)
+            return
+        }
+        if answer.isPush { requests += 1 }
+        slot.answer = answer
+        slot.isWaiting = true
+        slot.isJudged = answer.isPush
+        if !isAuthorized, credential.current != nil {
+            isAuthorized = true
+            submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(judge.maximumStreams))])
+        }
+        switch answer.fault {
+        case .reset:
+            judge.note(.reset, slots: [slot])
+            unsafe nghttp2_submit_rst_stream(
+                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, NGHTTP2_INTERNAL_ERROR.rawValue)
+        case .noAnswer:
+            if answer.isPush { judge.note(.noAnswer, slots: [slot]) }
+        case .cut?, .silence?:
+            // Nothing goes out on this connection any more, so that all of its streams are hit.
+            break
+        default:
+            if delaysAnswers || answer.fault == .delay {
+                delayed.append(DelayedAnswer(stream: stream, slot: slot.index, isLate: answer.fault == .delay))
+            } else {
+                submitAnswer(slot)
+            }
+        }
+        guard answer.isPush else { return }
+        // What it had taken may still end after it; one is enough.
+        let isGoAwaySpent = hasSaidGoAway
+        switch judge.aftermath(of: answer, numberOnConnection: requests) {
+        case .nothing: break
+        case .setStreams(let count):
+            submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(count))])
+        case .silence: end = .silence
+        case .cut:
+            end = .close
+            judge.figures.cuts += 1
+        case .goAway: if !isGoAwaySpent { submitGoAway() }
+        }
+        switch answer.fault {
+        case .goAway? where isGoAwaySpent: break
+        case .delay?, .goAway?, .settings?: if let fault = answer.fault { judge.note(fault, slots: []) }
+        case .cut?:
+            judge.note(.cut, slots: unansweredSlots, doubts: answered.ids)
+        case .silence?:
+            judge.note(.silence, slots: unansweredSlots)
+        case .reset?, .noAnswer?, .rejection?, .refusedStream?, nil: break
+        }
+    }
+
+    /// Of requests that have been judged and whose answer has not been packed.
+    private var unansweredSlots: [StreamSlot] { slots.filter { $0.stream != 0 && $0.isJudged } }
+
+    func streamClosed(_ stream: Int32) {
+        guard let slot = slot(of: stream) else { return }
+        if slot.isJudged, slot.answer.reason == nil, judge.keepsJournal { answered.add(slot.idHash) }
+        slot.isWaiting = false
+        slot.stream = 0
+        openStreams -= 1
+        freeSlots.append(slot.index)
+    }
+
+    private func slot(of stream: Int32) -> StreamSlot? {
+        guard let data = unsafe nghttp2_session_get_stream_user_data(session, stream) else { return nil }
+        return slots[Int(bitPattern: data) - 1]
+    }
+
+    // MARK: Answers
+
+    func takeDelayed() -> [DelayedAnswer] {
+        defer { delayed.removeAll(keepingCapacity: true) }
+        return delayed
+    }
+
+    /// The client may have reset the stream meanwhile.
+    func answer(_ answer: DelayedAnswer) {
+        let slot = slots[answer.slot]
+        guard slot.stream == answer.stream, slot.isWaiting else { return }
+        submitAnswer(slot)
+    }
+
+    private func submitAnswer(_ slot: StreamSlot) {
+        slot.isWaiting = false
+        guard let own = unsafe ownField(slot) else { return }
+        if slot.body.isEmpty {
+            var fields = unsafe (AnswerHeaders.status(slot.answer.status), own)
+            unsafe withUnsafePointer(to: &fields) { tuple in
+                // A homogeneous tuple is laid out like an array of its elements.
+                unsafe tuple.withMemoryRebound(to: nghttp2_nv.self, capacity: 2) { fields in
+                    _ = unsafe nghttp2_submit_response(session, slot.stream, fields, 2, nil)
+                }
+            }
+            return
+        }
+        var fields = unsafe [AnswerHeaders.status(slot.answer.status), own]
+        var retryAfter = slot.answer.retryAfter.map { judge.retryAfterText($0) } ?? []
+        unsafe retryAfter.withUnsafeMutableBufferPointer { text in
+            if !text.isEmpty, let field = unsafe AnswerHeaders.retryAfter(text) { unsafe fields.append(field) }
+            var provider = unsafe nghttp2_data_provider()
+            unsafe provider.source.ptr = UnsafeMutableRawPointer(bitPattern: slot.index + 1)
+            unsafe provider.read_callback = SessionCallbacks.readBody
+            _ = unsafe nghttp2_submit_response(session, slot.stream, fields, fields.count, &provider)
+        }
+    }
+
+    private func ownField(_ slot: StreamSlot) -> nghttp2_nv? {
+        switch judge.rules.field(of: slot.answer) {
+        case .id: unsafe AnswerHeaders.id(slot.idBytes)
+        case .json: unsafe AnswerHeaders.contentType("application/json; charset=UTF-8")
+        case .page: unsafe AnswerHeaders.contentType("text/html; charset=UTF-8")
+        }
+    }
+
+    func copyBody(slot: Int, to room: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isLast: Bool) {
+        unsafe slots[slot].copyBody(to: room)
+    }
+
+    private func submitSettings(_ values: [(nghttp2_settings_id, UInt32)]) {
+        let entries = values.map { nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1) }
+        unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+    }
+
+    /// What was looked at stays: nghttp2 closes the streams above the one that a GOAWAY names, also those whose answer waits.
+    private func submitGoAway() {
+        lastStream = highestStream
+        judge.figures.goAways += 1
+        let text = judge.rules.goAwayText(judge.goAwayReason)
+        unsafe nghttp2_submit_goaway(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStream, NGHTTP2_NO_ERROR.rawValue, text, text.count)
+    }
+}
+
+extension KnownHeader {
+    /// Names are lower case already: nghttp2 refuses others, as RFC 9113 section 8.2.1 asks.
+    init?(_ name: UnsafeBufferPointer<UInt8>) {
+        let candidate: KnownHeader
+        switch name.count {
+        case 5: candidate = .path
+        case 7: candidate = unsafe name[0] == UInt8(ascii: ":") ? .method : .id
+        case 10: candidate = .topic
+        case 12: candidate = .contentType
+        case 13: candidate = unsafe name[1] == UInt8(ascii: "u") ? .authorization : .priority
+        case 14: candidate = .pushType
+        case 15: candidate = .expiration
+        case 16: candidate = .collapseID
+        default: return nil
+        }
+        guard let base = name.baseAddress, unsafe memcmp(base, candidate.name.utf8Start, name.count) == 0 else {
+            return nil
+        }
+        self = candidate
+    }
+}
