@@ -128,7 +128,9 @@ let package = Package(
                 "PushProviders", "HTTP2", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
                 "UpgradeRules",
             ], touchesC: true),
-        room("PushProviders", ["HTTP2", "Signing", "WireFormat", "RelayEngine", "UpgradeRules"], touchesC: true),
+        room(
+            "PushProviders",
+            ["HTTP2", "CurlTransport", "Signing", "Threading", "WireFormat", "RelayEngine", "UpgradeRules"], touchesC: true),
         room(
             "HTTP2",
             [
@@ -251,7 +253,7 @@ let package = Package(
         tests(
             "RelayDaemonTests",
             [
-                "RelayDaemon", "Configuration", "FanOut", "PushProviders", "Signing", "RelayStore",
+                "RelayDaemon", "Configuration", "FanOut", "PushProviders", "HTTP2", "Signing", "RelayStore",
                 "RelayStoreSQLite", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
             ]),
         tests(

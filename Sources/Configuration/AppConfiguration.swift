@@ -28,6 +28,8 @@ package struct AppConfiguration: Sendable, Equatable {
     package var webhooks = ReleaseRules()
     /// nil where nothing can be pushed: only the version store and the login check work.
     package var apns: APNsConfiguration?
+    /// The same for an Android app.
+    package var fcm: FCMConfiguration?
 }
 
 /// What a push says and how it travels.
@@ -36,7 +38,8 @@ package struct PushConfiguration: Sendable, Equatable {
     package var type = "needUpgrade"
     /// The text that the phone shows where a bump brings no message.
     package var alert = "A new version is required."
-    /// APNs' priority: 10 at once, 5 as the battery allows, 1 never wakes the device. Default 10.
+    /// APNs' priority: 10 at once, 5 as the battery allows, 1 never wakes the device. To FCM 10 is high, the others are normal.
+    /// Default 10.
     package var priority = 10
     /// From the rise until nothing is sent any more, and how long APNs keeps it for a phone that is off. Default 7 days.
     package var timeToLive = Duration.seconds(7 * 86_400)

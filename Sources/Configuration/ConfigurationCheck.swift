@@ -69,6 +69,7 @@ package struct ConfigurationCheck: Sendable {
         }
         for app in configuration.apps {
             checkSources(of: app, &report)
+            checkFCM(of: app, &report)
             guard let apns = app.apns else { continue }
             let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).apns"
             if let pem = read(apns.key, "\(field).key", &report) {

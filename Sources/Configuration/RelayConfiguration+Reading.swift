@@ -119,6 +119,7 @@ extension RelayConfiguration {
         if let webhooks = reader.object("webhooks") { app.webhooks = readReleaseRules(webhooks) }
         switch key.platform {
         case .ios:
+            if reader.raw("fcm") != nil { reader.fault("fcm", "is for android; an iOS app is pushed to by apns") }
             if let apns = reader.optionalObject("apns") {
                 app.apns = readAPNs(apns, app: key.app)
             } else if reader.raw("apns") == nil, !reader.isNull("apns") {
@@ -127,8 +128,8 @@ extension RelayConfiguration {
                     "missing; { teamId, keyId, key } say how to push to this app, null that it only asks at login")
             }
         case .android:
-            if reader.raw("apns") != nil { reader.fault("apns", "is for ios; an Android app has none") }
-            if reader.raw("fcm") != nil { reader.fault("fcm", "not available yet in this release") }
+            app.fcm = reader.optionalObject("fcm").map { FCMConfiguration(reading: $0) }
+            if reader.raw("apns") != nil { reader.fault("apns", "is for ios; an Android app is pushed to by fcm") }
         }
         readSources(reader, into: &app)
         reader.finish()

@@ -68,7 +68,7 @@ extension RelayConfiguration {
 
     /// "com.example.app": at least two segments, each of letters, digits and underscores, and none that begins with a digit
     /// (developer.android.com/build/configure-app-module).
-    private static func packageNameProblem(_ text: String) -> String? {
+    static func packageNameProblem(_ text: String) -> String? {
         let segments = text.split(separator: ".", omittingEmptySubsequences: false)
         let isRight =
             segments.count >= 2 && text.utf8.count <= 255

@@ -14,6 +14,8 @@ final class CampaignRun {
     let payload: UpgradePayload
     /// The campaign's public id, of which each push's own is made.
     let idBytes: [UInt8]
+    /// The service has taken the payload for some device.
+    var isPayloadTaken: Bool
     var machine: CampaignMachine
     /// The services that it sends to, the main one first.
     private(set) var services: [PushService] = []
@@ -35,6 +37,7 @@ final class CampaignRun {
         filter = AudienceFilter(required: record.required, telephones: record.audience)
         payload = route.payload(message: record.message, downloadURL: record.downloadURL)
         idBytes = Array(record.id.utf8)
+        isPayloadTaken = record.counts.accepted > 0
         waves = record.waves
         draw = record.draw
         pushes = RateMeter(pace: route.pace?.ratePerSecond)

@@ -38,7 +38,7 @@ extension Dispatcher {
                 // The credential cannot be used: nothing can be sent with it.
                 halt(run)
                 do {
-                    try suspend(run.record, reason: "\(error)", at: now.wall)
+                    try suspend(run.record, reason: words(for: error, run), at: now.wall)
                 } catch {
                     // The next look finds it running, without a run, and begins here again.
                     seenMark = nil
@@ -56,7 +56,7 @@ extension Dispatcher {
         while !run.machine.isHalted {
             pulse.beat()
             let now = now
-            switch service.machine.next(at: now) {
+            switch service.machine.next(at: now, quota: allowance(of: service, at: now.tick)) {
             case .wait(let time):
                 return time ?? .seconds(3600)
             case .endPause:
@@ -69,6 +69,7 @@ extension Dispatcher {
                 service.machine.leased(
                     shards.map { ShardRange(number: $0.number, wave: $0.wave, cursor: $0.cursor, last: $0.last) })
             case .readShard(let shard, let devices, let pushes):
+                if let wait = try waitForCredential(of: service, run, at: now.wall) { return wait }
                 try send(to: service, of: run) { batch, tag in
                     try store.readDevices(
                         run.record.app, environment: service.key.environment, after: shard.cursor, through: shard.last,
@@ -80,6 +81,7 @@ extension Dispatcher {
                     )
                 }
             case .readRetries(let pushes):
+                if let wait = try waitForCredential(of: service, run, at: now.wall) { return wait }
                 try send(to: service, of: run) { batch, tag in
                     try store.readDueRetries(
                         run.record.key, environment: service.key.environment, at: now.wall, limit: pushes,
@@ -113,6 +115,7 @@ extension Dispatcher {
         service.machine.left(
             batch.schedulerSource, tag: batch.tag, devices: batch.devices.count, pushes: batch.pushCount)
         run.left(batch)
+        consumeQuota(of: service, batch.pushCount, at: now.tick)
         nextTag += 1
         guard let requests = batch.requests else {
             answered.append(batch)
@@ -218,6 +221,7 @@ extension Dispatcher {
                 }
             }
             service.machine.ended(end, campaign: run.record.key.row, at: now)
+            settleQuota(of: service, end, at: now.tick)
             if batch.handsOver, batch.settled != nil { handOver(run, from: service, at: now) }
             if run.isStopped {
                 forget(run)

@@ -15,14 +15,17 @@ extension Dispatcher {
     ) -> LedgerCommit {
         let provider = run.route.provider
         var settlement = Settlement(
-            provider: provider, tag: batch.tag, expiresAt: run.record.expiresAt, now: now.wall)
+            provider: provider, tag: batch.tag, expiresAt: run.record.expiresAt, isPayloadTaken: run.isPayloadTaken,
+            now: now.wall)
         batch.settle(with: &settlement)
+        run.isPayloadTaken = settlement.isPayloadTaken
         if let pause = settlement.pause { pauseCredential(of: run, until: pause.until, reason: pause.reason, now) }
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
             random: Double.random(in: 0..<1))
         weigh(judgement.trust, &settlement, batch, of: run, service, at: now)
         report(judgement.outage, of: service, settlement.failureText, at: now)
+        judgeQuota(of: service, settlement.report, answers: settlement.answered, at: now)
         if settlement.needsNewCredential { renewCredential(run, service, batch, at: now.wall) }
         if judgement.isKeyUnrelated {
             let place = service.place(of: run, at: now.wall)
@@ -108,20 +111,25 @@ extension Dispatcher {
         _ run: CampaignRun, _ service: PushService, _ batch: Batch, at now: Timestamp
     ) {
         guard let template = batch.template else { return }
-        for service in services.values where service.key.app == run.record.app { service.forgetTemplate() }
+        for service in services.values where service.sharesCredential(of: run.route.provider) {
+            service.forgetTemplate()
+        }
         do {
             switch try run.route.provider.renewCredential(after: template, at: now) {
-            case .alreadyRenewed, .paused:
+            case .kept:
                 break
-            case .sign:
+            case .renewed:
+                // What has not left yet leaves with the new one.
+                for service in services.values where service.sharesCredential(of: run.route.provider) {
+                    service.withdraw()
+                }
                 log(
-                    .notice, "the provider token expired: a new one is signed",
+                    .notice, "the push service does not take the token any more: another one is used",
                     [("campaign", run.record.id), ("app", run.record.app.app)])
-            case .clockSkew:
+            case .futile(let fault, let reason):
                 let place = service.place(of: run, at: now)
                 stop(
-                    run, service,
-                    for: run.route.provider.explain(.clock, reason: "ExpiredProviderToken", refused: nil, place), batch)
+                    run, service, for: run.route.provider.explain(fault, reason: reason, refused: nil, place), batch)
             }
         } catch {
             stop(run, service, for: "\(error)", batch)

@@ -7,13 +7,14 @@ import WireFormat
 /// What other threads may know of the fan-out: once a turn.
 extension Dispatcher {
     func publish() {
+        let now = now
         let tick = now.tick
         let figures = runs.mapValues { run in
             var figures = run.figures
             // The pace of the service that most of it goes to is the campaign's.
             figures.pacer = run.services.first?.machine.pacer
             figures.tick = tick
-            figures.trouble = trouble(of: run)
+            figures.trouble = trouble(of: run, at: now)
             return figures
         }
         var work = FanOutFigures()
@@ -44,7 +45,7 @@ extension Dispatcher {
     }
 
     /// Why nothing moves although the campaign runs.
-    private func trouble(of run: CampaignRun) -> String? {
+    private func trouble(of run: CampaignRun, at now: Moment) -> String? {
         for service in run.services {
             if let pause = service.machine.pause { return pauseText(pause, service) }
         }
@@ -54,12 +55,14 @@ extension Dispatcher {
         for service in run.services {
             if let text = faults.text(outagePart(service)) { return text }
         }
+        for service in run.services {
+            if let text = credentialText(service) ?? quotaText(service, at: now) { return text }
+        }
         return faults.text("store")
     }
 
     func pauseText(_ pause: (until: Timestamp, reason: String), _ service: PushService) -> String {
-        let name = routes[service.key.app]?.provider.name ?? "the push service"
-        return "\(pause.reason): \(name) wants a pause from this key; sending goes on by itself at "
+        "\(pause.reason): \(service.providerName) wants a pause from this key; sending goes on by itself at "
             + pause.until.internetTime
     }
 }

@@ -44,6 +44,7 @@ extension Dispatcher {
                     close(service)
                 }
             }
+            changeQuotas(at: now.tick)
             if route == nil { _ = faults.clear("app:\(app.app)/\(app.platform.rawValue)") }
             seenMark = nil
             nextLook = now.tick
@@ -52,6 +53,7 @@ extension Dispatcher {
 
     private mutating func close(_ service: PushService) {
         forgetTroubles(of: service, isReported: false)
+        forgetCredentialFault(of: service)
         service.close()
         owners = owners.filter { $0.value.service !== service }
         services[service.key] = nil

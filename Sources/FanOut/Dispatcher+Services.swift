@@ -22,7 +22,7 @@ extension Dispatcher {
 
     /// The name of the fault that a service cannot be reached.
     func connectionPart(_ service: PushService) -> String {
-        service.key.part((routes[service.key.app]?.provider.name ?? "APNs").lowercased())
+        service.key.part(service.providerName.lowercased())
     }
 
     /// The name of an outage among the faults.
@@ -100,6 +100,9 @@ extension Dispatcher {
 
     /// No service is waited for where no campaign sends: the next one finds out for itself, with its own small batch.
     mutating func forgetIdleTroubles() {
+        for service in services.values where credentialText(service) != nil && !isUsed(service) {
+            forgetCredentialFault(of: service)
+        }
         for service in services.values where service.machine.isInOutage || service.machine.connectionFault != nil {
             guard !isUsed(service) else { continue }
             forgetTroubles(of: service, isReported: true)

@@ -109,7 +109,10 @@ extension Dispatcher {
 
     private mutating func begin(_ record: CampaignRecord, _ route: AppRoute, at now: Moment) throws {
         do {
-            try route.provider.check(route.payload(message: record.message, downloadURL: record.downloadURL))
+            // Six bytes for each of the 64 characters that a telephone may have are never needed; the pushes that are too long
+            // after all are refused one by one.
+            try route.provider.check(
+                route.payload(message: record.message, downloadURL: record.downloadURL), longestTelephone: 0)
         } catch {
             try suspend(record, reason: "PayloadTooLarge: \(error)", at: now.wall)
             return
@@ -156,9 +159,11 @@ extension Dispatcher {
         let service = service(run.record.app, environment, run.route, isCanary: run.record.isCanary)
         // Whatever was repaired before it goes on, the clock included, is to be seen at once.
         service.forgetTemplate()
+        run.route.provider.forgetRefusal()
         service.machine.begin(
             campaign: run.record.key.row, nextRetry: nextRetry, delivered: run.record.counts.accepted,
-            unregisteredLimit: unregisteredLimit, keepsRamp: keepsRamp, at: now)
+            unregisteredLimit: unregisteredLimit, keepsRamp: keepsRamp,
+            opensAt: opening(service, of: run, keepsRamp: keepsRamp, at: now.wall), at: now)
         run.add(service)
         takeUpPause(service, run, at: now.wall)
     }

@@ -26,6 +26,8 @@ struct Dispatcher {
     var services: [PushService.Key: PushService] = [:]
     /// Whose pool it is, and whether it is for second tries.
     var owners: [PoolAddress: (service: PushService, isForSecondTries: Bool)] = [:]
+    /// By project: services of several apps share one.
+    var quotas: [String: ProjectQuota] = [:]
     var runs: [CampaignKey: CampaignRun] = [:]
     /// Batches on their way, by tag.
     var batchesOut: [Int: Batch] = [:]

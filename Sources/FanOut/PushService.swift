@@ -3,6 +3,7 @@ import HTTP2
 import PushProviders
 import RelayEngine
 import RelayStore
+import UpgradeRules
 
 /// One push service as the fan-out uses it: what decides what goes there, and the connections that lead there.
 ///
@@ -16,7 +17,8 @@ final class PushService {
 
         /// The name of the service's faults. The sandbox has its own: its good health says nothing about production.
         func part(_ kind: String) -> String {
-            "\(kind):\(app.app)" + (environment == .production ? "" : "/sandbox") + (isCanary ? "/canary" : "")
+            "\(kind):\(app.app)" + (app.platform == .android ? "/android" : "")
+                + (environment == .production ? "" : "/sandbox") + (isCanary ? "/canary" : "")
         }
     }
 
@@ -32,6 +34,7 @@ final class PushService {
     var outageText = ""
     private let configuration: PoolConfiguration
     private let provider: any PushProvider
+    let quota: QuotaLimit?
     private var known: (campaign: CampaignKey, template: PushTemplate, until: Timestamp)?
 
     init(_ key: Key, route: AppRoute, machine: ServiceMachine, lanes: LaneSet) {
@@ -39,6 +42,7 @@ final class PushService {
         self.machine = machine
         configuration = route.pool(for: key.environment)
         provider = route.provider
+        quota = provider.quota
         connections = ServiceConnections(lanes, configuration, route.provider.answerJudge)
         secondTryConnections = ServiceConnections(lanes, configuration, route.provider.answerJudge)
     }
@@ -46,6 +50,10 @@ final class PushService {
     /// Whether a batch stays in the queue for as long as no connection can be had. What is for development builds comes back
     /// instead and is recorded as waiting: they are few, and their users look at what became of each.
     var waitsForConnection: Bool { key.environment == .production }
+
+    var providerName: String { provider.name }
+
+    func sharesCredential(of other: any PushProvider) -> Bool { provider.credential == other.credential }
 
     /// The request template with a credential that is fit for use, made anew every minute at most.
     ///

@@ -15,6 +15,9 @@ struct Settlement {
     private let expiresAt: Timestamp
     private let now: Timestamp
 
+    /// The service has taken the campaign's payload for some device.
+    private(set) var isPayloadTaken: Bool
+
     private(set) var retirements: [TokenRetirement] = []
     /// Pushes that the service did not take, as far as that may be the credential's fault or that of all tokens.
     private(set) var refusals = Refusals()
@@ -33,8 +36,9 @@ struct Settlement {
     private(set) var otherEnvironmentFault: String?
 
     init(
-        provider: any PushProvider, tag: Int, expiresAt: Timestamp, now: Timestamp
+        provider: any PushProvider, tag: Int, expiresAt: Timestamp, isPayloadTaken: Bool = false, now: Timestamp
     ) {
+        self.isPayloadTaken = isPayloadTaken
         self.provider = provider
         self.expiresAt = expiresAt
         self.now = now
@@ -44,6 +48,7 @@ struct Settlement {
     mutating func settle(_ requests: Batch.Requests, of rows: inout [LedgerRow], devices: DeviceRows) {
         let answers = requests.batch.answers
         let exceptions = provider.exceptions(in: requests.batch, at: now)
+        if exceptions.count < answers.count { isPayloadTaken = true }
         var next = exceptions.startIndex
         for request in answers.indices {
             let row = Int(requests.rows[request])
@@ -65,7 +70,8 @@ struct Settlement {
         }
         let taken = answers.count - exceptions.count
         report.answers.accepted += taken
-        report.health.good = answers.count - report.health.failed - silent
+        answered = answers.count - silent
+        report.health.good = answered - report.health.failed
         report.answers.refused = refusals.count(.refused)
     }
 
@@ -88,7 +94,7 @@ struct Settlement {
                 next += 1
             }
             switch outcome {
-            case .badToken, .rejected, .retry(.held, _), .retry(.unreachable, _):
+            case .badToken, .invalidToken, .rejected, .retry(.held, _), .retry(.unreachable, _):
                 continue
             case .fault(let reason, _), .reconnect(let reason):
                 otherEnvironmentFault = reason
@@ -110,6 +116,8 @@ struct Settlement {
 
     /// Pushes without an answer, or with one about a connection only.
     private var silent = 0
+    /// The others.
+    private(set) var answered = 0
 
     /// The tokens stay: that they are called unregistered is in doubt.
     mutating func keepTokens() { retirements.removeAll() }
@@ -121,14 +129,19 @@ struct Settlement {
         case .tooManyRequests:
             // The service is at work: it counts the pushes to each device.
             break
-        case .service(let retryAfter) where !provider.speaksOfConnection(reason):
+        case .quota(let retryAfter):
+            // Of the project or of one device: the project's quota judges (`ProjectQuota`).
+            report.throttled += 1
+            if let retryAfter { report.throttledFor = max(report.throttledFor ?? retryAfter, retryAfter) }
+        case .service(let retryAfter) where !provider.speaksOfConnection(reason),
+            .unavailable(let retryAfter) where !provider.speaksOfConnection(reason):
             report.health.failed += 1
             if isRepeated { report.health.repeated += 1 }
             if let retryAfter { report.health.retryAfter = min(report.health.retryAfter ?? retryAfter, retryAfter) }
             if report.health.failed == 1 {
                 failureText = reason == "HTTP \(status)" ? "\(status)" : "\(status) \(reason)"
             }
-        case .service, .transport, .unreachable, .held:
+        case .service, .unavailable, .transport, .unreachable, .held:
             silent += 1
         }
     }
@@ -153,6 +166,10 @@ struct Settlement {
             row.reason = reason
             refusals.add(reason, .refused)
             if case .badToken = outcome { badTokenReasons.insert(reason) }
+        case .invalidToken(let reason, let since):
+            apply(
+                isPayloadTaken ? .unregistered(reason: reason, since: since) : .badToken(reason: reason), to: &row,
+                device: device)
         case .unregistered(let reason, let since):
             row.state = .unregistered
             row.reason = reason

@@ -70,8 +70,7 @@ package struct TestPush: Sendable {
                     result.remedy = "the relay itself does not send this: the token or the payload is malformed"
                     return result
                 }
-                let template = try route.provider.template(
-                    for: payload, authority: pool.origin.authority, expiresAt: now + .seconds(300), at: now)
+                let template = try template(payload, pool, clock)
                 let batch = RequestBatch(
                     template: template.request, tag: 0, capacity: 1, bytesPerRequest: route.provider.bytesPerPush)
                 batch.waitsForConnection = false
@@ -79,15 +78,46 @@ package struct TestPush: Sendable {
                 let trouble = try Self.exchange(batch, pool, judge: route.provider.answerJudge)
                 judge(batch, trouble, &result, at: clock())
                 guard case .renewCredential? = route.provider.exceptions(in: batch, at: now).first?.outcome, !isLast,
-                    try route.provider.renewCredential(after: template, at: clock()) != .clockSkew
+                    case .renewed = try route.provider.renewCredential(after: template, at: clock())
                 else { break }
             }
         } catch {
             result.reason = "\(error)"
-            result.remedy = "the push was not sent; check \(route.section).apns"
+            result.remedy = "the push was not sent; check \(section)"
         }
         return result
     }
+
+    /// The provider's part of the app's configuration.
+    private var section: String { "\(route.section).\(route.provider.section)" }
+
+    /// With a credential that may have to be asked for first.
+    private func template(
+        _ payload: UpgradePayload, _ pool: PoolConfiguration, _ clock: () -> Timestamp
+    ) throws -> PushTemplate {
+        let provider = route.provider
+        func make() throws -> PushTemplate {
+            let now = clock()
+            return try provider.template(
+                for: payload, authority: pool.origin.authority, expiresAt: now + .seconds(300), at: now)
+        }
+        do {
+            return try make()
+        } catch let error where error is CredentialPending || error is CredentialRefused {
+            // Somebody waits for this at a terminal: what was refused before is asked for once more.
+            if error is CredentialRefused {
+                provider.forgetRefusal()
+                if let template = try? make() { return template }
+            }
+            let isKnown = DispatchSemaphore(value: 0)
+            provider.whenCredentialIsKnown { isKnown.signal() }
+            _ = isKnown.wait(timeout: .now() + Self.patience)
+            return try make()
+        }
+    }
+
+    /// For an access token.
+    private static let patience = 30.0
 
     private func target(in arena: inout [UInt8]) -> PushTarget {
         let bytes = Array(token.utf8)
@@ -155,7 +185,7 @@ package struct TestPush: Sendable {
         case .rejected(let reason):
             (result.state, result.reason) = (.rejected, reason)
             result.remedy = explain(.mostlyRefused, reason)
-        case .badToken(let reason):
+        case .badToken(let reason), .invalidToken(let reason, _):
             (result.state, result.reason) = (.rejected, reason)
             result.remedy = explain(.mostlyRefused, reason)
         case .unregistered(let reason, _):
@@ -179,7 +209,7 @@ package struct TestPush: Sendable {
             (result.state, result.reason) = (.failed, trouble ?? reason)
             result.remedy =
                 result.status == nil
-                ? "the service was not reached; check \(route.section).apns: server and proxy, and this machine's network"
+                ? "the service was not reached; check \(section): server and proxy, and this machine's network"
                 : "the service is busy or out of order; try again later"
         }
     }

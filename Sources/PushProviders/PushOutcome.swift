@@ -9,6 +9,9 @@ package enum PushOutcome: Sendable, Hashable {
     case rejected(reason: String)
     /// Refused as a bad token, here: it may be one of the service's other world.
     case badToken(reason: String)
+    /// Refused as a token that is none at all, by a service that has no other world: it is retired, as dead since then, where the
+    /// same payload was taken for another device of the campaign. Else it may be the payload, and is as `badToken`.
+    case invalidToken(reason: String, since: Timestamp)
     /// The token is no longer registered; `since` where the service says so, and only then is it retired.
     case unregistered(reason: String, since: Timestamp?)
     /// Try again later.

@@ -19,15 +19,20 @@ package protocol PushProvider: Sendable {
     /// Bytes that a push adds to a batch's arena, about.
     var bytesPerPush: Int { get }
 
-    /// Says whether the payload can be sent at all, the telephone left out.
+    /// Says whether the payload can be sent at all.
     ///
+    /// - Parameter longestTelephone: bytes kept free for one, in JSON.
     /// - Throws: `PayloadError`.
-    func check(_ payload: UpgradePayload) throws
+    func check(_ payload: UpgradePayload, longestTelephone: Int) throws
+
+    /// The body of one push, to look at, and its size as the service counts it.
+    func sample(_ payload: UpgradePayload, telephone: String) -> (body: [UInt8], size: Int)
 
     /// What all pushes of a campaign share at this moment.
     ///
     /// - Parameter authority: the service's host and port, as a request names them.
-    /// - Throws: what keeps the credential from being used, such as `SigningError`.
+    /// - Throws: `CredentialPending` where sending waits for a credential, `CredentialRefused` where it waits for an operator, or
+    ///   what else keeps it from being used, such as `SigningError`.
     func template(
         for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
     ) throws -> PushTemplate
@@ -60,7 +65,16 @@ package protocol PushProvider: Sendable {
     var knownReasons: Set<String> { get }
 
     /// The service called the template's credential expired.
-    func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> ProviderTokenMachine.Refusal
+    func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> CredentialRenewal
+
+    /// A campaign begins or goes on: what was refused before may have been put right.
+    func forgetRefusal()
+
+    /// Calls once, from any thread, when the credential that is being asked for is there or is not to be had.
+    func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void)
+
+    /// The quota that its pushes count towards; nil: there is none.
+    var quota: QuotaLimit? { get }
 
     /// The service wants nothing that uses this credential before then, also after a restart.
     func pauseCredential(until time: Timestamp)
@@ -74,6 +88,22 @@ package protocol PushProvider: Sendable {
     func explain(
         _ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?, _ place: SendingPlace
     ) -> String
+}
+
+extension PushProvider {
+    /// The name of the provider's part of the configuration, and of its faults: "apns".
+    package var section: String { name.lowercased() }
+
+    // What a provider that makes its credentials itself, and has no quota, need not say.
+    package func forgetRefusal() {}
+    package func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void) { body() }
+    package var quota: QuotaLimit? { nil }
+
+    // APNs takes and counts the payload as it is.
+    package func sample(_ payload: UpgradePayload, telephone: String) -> (body: [UInt8], size: Int) {
+        let body = payload.render(userTelephone: telephone)
+        return (body, body.count)
+    }
 }
 
 /// Whom one push is for: slices of the batch's arena.
@@ -94,6 +124,14 @@ package struct PushTemplate: Sendable {
     package let request: RequestTemplate
     /// When its credential was made.
     package let credentialMadeAt: Timestamp
+    /// Which one it is, where its maker numbers them.
+    package var credentialNumber = 0
+
+    init(request: RequestTemplate, credentialMadeAt: Timestamp, credentialNumber: Int = 0) {
+        self.request = request
+        self.credentialMadeAt = credentialMadeAt
+        self.credentialNumber = credentialNumber
+    }
 }
 
 /// A request that the service did not simply take.
@@ -128,6 +166,7 @@ package struct SendingPlace: Sendable {
 package enum SuspensionReason {
     package static func isOfCredential(_ reason: String?) -> Bool {
         guard let reason else { return false }
-        return APNsProvider.credentialReasons.contains(String(reason.prefix { $0 != ":" }))
+        let word = String(reason.prefix { $0 != ":" })
+        return APNsProvider.credentialReasons.contains(word) || FCMProvider.credentialReasons.contains(word)
     }
 }

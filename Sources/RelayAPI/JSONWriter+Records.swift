@@ -202,7 +202,7 @@ extension JSONWriter {
             writer.name(.samplePayload)
             writer.raw(report.samplePayload)
             // As it goes over the wire, which who reads it can no longer say.
-            writer.member(.samplePayloadSize, Int64(report.samplePayload.count))
+            writer.member(.samplePayloadSize, Int64(report.samplePayloadSize))
         }
     }
 

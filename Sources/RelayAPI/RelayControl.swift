@@ -131,6 +131,8 @@ package struct PlanReport: Sendable {
     package var gate: GateVerdict?
     /// What a phone would get, with a made-up telephone where the registry has none.
     package var samplePayload: [UInt8]
+    /// As the push service counts it.
+    package var samplePayloadSize: Int
 
     /// What would be required.
     package var required: Version?
@@ -144,6 +146,7 @@ package struct PlanReport: Sendable {
     package init(survey: AudienceSurvey, samplePayload: [UInt8]) {
         self.survey = survey
         self.samplePayload = samplePayload
+        samplePayloadSize = samplePayload.count
     }
 }
 

@@ -79,6 +79,8 @@ struct Daemon {
                 versionCache.refresh()
                 if records.contains(where: \.isWaiting) { sources.poke() }
             })
+        // An access token that was waited for is used at once.
+        tokenSources.fcm.tell { fanOut.poke() }
         let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
         let maintenance = MaintenanceThread(store: store, log: log, clock: clock)
         let control = DaemonControl(

@@ -16,7 +16,7 @@ extension DaemonControl {
         guard let route = active.current.routes[campaign.app] else {
             throw ControlError(
                 .unknownApp, context: "\(campaign.app.app) has no push service on \(campaign.app.platform.rawValue)",
-                hint: "add `apns` to the app's configuration")
+                hint: Self.pushHint(campaign.app))
         }
         var draft = RoundDraft(.retry(states), timeToLive: route.timeToLive)
         draft.waitingReason = route.waitingReason

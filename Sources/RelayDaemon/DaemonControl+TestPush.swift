@@ -17,7 +17,7 @@ extension DaemonControl {
         guard let route = active.current.routes[wish.app] else {
             throw ControlError(
                 .unknownApp, context: "\(wish.app.app) has no push service on \(wish.app.platform.rawValue)",
-                hint: "add `apns` to the app's configuration")
+                hint: Self.pushHint(wish.app))
         }
         // As a campaign of what is asked for now would say it.
         let record = try store.version(of: wish.app)

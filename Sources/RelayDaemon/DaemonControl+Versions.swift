@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import FanOut
+import PushProviders
 import RelayAPI
 import RelayEngine
 import RelayStore
@@ -138,7 +139,7 @@ extension DaemonControl {
         guard let route = active.current.routes[bump.app] else {
             throw ControlError(
                 .unknownApp, context: "\(bump.app.app) has no push service on \(bump.app.platform.rawValue)",
-                hint: "add `apns` to the app's configuration")
+                hint: Self.pushHint(bump.app))
         }
         let payload = try payload(record, route)
         let filter = AudienceFilter(required: required, telephones: nil)
@@ -148,8 +149,9 @@ extension DaemonControl {
             if let canary, canary.reason(against: row, in: devices) == nil { inCanary += 1 }
             return filter.reason(against: row, in: devices)
         }
-        var report = PlanReport(
-            survey: survey, samplePayload: payload.render(userTelephone: bump.telephones?.first ?? "13800138000"))
+        let sample = route.provider.sample(payload, telephone: bump.telephones?.first ?? "13800138000")
+        var report = PlanReport(survey: survey, samplePayload: sample.body)
+        report.samplePayloadSize = sample.size
         if canary != nil { report.canary = inCanary }
         report.required = required
         report.rises = try store.version(of: bump.app)?.required.map { $0 < required } ?? true
@@ -181,10 +183,17 @@ extension DaemonControl {
         }
         let longest = record.telephones?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
         do {
-            return try route.payload(message: record.message, downloadURL: url).checked(longestTelephone: longest)
+            let payload = route.payload(message: record.message, downloadURL: url)
+            try route.provider.check(payload, longestTelephone: longest)
+            return payload
         } catch {
             throw ControlError(.payloadTooLarge, context: "\(error)")
         }
+    }
+
+    /// What an app lacks that cannot be pushed to.
+    static func pushHint(_ app: AppKey) -> String {
+        "add `\(app.platform == .ios ? "apns" : "fcm")` to the app's configuration"
     }
 
     /// Bytes kept free for a telephone: E.164 has fifteen digits at most. A longer one that does not fit is refused by

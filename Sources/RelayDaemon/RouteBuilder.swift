@@ -23,6 +23,7 @@ struct RouteBuilder {
         // One source for each key: apps of one team share its token (Apple counts renewals by key).
         var sources: [KeyName: APNsTokenSource] = [:]
         return try configuration.apps.compactMap { app in
+            if let fcm = app.fcm { return try route(app, fcm) }
             guard let apns = app.apns else { return nil }
             let name = KeyName(team: apns.teamID, key: apns.keyID, secret: apns.key)
             let source = try sources[name] ?? tokenSource(name, of: app)
@@ -85,12 +86,8 @@ struct RouteBuilder {
             production: pool(apns.server, apns), sandbox: pool(apns.sandboxServer, apns),
             pushType: app.push.type, alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL,
             timeToLive: app.push.timeToLive)
-        route.pace = app.pace.pace
-        route.waves = app.pace.waves
-        route.waveRules = app.pace.waveRules
-        route.reminders = app.push.reminders
+        route.takePace(of: app)
         route.triesOtherEnvironment = apns.triesOtherEnvironment
-        route.waitingReason = app.waitingReason
         return route
     }
 

@@ -31,6 +31,7 @@ final class TokenSources: Sendable {
     }
 
     private let state = Mutex(State())
+    let fcm = FCMTokenSources()
 
     /// The source of this key, made where none is in use.
     ///

@@ -39,6 +39,8 @@ package struct GoogleTokenMachine: Sendable, Equatable {
     package static let refusalPause = Duration.seconds(60)
     package static let shortestPause = Duration.seconds(10)
     package static let longestPause = Duration.seconds(300)
+    /// A token that is not taken so soon after it was asked for, because the one before was not taken either, is no better.
+    package static let proof = Duration.seconds(300)
     /// A longer Retry-After is taken for this.
     package static let longestRetryAfter = Duration.seconds(3600)
     /// How far a clock that is being set may go back without a new token.
@@ -48,8 +50,15 @@ package struct GoogleTokenMachine: Sendable, Equatable {
     private var askedAt: Timestamp?
     private var pausedUntil: Timestamp?
     private var failures = 0
+    /// The pause is because the key was refused.
+    private var isRefused = false
+    /// When the service that it is for did not take a token last.
+    private var rejectedAt: Timestamp?
 
     package init() {}
+
+    /// Somebody asks just now.
+    package var isAsking: Bool { askedAt != nil }
 
     /// Before each request, or batch of them.
     package mutating func tokenNeeded(at now: Timestamp) -> Action {
@@ -68,12 +77,20 @@ package struct GoogleTokenMachine: Sendable, Equatable {
         let asked = askedAt ?? now
         let new = Token(text: text, askedAt: asked, endsAt: asked + lifetime)
         (token, askedAt, pausedUntil, failures) = (new, nil, nil, 0)
+        isRefused = false
         return new
     }
 
     /// The key was refused.
     package mutating func refused(at now: Timestamp) {
         (askedAt, pausedUntil) = (nil, now + Self.refusalPause)
+        isRefused = true
+    }
+
+    /// The key, the account or the clock may have been put right: it is asked anew without waiting.
+    package mutating func forgetRefusal() {
+        if isRefused { pausedUntil = nil }
+        isRefused = false
     }
 
     /// No answer, or none that helps.
@@ -81,12 +98,31 @@ package struct GoogleTokenMachine: Sendable, Equatable {
         let pause = min(Self.shortestPause * (1 << min(failures, 5)), Self.longestPause)
         failures += 1
         askedAt = nil
+        isRefused = false
         pausedUntil = now + min(max(pause, retryAfter ?? .zero), Self.longestRetryAfter)
     }
 
     /// The service that it is for does not take it (401), though it has not ended.
     package mutating func rejected(_ text: String) {
         if token?.text == text { token = nil }
+    }
+
+    /// What to do about a token that is not taken.
+    package enum Rejection: Sendable, Equatable {
+        /// Ask for another one.
+        case renew
+        /// It is not the current one: just send again.
+        case alreadyRenewed
+        /// It was new, and asked for because the one before was not taken either: another one changes nothing.
+        case futile
+    }
+
+    /// The same where a second one in a row is the credential's fault: "refresh once, then stop" (PROTOCOLS 2.3).
+    package mutating func rejected(_ text: String, at now: Timestamp) -> Rejection {
+        guard let current = token, current.text == text else { return .alreadyRenewed }
+        let isNew = rejectedAt.map { current.askedAt >= $0 } ?? false
+        (token, rejectedAt) = (nil, now)
+        return isNew && now - current.askedAt < Self.proof ? .futile : .renew
     }
 
     private static func renewal(of token: Token) -> Timestamp {

@@ -7,6 +7,8 @@
 /// | 429 or 5xx with Retry-After | as it says | as it says | 1 day |
 /// | 429 for one token, without | 2 s | doubles | 5 min |
 /// | 5xx without | 15 min | doubles | 4 h |
+/// | FCM: 429 without | 60 s | doubles | 1 h |
+/// | FCM: 5xx without | 10 s | doubles | 1 h |
 /// | transport loss (the second try at once is the connection pool's) | 1 s | doubles | 5 min |
 /// | no connection to be had | when the next one is dialled: 1 s to 75 s (`PoolMachine`) | | |
 /// | bad credential, unsent | when sending goes on | | |
@@ -15,12 +17,19 @@
 /// status codes that begin with 5XX. While retrying, you may employ a back-off technique." A `Retry-After` is the server's
 /// own word and goes before.
 ///
+/// Google, "Best practices when sending FCM messages at scale" (PROTOCOLS 2.3): "wait at least 10 seconds" before the first
+/// retry of a 5xx, and for a 429 without `Retry-After` "default to 60 seconds"; then exponentially, with jitter.
+///
 /// Jitter adds up to a quarter of the delay and never takes anything away: no push is sent before its time. What no connection
 /// could be had for has none: the dial has its own, and nothing is sent before that has succeeded.
 package struct RetrySchedule: Sendable {
     package enum Cause: Sendable, Hashable {
         case tooManyRequests(retryAfter: Duration?)
         case service(retryAfter: Duration?)
+        /// FCM's 429: of the project, or of one device.
+        case quota(retryAfter: Duration?)
+        /// FCM's 5xx.
+        case unavailable(retryAfter: Duration?)
         case transport
         /// No connection could be had, and none is dialled for so long.
         case unreachable(rest: Duration)
@@ -40,7 +49,8 @@ package struct RetrySchedule: Sendable {
             return .zero
         case .unreachable(let rest):
             return max(rest, .seconds(1))
-        case .tooManyRequests(let retryAfter?), .service(let retryAfter?):
+        case .tooManyRequests(let retryAfter?), .service(let retryAfter?), .quota(let retryAfter?),
+            .unavailable(let retryAfter?):
             base = min(max(retryAfter, .seconds(1)), .seconds(86400))
         case .tooManyRequests(nil):
             base = Self.doubling(from: .seconds(2), attempt: attempt, limit: .seconds(300))
@@ -48,6 +58,10 @@ package struct RetrySchedule: Sendable {
             base = Self.doubling(from: .seconds(1), attempt: attempt, limit: .seconds(300))
         case .service(nil):
             base = Self.doubling(from: .seconds(900), attempt: attempt, limit: .seconds(14_400))
+        case .quota(nil):
+            base = Self.doubling(from: .seconds(60), attempt: attempt, limit: .seconds(3600))
+        case .unavailable(nil):
+            base = Self.doubling(from: .seconds(10), attempt: attempt, limit: .seconds(3600))
         }
         return base + .milliseconds(Int64(Double(base.milliseconds) * 0.25 * random))
     }

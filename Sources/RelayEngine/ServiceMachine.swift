@@ -10,6 +10,8 @@
 /// | probe | all but a few pushes, until the service has answered some: a bad key costs dozens, not thousands |
 /// | pace | what the app's pushes per second do not allow yet |
 /// | budget | what memory, and a crash, should not hold |
+/// | quota | what the project's quota, shared with other services, does not allow yet (`ProjectQuota`) |
+/// | opening | a campaign's first minute, until the service wants it to begin |
 /// | credential pause | everything, until the moment that the service named |
 /// | outage | everything but a few pushes now and then, while it answers 5xx to nearly everything |
 /// | rest | everything, while no connection can be had |
@@ -57,6 +59,8 @@ package struct ServiceMachine: Sendable {
         var isHalted = false
         /// Why nothing can be sent before an operator has repaired it.
         var stopReason: String?
+        /// Nothing is sent before then.
+        var opensAt: Timestamp?
         /// How often in a row the service wanted a new connection and then took nothing on it either.
         var reconnects = 0
         /// Batches before this one left before the last of these connections was made.
@@ -99,8 +103,10 @@ package struct ServiceMachine: Sendable {
 
     // MARK: What to do
 
-    package mutating func next(at now: Moment) -> Action {
+    /// - Parameter quota: what the project allows at this moment, where it has a quota.
+    package mutating func next(at now: Moment, quota: ProjectQuota.Allowance = .unlimited) -> Action {
         guard let campaign, !campaign.isHalted, campaign.stopReason == nil else { return .wait(nil) }
+        if let opening = campaign.opensAt, now.wall < opening { return .wait(opening - now.wall) }
         if let pause {
             guard now.wall >= pause.until else { return .wait(pause.until - now.wall) }
             return .endPause
@@ -111,17 +117,19 @@ package struct ServiceMachine: Sendable {
         case .wait(let until):
             return .wait(until.map { max($0 - now.wall, .zero) })
         case .readShard(let shard):
-            let room = room(of: campaign, at: now)
+            let room = room(of: campaign, quota, at: now)
             guard room.pushes > 0 else { return .wait(room.wait) }
             return .readShard(shard, devices: devices(for: room.pushes, of: campaign), pushes: room.pushes)
         case .readRetries:
-            let room = room(of: campaign, at: now)
+            let room = room(of: campaign, quota, at: now)
             return room.pushes > 0 ? .readRetries(pushes: room.pushes) : .wait(room.wait)
         }
     }
 
     /// How many pushes may leave now; where none may, how long until that changes, nil where an answer has to come first.
-    private mutating func room(of campaign: Campaign, at now: Moment) -> (pushes: Int, wait: Duration?) {
+    private mutating func room(
+        of campaign: Campaign, _ quota: ProjectQuota.Allowance, at now: Moment
+    ) -> (pushes: Int, wait: Duration?) {
         var most = share.batchSize
         if let restUntil, now.tick < restUntil { return (0, restUntil - now.tick) }
         // In an outage there is nothing to probe but the outage.
@@ -136,6 +144,8 @@ package struct ServiceMachine: Sendable {
             most = min(most, pacer?.allowance(at: now.tick) ?? most)
             guard most > 0 else { return (0, pacer?.wait(at: now.tick)) }
         }
+        most = min(most, quota.pushes)
+        guard most > 0 else { return (0, quota.wait) }
         return (most, nil)
     }
 
@@ -161,6 +171,10 @@ package struct ServiceMachine: Sendable {
     package var isInOutage: Bool { outage.isHeld }
     /// Whether a campaign is being sent.
     package var isBusy: Bool { campaign.map { !$0.isHalted } ?? false }
+    /// Until when the campaign's first minute waits; nil where it does not.
+    package func opening(at now: Moment) -> Timestamp? {
+        campaign?.opensAt.flatMap { now.wall < $0 ? $0 : nil }
+    }
     /// Why the campaign's pushes stay here until an operator has repaired it.
     package var stopReason: String? { campaign?.stopReason }
 
@@ -173,13 +187,15 @@ package struct ServiceMachine: Sendable {
     ///   - delivered: pushes of it that were taken before.
     ///   - unregisteredLimit: the share of 410 in its first answers that is no everyday loss; nil: not judged.
     ///   - keepsRamp: it goes on after a reload, where its pace was.
+    ///   - opensAt: nothing is sent before; nil: at once.
     package mutating func begin(
         campaign number: Int64, nextRetry: Timestamp?, delivered: Int64, unregisteredLimit: Double? = nil,
-        keepsRamp: Bool, at now: Moment
+        keepsRamp: Bool, opensAt: Timestamp? = nil, at now: Moment
     ) {
         campaign = Campaign(
             number: number, scheduler: BatchScheduler(nextRetry: nextRetry),
             breaker: CredentialBreaker(delivered: delivered, unregisteredLimit: unregisteredLimit))
+        campaign?.opensAt = opensAt
         probed = 0
         restUntil = nil
         if !keepsRamp { pacer?.begin(at: now.tick) }

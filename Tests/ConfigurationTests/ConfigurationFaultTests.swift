@@ -177,7 +177,10 @@ import VersionSources
             #"apps["a"].ios.apns: missing; { teamId, keyId, key } say how to push to this app, null that it only asks at login"#
         ),
         ("{ apps: { a: {} } }", #"apps["a"]: names no platform; ios: { … }, android: { … } or both"#),
-        ("{ apps: { a: { android: { apns: {} } } } }", #"apps["a"].android.apns: is for ios; an Android app has none"#),
+        (
+            "{ apps: { a: { android: { apns: {} } } } }",
+            #"apps["a"].android.apns: is for ios; an Android app is pushed to by fcm"#
+        ),
         (
             "{ apps: { \"a/b\": { android: {} } } }",
             #"apps["a/b"]: is not a name for an app; letters, digits, dots, hyphens and underscores"#

@@ -79,4 +79,37 @@ import Testing
         #expect(machine.tokenNeeded(at: after(-60)) == .use(token))
         #expect(machine.tokenNeeded(at: after(-61)) == .ask(meanwhile: nil))
     }
+
+    // MARK: 401
+
+    @Test func aTokenThatIsNotTakenIsRenewedOnce() {
+        var machine = GoogleTokenMachine()
+        _ = machine.tokenNeeded(at: start)
+        _ = machine.granted("a", lifetime: .seconds(3599), at: start)
+        #expect(machine.rejected("other", at: after(10)) == .alreadyRenewed)
+        #expect(machine.rejected("a", at: after(10)) == .renew)
+        #expect(machine.rejected("a", at: after(10)) == .alreadyRenewed, "of the same batch")
+        #expect(machine.tokenNeeded(at: after(10)) == .ask(meanwhile: nil))
+        _ = machine.granted("b", lifetime: .seconds(3599), at: after(11))
+        #expect(machine.rejected("b", at: after(12)) == .futile)
+        // The operator has repaired it, and it has worked for a while.
+        _ = machine.tokenNeeded(at: after(60))
+        _ = machine.granted("c", lifetime: .seconds(3599), at: after(60))
+        #expect(machine.rejected("c", at: after(1_000)) == .renew)
+    }
+
+    @Test func whatWasRefusedIsAskedAnewWhereItMayHaveBeenRepaired() {
+        var machine = GoogleTokenMachine()
+        _ = machine.tokenNeeded(at: start)
+        #expect(machine.isAsking)
+        machine.refused(at: start)
+        #expect(!machine.isAsking)
+        #expect(machine.tokenNeeded(at: after(1)) == .wait(until: after(60)))
+        machine.forgetRefusal()
+        #expect(machine.tokenNeeded(at: after(1)) == .ask(meanwhile: nil))
+        // A service in trouble is not asked more often for that.
+        machine.failed(retryAfter: nil, at: after(1))
+        machine.forgetRefusal()
+        #expect(machine.tokenNeeded(at: after(2)) == .wait(until: after(11)))
+    }
 }

@@ -35,11 +35,29 @@ import UpgradeRules
                         let fromDictionary = UpgradePush(userInfo: tree)
                         check(
                             fromDictionary.verdict(type: "mddy_needUpgrade", userTelephone: user), expected, payload)
+                        // The same case as Android carries it.
+                        let data = ["page": "{\(fields.joined(separator: ","))}", "pushId": "1"]
+                        var android = SeedAndroidClient(userTelephone: user)
+                        let message = UpgradeMessage(data: data) {
+                            try JSONDecoder().decode(UpgradePage.self, from: Data($0.utf8))
+                        }
+                        let androidVerdict = message.push.verdict(type: "mddy_needUpgrade", userTelephone: user)
+                        check(androidVerdict, android.receive(data: data).asOnIOS, payload)
+                        #expect(androidVerdict == verdict && message.pushID == "1")
                     }
                 }
             }
         }
         #expect(forced > 0)
+    }
+
+    @Test(arguments: [[:], ["page": ""], ["page": "[]"], ["page": "\"x\""], ["page": "{"], ["pushId": "7"]])
+    func anotherMessageIsDropped(data: [String: String]) {
+        let message = UpgradeMessage(data: data) {
+            try JSONDecoder().decode(UpgradePage.self, from: Data($0.utf8))
+        }
+        #expect(message.push.verdict(type: "t", userTelephone: "1") == .dropped(.noTelephone))
+        #expect(message.pushID == data["pushId"])
     }
 
     private func check(_ verdict: UpgradePush.Verdict, _ expected: SeedClient.Reaction, _ payload: Data) {
@@ -141,6 +159,21 @@ import UpgradeRules
         #expect(try !lookup.offers(Version("0")))
         for text in ["<html>", "{}", #"{"results":{}}"#] {
             #expect(throws: DecodingError.self) { try JSONDecoder().decode(AppStoreLookup.self, from: Data(text.utf8)) }
+        }
+    }
+}
+
+extension SeedAndroidClient.Reaction {
+    /// The same of the app on the other platform.
+    fileprivate var asOnIOS: SeedClient.Reaction {
+        switch self {
+        case .accepted(let url): .accepted(alert: "a", downloadURL: url)
+        case .dropped(.noUserLoggedIn): .dropped(.noUserLoggedIn)
+        case .dropped(.noUserTel): .dropped(.noUserTel)
+        case .dropped(.otherUser): .dropped(.otherUser)
+        case .dropped(.otherType): .dropped(.otherType)
+        case .dropped(.noDownloadURL): .dropped(.noDownloadURL)
+        case .dropped(.notAMessage), .dropped(.noPage), .dropped(.repeated): .dropped(.noPage)
         }
     }
 }

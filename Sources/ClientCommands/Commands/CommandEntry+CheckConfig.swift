@@ -69,7 +69,10 @@ extension CommandEntry {
             fields.append(("certificate", "\(identity.names), until \(end)"))
         }
         for app in configuration.apps {
-            let pushes = app.apns.map { "pushes to \($0.server) as \($0.topic)" } ?? "no pushes"
+            let pushes =
+                app.apns.map { "pushes to \($0.server) as \($0.topic)" }
+                ?? app.fcm.map { "pushes to \($0.server)" + ($0.project.map { ", project \($0)" } ?? "") }
+                ?? "no pushes"
             fields.append(("app", "\(app.key.app) \(app.key.platform.rawValue), \(pushes)"))
         }
         if configuration.apps.isEmpty { fields.append(("apps", "none")) }

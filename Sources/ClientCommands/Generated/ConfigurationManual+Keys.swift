@@ -212,7 +212,7 @@ extension ConfigurationManual {
 
         # apns
             How to push to an iOS app. null for one that only asks at login or reads the LaunchGate document. Android
-            has none.
+            has *fcm* instead.
         apps.APP.PLATFORM.apns.teamId
             The ten characters of the developer team, from Apple's developer site.
         apps.APP.PLATFORM.apns.keyId
@@ -237,6 +237,35 @@ extension ConfigurationManual {
             are in use, more are opened, as long as each step raises the rate: that hides the service's latency. A
             connection that did not raise the rate is closed at once, one that was not needed for ten minutes after
             that time.
+
+        # fcm
+            How to push to an Android app. Without it, the app only asks at login or reads the launch document.
+        apps.APP.PLATFORM.fcm.serviceAccount
+            The JSON file of a key of a service account that may send messages (cloudmessaging.messages.create), from
+            Google Cloud. A reload takes a new key. Its *token_uri* is where access tokens are asked for.
+        apps.APP.PLATFORM.fcm.project
+            The id of the Firebase project. By default the one that the key file names.
+        apps.APP.PLATFORM.fcm.server
+            A server to use instead of Google's, such as "https://127.0.0.1:2198" for *upgrade-relay simulate-fcm*.
+        apps.APP.PLATFORM.fcm.trustedCertificates
+            A PEM file of certificates to trust instead of the system's, also for access tokens.
+        apps.APP.PLATFORM.fcm.proxy
+            An HTTP or SOCKS proxy to go through, also for access tokens. None by default.
+        apps.APP.PLATFORM.fcm.connections
+            Connections at most, for each lane. Each carries about a hundred requests at a time; more are opened as
+            long as each step raises the rate.
+        apps.APP.PLATFORM.fcm.quotaPerMinute
+            Requests per minute at most, of all apps of the project together: the least that one of them names. The
+            rate rises from nothing within a minute, as Google asks. Raise it only together with the quota in Google
+            Cloud.
+        apps.APP.PLATFORM.fcm.avoidQuarterHours
+            Whether a campaign that would begin within a minute of a quarter of an hour waits until that is over, as
+            Google asks.
+        apps.APP.PLATFORM.fcm.packageName
+            The only app that the push may reach, by its package name. By default whichever the token is of.
+        apps.APP.PLATFORM.fcm.notification.title
+            With it the system itself shows the message of the campaign, under this title, while the app is in the
+            background. Without *notification* (the default) the push is data alone, which the app reads.
 
         # sources
             Sources that are watched for new versions. For iOS each entry is { *appStore*: { ... } } or

@@ -84,7 +84,10 @@ enum ConfigurationManual {
                 sources: [{ appStore: { id: 1 } }, { appStoreConnect: { appId: 1, keyId: "2X9R4HXF34",
                   key: { file: "/k" } } }, { launchGate: { url: "https://example.com" } }],
               },
-              android: { sources: [{ googlePlay: { key: { file: "/k" } } }] },
+              android: {
+                fcm: { serviceAccount: { file: "/k" }, notification: { title: "A" } },
+                sources: [{ googlePlay: { key: { file: "/k" } } }],
+              },
             },
           },
         }

@@ -56,10 +56,8 @@ package struct APNsProvider: PushProvider {
 
     // MARK: Request
 
-    package func check(_ payload: UpgradePayload) throws {
-        // Six bytes for each of the 64 characters that a telephone may have are never needed; the pushes that are too long
-        // after all are refused one by one.
-        try payload.checked(longestTelephone: 0)
+    package func check(_ payload: UpgradePayload, longestTelephone: Int) throws {
+        try payload.checked(longestTelephone: longestTelephone)
     }
 
     /// - Throws: `SigningError`.
@@ -158,22 +156,12 @@ package struct APNsProvider: PushProvider {
 
     /// What the answer to a push means for it.
     package func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
-        switch answer.kind {
-        case .unsent where answer.sends >= PoolMachine.sendLimit:
-            return .retry(.transport, reason: "StreamRefused")
-        case .open, .unsent:
-            return .retry(.held, reason: "NotSent")
-        case .unreachable:
-            return .retry(.unreachable(rest: .seconds(Int64(max(1, answer.retryAfter)))), reason: "NoConnection")
-        case .lost:
-            return .retry(.transport, reason: "ConnectionLost")
-        case .answered:
-            if answer.status == 200 { return .accepted }
-            let body = answer.body < 0 ? APNsErrorBody([]) : APNsErrorBody(batch.bodies[Int(answer.body)])
-            return Self.outcome(
-                status: answer.status, reason: body.reason, timestamp: body.timestamp(at: now),
-                retryAfter: answer.retryAfter < 0 ? nil : .seconds(Int64(answer.retryAfter)))
-        }
+        if let outcome = PushOutcome.withoutAnswer(answer) { return outcome }
+        if answer.status == 200 { return .accepted }
+        let body = answer.body < 0 ? APNsErrorBody([]) : APNsErrorBody(batch.bodies[Int(answer.body)])
+        return Self.outcome(
+            status: answer.status, reason: body.reason, timestamp: body.timestamp(at: now),
+            retryAfter: answer.retryAfter < 0 ? nil : .seconds(Int64(answer.retryAfter)))
     }
 
     package func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException] {
@@ -222,10 +210,12 @@ package struct APNsProvider: PushProvider {
     /// After TooManyProviderTokenUpdates: minutes, up to Apple's 20 (PROTOCOLS 1.6).
     private static let credentialPause = Duration.seconds(300)
 
-    package func renewCredential(
-        after template: PushTemplate, at now: Timestamp
-    ) throws -> ProviderTokenMachine.Refusal {
-        try tokens.refused(template.credentialMadeAt, at: now)
+    package func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> CredentialRenewal {
+        switch try tokens.refused(template.credentialMadeAt, at: now) {
+        case .sign: .renewed
+        case .alreadyRenewed, .paused: .kept
+        case .clockSkew: .futile(.clock, reason: "ExpiredProviderToken")
+        }
     }
 
     package func pauseCredential(until time: Timestamp) {

@@ -3,9 +3,7 @@
 /// Reasons as labels: few, whatever a server says.
 extension APNsProvider {
     /// The relay's own, beside those of APNs.
-    private static let ownReasons: Set<String> = [
-        "StreamRefused", "NotSent", "NoConnection", "ConnectionLost", "MalformedDeviceToken",
-    ]
+    private static let ownReasons = PushOutcome.transportReasons.union(["MalformedDeviceToken"])
 
     /// All that a push can have, but for an answer's bare status. The operator's guide explains each.
     package static let reasons = APNsReaction.reasons.union(ownReasons)

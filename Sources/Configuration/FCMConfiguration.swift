@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayStore
+package import Signing
+import Terminal
+import UpgradeRules
+import WireFormat
+
+/// How to speak with FCM for one app.
+package struct FCMConfiguration: Sendable, Equatable {
+    /// The JSON file of a service account's key.
+    package var serviceAccount: SecretSource
+    /// The Firebase project's id. Default the one that the key file names.
+    package var project: String?
+    /// Default https://fcm.googleapis.com.
+    package var server = ServerAddress(host: "fcm.googleapis.com", port: 443)
+    /// A PEM file of certificates to trust instead of the system's, for the token endpoint too. Default the system's.
+    package var trustedCertificates: String?
+    /// An HTTP proxy to CONNECT through, to the token endpoint too. Default none.
+    package var proxy: String?
+    /// Connections at most, for each lane. Default 16.
+    package var connections = 16
+    /// Requests a minute, of all apps of the project together. Default 600000.
+    package var quotaPerMinute = 600_000
+    /// Whether no campaign begins around a quarter of an hour. Default yes.
+    package var avoidsQuarterHours = true
+    /// Only the app of this package name gets the push. Default whichever the token is of.
+    package var packageName: String?
+    /// With a title the system itself shows the message. Default none: data alone, which the app reads.
+    package var notificationTitle: String?
+}
+
+extension FCMConfiguration {
+    init(reading reader: ConfigurationReader) {
+        serviceAccount =
+            reader.requiredSecret("serviceAccount", "where the service account's JSON file is") ?? .file("")
+        project = reader.string("project", check: Self.projectProblem)
+        server = reader.server("server") ?? server
+        trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
+        proxy = reader.string("proxy") { text in
+            let isProxy = ["http://", "https://", "socks5://", "socks5h://"].contains { text.hasPrefix($0) }
+            return isProxy ? nil : "is not a proxy; an address such as \"http://proxy.example:3128\""
+        }
+        connections = reader.integer("connections", default: connections, in: 1...1000, "a number of connections")
+        quotaPerMinute = reader.integer(
+            "quotaPerMinute", default: quotaPerMinute, in: 60...600_000_000, "a number of requests a minute")
+        avoidsQuarterHours = reader.flag("avoidQuarterHours", default: avoidsQuarterHours)
+        packageName = reader.string("packageName", check: RelayConfiguration.packageNameProblem)
+        if let notification = reader.optionalObject("notification") {
+            notificationTitle = notification.requiredString("title", "what the system shows above the message") {
+                text in
+                text.isEmpty ? "is empty" : text.utf8.count > 255 ? "has \(text.utf8.count) bytes; at most 255" : nil
+            }
+            notification.finish()
+        }
+        reader.finish()
+    }
+
+    /// "6 to 30 lowercase letters, digits, or hyphens", and older ones in a domain: "example.com:project" (Google Cloud, project
+    /// ids). It is a segment of the request's path.
+    static func projectProblem(_ text: String) -> String? {
+        let isRight =
+            (4...100).contains(text.utf8.count) && text.first.map { $0.isASCII && $0.isLetter } ?? false
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"): true
+                default: false
+                }
+            }
+        return isRight ? nil : "is not a project id; such as \"example-project\", in Firebase's project settings"
+    }
+
+    /// The account that pushes, and the project that it pushes to.
+    ///
+    /// - Throws: `FileProbe.Failure`, with nothing of the key.
+    package func account(environment: [String: String]) throws -> (account: GoogleAccount, project: String) {
+        let account = try AppConfiguration.account(serviceAccount, environment)
+        return (account, try project(of: account))
+    }
+
+    private func project(of account: GoogleAccount) throws(FileProbe.Failure) -> String {
+        if let project { return project }
+        guard let named = account.projectID else {
+            throw FileProbe.Failure(
+                problem: "\(serviceAccount.place): it has no \"project_id\"", hint: "name the project: fcm.project")
+        }
+        if let problem = Self.projectProblem(named) {
+            throw FileProbe.Failure(
+                problem: "\(serviceAccount.place): its project_id \(JSONValue.string(named).sight) \(problem)")
+        }
+        return named
+    }
+}
+
+extension ConfigurationCheck {
+    /// The key and the certificates of FCM.
+    func checkFCM(of app: AppConfiguration, _ report: inout Report) {
+        guard let fcm = app.fcm else { return }
+        let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).fcm"
+        if read(fcm.serviceAccount, "\(field).serviceAccount", &report) != nil {
+            do {
+                _ = try fcm.account(environment: environment)
+            } catch {
+                report.faults.append(ConfigurationFault("\(field).serviceAccount", "\(error)"))
+            }
+        }
+        if let path = fcm.trustedCertificates { checkCertificates(path, "\(field).trustedCertificates", &report) }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import UpgradeRules
+
+/// A message as FCM takes it, but for what differs from push to push (PROTOCOLS 2.2):
+/// ```json
+/// {"message":{"token":"…","data":{"page":"{\"type\":\"…\",\"userTel\":\"…\",\"downloadUrl\":\"…\"}","pushId":"…"},
+///             "android":{"priority":"high","ttl":"604800s","collapse_key":"upgrade"}}}
+/// ```
+/// The values of `data` must be texts, so `page` is the JSON text of what an iOS push has there: a JSON text in a JSON text, and
+/// what it holds is escaped twice. Everything is rendered once for a campaign; a push is the copying of its own few bytes.
+package struct FCMBody: Hashable, Sendable {
+    /// Bytes of keys and values, together, of `data` and of `notification`: "Maximum message payload size is 4096 bytes".
+    package static let maximumSize = 4096
+    /// "four weeks", also FCM's default.
+    static let longestLife: Int64 = 2_419_200
+
+    /// Before the target's key.
+    let start = Array(#"{"message":{""#.utf8)
+    /// From the quotation mark that closes the target to the one that opens the telephone.
+    let beforeTelephone: [UInt8]
+    /// From the one that closes the telephone to the one that opens the push's id.
+    let afterTelephone: [UInt8]
+    /// From the one that closes the push's id.
+    let end: [UInt8]
+    /// Keys and values without the telephone.
+    package let sharedSize: Int
+
+    init(_ payload: UpgradePayload, _ settings: FCMProvider.Settings, life: Duration) {
+        var before = Array(#"{"type":""#.utf8)
+        UpgradePayload.appendEscaped(payload.type.utf8, to: &before)
+        before += Array(#"","userTel":""#.utf8)
+        var after = Array(#"","downloadUrl":""#.utf8)
+        UpgradePayload.appendEscaped(payload.downloadURL.utf8, to: &after)
+        after += Array(#""}"#.utf8)
+        var size = "page".utf8.count + before.count + after.count + "pushId".utf8.count + PushID.length
+
+        beforeTelephone = Array(#"","data":{"page":""#.utf8) + Self.escaped(before)
+        afterTelephone = Self.escaped(after) + Array(#"","pushId":""#.utf8)
+        var end = Array(#""}"#.utf8)
+        if let title = settings.notificationTitle {
+            end += Array(#","notification":{"title":""#.utf8) + Self.escaped(title.utf8)
+            end += Array(#"","body":""#.utf8) + Self.escaped(payload.alert.utf8) + Array(#""}"#.utf8)
+            size += "titlebody".utf8.count + title.utf8.count + payload.alert.utf8.count
+        }
+        let seconds = min(max(life.milliseconds / 1000, 0), Self.longestLife)
+        end += Array(
+            #","android":{"priority":"\#(settings.isHighPriority ? "high" : "normal")","ttl":"\#(seconds)s""#.utf8)
+        end += Array(#","collapse_key":""#.utf8) + Self.escaped(settings.collapseKey.utf8) + Self.quote
+        if let name = settings.packageName {
+            end += Array(#","restricted_package_name":""#.utf8) + Self.escaped(name.utf8) + Self.quote
+        }
+        if settings.notificationTitle != nil, let sound = payload.sound {
+            end += Array(#","notification":{"sound":""#.utf8) + Self.escaped(sound.utf8) + Array(#""}"#.utf8)
+        }
+        self.end = end + Array("}}}".utf8)
+        sharedSize = size
+    }
+
+    /// The bytes that remain for a telephone as `page` has it, escaped once.
+    package var roomForTelephone: Int { Self.maximumSize - sharedSize }
+
+    private static func escaped(_ text: some Collection<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        UpgradePayload.appendEscaped(text, to: &bytes)
+        return bytes
+    }
+
+    private static let quote = [UInt8(ascii: "\"")]
+
+    // MARK: One push
+
+    /// Targets that are Firebase installation ids begin so in the registry; no registration token does, for what stands before
+    /// its first colon is an id of 22 characters. Google, 2026: `fid` takes the place of `token` (PROTOCOLS 2.2).
+    static let installationPrefix = Array("fid:".utf8)
+
+    /// Appends the key and value that say whom it is for, without the first and last quotation mark.
+    static func appendTarget(_ arena: [UInt8], _ token: Range<Int>, to bytes: inout [UInt8]) {
+        let isInstallation =
+            token.count > installationPrefix.count && arena[token.lowerBound] == UInt8(ascii: "f")
+            && arena[token].starts(with: installationPrefix)
+        bytes.append(contentsOf: isInstallation ? fidKey : tokenKey)
+        bytes.append(contentsOf: arena[token.dropFirst(isInstallation ? installationPrefix.count : 0)])
+    }
+
+    private static let tokenKey = Array(#"token":""#.utf8)
+    private static let fidKey = Array(#"fid":""#.utf8)
+
+    /// Appends a text that stands in a JSON text that stands in a JSON text.
+    static func appendEscapedTwice(_ arena: [UInt8], _ range: Range<Int>, to bytes: inout [UInt8]) {
+        let start = bytes.count
+        UpgradePayload.appendEscaped(arena, range, to: &bytes)
+        // What the first escaping has left needs a second one only where it put a backslash.
+        guard bytes[start...].contains(UInt8(ascii: "\\")) else { return }
+        let once = Array(bytes[start...])
+        bytes.removeSubrange(start...)
+        UpgradePayload.appendEscaped(once, to: &bytes)
+    }
+
+    /// Whether the bytes may stand between quotation marks as they are: the API lets nothing else in, but other programs write to
+    /// the store too, and a quotation mark would let a token add fields of its own.
+    static func isSendable(token: Range<Int>, of arena: [UInt8]) -> Bool {
+        !token.isEmpty && token.count <= 4096
+            && arena[token].allSatisfy {
+                $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }
+    }
+
+    /// One whole body, for whoever wants to look at it.
+    package func render(token: String, telephone: String, pushID: String) -> [UInt8] {
+        let arena = Array(token.utf8) + Array(telephone.utf8)
+        let split = token.utf8.count
+        var bytes = start
+        Self.appendTarget(arena, 0..<split, to: &bytes)
+        bytes += beforeTelephone
+        Self.appendEscapedTwice(arena, split..<arena.count, to: &bytes)
+        return bytes + afterTelephone + Array(pushID.utf8) + end
+    }
+}

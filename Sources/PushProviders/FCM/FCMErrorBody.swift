@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an error answer of FCM carries (google.rpc.Status over HTTP, https://google.aip.dev/193):
+/// ```json
+/// {"error": {"code": 404, "message": "…", "status": "NOT_FOUND", "details": [
+///   {"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": "UNREGISTERED"}]}}
+/// ```
+/// Read from the bytes, one pass: a tree costs more than the push (STYLE 5). The lane keeps the first 4 KiB of a body, so
+/// one that breaks off gives what it had up to there. Anything else gives nothing, and the HTTP status decides.
+struct FCMErrorBody: Hashable, Sendable {
+    /// "NOT_FOUND": the canonical code.
+    var status: String?
+    /// Of the detail FcmError: "UNREGISTERED". A `BadRequest` beside it does not take it away.
+    var errorCode: String?
+    /// Of the detail ErrorInfo: "SERVICE_DISABLED".
+    var reason: String?
+    /// Whether the text speaks of the registration token, or of the installation id.
+    var namesToken = false
+    /// The detail BadRequest finds fault with the target alone.
+    var violatesTarget = false
+    /// The detail BadRequest finds fault with anything else.
+    var violatesPayload = false
+
+    init(_ body: [UInt8]) {
+        var scan = Scan(bytes: body)
+        var found = FCMErrorBody()
+        _ = scan.object { scan, key in
+            guard key == "error" else { return scan.skip() }
+            return scan.object { scan, key in
+                switch key {
+                case "status":
+                    return scan.string { found.status = Self.word($0) }
+                case "message":
+                    return scan.string { found.namesToken = Self.speaksOfToken($0) }
+                case "details":
+                    return scan.array { Self.detail(&$0, &found) }
+                default:
+                    return scan.skip()
+                }
+            }
+        }
+        self = found
+    }
+
+    private init() {}
+
+    private static func detail(_ scan: inout Scan, _ found: inout FCMErrorBody) -> Bool {
+        var type: String?
+        var errorCode: String?
+        var reason: String?
+        var (target, payload) = (false, false)
+        let isWhole = scan.object { scan, key in
+            switch key {
+            case "@type":
+                return scan.string { type = $0 }
+            case "errorCode":
+                return scan.string { errorCode = word($0) }
+            case "reason":
+                return scan.string { reason = word($0) }
+            case "fieldViolations":
+                return scan.array { scan in
+                    scan.object { scan, key in
+                        guard key == "field" else { return scan.skip() }
+                        return scan.string { field in
+                            if field == "message.token" || field == "message.fid" {
+                                target = true
+                            } else {
+                                payload = true
+                            }
+                        }
+                    }
+                }
+            default:
+                return scan.skip()
+            }
+        }
+        // "type.googleapis.com/google.firebase.fcm.v1.FcmError".
+        switch type?.split(separator: "/").last {
+        case "google.firebase.fcm.v1.FcmError": found.errorCode = errorCode ?? found.errorCode
+        case "google.rpc.ErrorInfo": found.reason = reason ?? found.reason
+        case "google.rpc.BadRequest":
+            if payload || !target { found.violatesPayload = true }
+            found.violatesTarget = target
+        default: break
+        }
+        return isWhole
+    }
+
+    /// Google's text for a bad one: "The registration token is not a valid FCM registration token".
+    private static func speaksOfToken(_ text: String) -> Bool {
+        let text = text.lowercased()
+        return text.contains("registration token") || text.contains("installation id")
+    }
+
+    /// A code is a word of capitals; the longest known has 31.
+    private static func word(_ text: String) -> String? {
+        let isWord =
+            (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0 == 0x5F || (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
+        return isWord ? text : nil
+    }
+}
+
+/// A cursor over JSON that may break off anywhere. Each step says whether to go on.
+private struct Scan {
+    let bytes: [UInt8]
+    private var place = 0
+    private var depth = 0
+
+    private static let deepest = 16
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private mutating func next() -> UInt8? {
+        while place < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]) { place += 1 }
+        return place < bytes.count ? bytes[place] : nil
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard next() == byte else { return false }
+        place += 1
+        return true
+    }
+
+    /// The value's members, in their order; a value of another kind is passed over.
+    mutating func object(_ member: (inout Scan, String) -> Bool) -> Bool {
+        guard next() == UInt8(ascii: "{") else { return skip() }
+        return elements(UInt8(ascii: "}")) { scan in
+            var key = ""
+            guard scan.next() == UInt8(ascii: "\""), scan.string({ key = $0 }), scan.take(UInt8(ascii: ":")) else {
+                return false
+            }
+            return member(&scan, key)
+        }
+    }
+
+    mutating func array(_ element: (inout Scan) -> Bool) -> Bool {
+        guard next() == UInt8(ascii: "[") else { return skip() }
+        return elements(UInt8(ascii: "]"), element)
+    }
+
+    private mutating func elements(_ end: UInt8, _ element: (inout Scan) -> Bool) -> Bool {
+        guard depth < Self.deepest else { return false }
+        depth += 1
+        defer { depth -= 1 }
+        place += 1
+        if take(end) { return true }
+        while element(&self) {
+            if take(end) { return true }
+            guard take(UInt8(ascii: ",")) else { return false }
+        }
+        return false
+    }
+
+    /// A text; a value of another kind is passed over. One that breaks off is none.
+    mutating func string(_ body: (String) -> Void) -> Bool {
+        guard next() == UInt8(ascii: "\"") else { return skip() }
+        place += 1
+        var text: [UInt8] = []
+        while place < bytes.count {
+            let byte = bytes[place]
+            place += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                body(String(decoding: text, as: UTF8.self))
+                return true
+            case UInt8(ascii: "\\"):
+                guard place < bytes.count else { return false }
+                // Codes and names have no escapes but that of the slash; another one makes a word that nobody knows.
+                text.append(bytes[place])
+                place += 1
+            default:
+                text.append(byte)
+            }
+        }
+        return false
+    }
+
+    mutating func skip() -> Bool {
+        switch next() {
+        case UInt8(ascii: "{"): return object { scan, _ in scan.skip() }
+        case UInt8(ascii: "["): return array { $0.skip() }
+        case UInt8(ascii: "\""): return string { _ in }
+        case nil: return false
+        default:
+            let start = place
+            while place < bytes.count, !Self.ends(bytes[place]) { place += 1 }
+            return place > start
+        }
+    }
+
+    private static func ends(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") || byte <= 0x20
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+package import HTTP2
+package import RelayEngine
+import Signing
+package import UpgradeRules
+
+/// One app's way to FCM's HTTP v1 API: turns a campaign into a request template, and answers into outcomes.
+package struct FCMProvider: PushProvider {
+    package struct Settings: Sendable, Hashable {
+        /// The project's id, a segment of the path.
+        package var project: String
+        /// "high" wakes a sleeping phone, "normal" may wait for it.
+        package var isHighPriority: Bool
+        /// A device keeps the last message of a key while it cannot be reached; four keys at once per device.
+        package var collapseKey = "upgrade"
+        /// Only this app gets the message, whatever token it goes to. Default whichever the token is of.
+        package var packageName: String?
+        /// With a title the system itself shows the campaign's message; default data alone, which the app reads.
+        package var notificationTitle: String?
+        package var quotaPerMinute: Int
+        package var avoidsQuarterHours: Bool
+
+        package init(
+            project: String, isHighPriority: Bool = true, quotaPerMinute: Int = Settings.usualQuota,
+            avoidsQuarterHours: Bool = true
+        ) {
+            self.project = project
+            self.isHighPriority = isHighPriority
+            self.quotaPerMinute = quotaPerMinute
+            self.avoidsQuarterHours = avoidsQuarterHours
+        }
+
+        /// "600,000 messages per minute per project by default" (PROTOCOLS 2.4).
+        package static let usualQuota = 600_000
+    }
+
+    /// The slots of a push, in the order in which `append` fills them.
+    private enum Slot {
+        static let target = 0
+        static let telephone = 1
+        static let pushID = 2
+        static let count = 3
+    }
+
+    private let settings: Settings
+    private let tokens: FCMTokenSource
+
+    package init(settings: Settings, tokens: FCMTokenSource) {
+        self.settings = settings
+        self.tokens = tokens
+    }
+
+    package var name: String { "FCM" }
+    package var identity: AnyHashable { Identity(settings: settings, tokens: ObjectIdentifier(tokens)) }
+    package var credential: AnyHashable { ObjectIdentifier(tokens) }
+    package var answerJudge: any AnswerJudge { FCMJudge() }
+
+    package var quota: QuotaLimit? {
+        QuotaLimit(
+            project: "FCM/\(settings.project)", perMinute: settings.quotaPerMinute,
+            avoidsQuarterHours: settings.avoidsQuarterHours)
+    }
+
+    private struct Identity: Hashable {
+        var settings: Settings
+        var tokens: ObjectIdentifier
+    }
+
+    // MARK: Request
+
+    package func check(_ payload: UpgradePayload, longestTelephone: Int) throws {
+        for (field, text) in [("type", payload.type), ("downloadUrl", payload.downloadURL)] where text.isEmpty {
+            throw PayloadError.empty(field: field)
+        }
+        let size = FCMBody(payload, settings, life: .zero).sharedSize + longestTelephone
+        guard size <= FCMBody.maximumSize else {
+            throw PayloadError.tooLarge(size: size, limit: FCMBody.maximumSize)
+        }
+    }
+
+    package func sample(_ payload: UpgradePayload, telephone: String) -> (body: [UInt8], size: Int) {
+        let body = FCMBody(payload, settings, life: .zero)
+        return (
+            body.render(token: "TOKEN", telephone: telephone, pushID: PushID.text(campaign: "000000000000", device: 1)),
+            body.sharedSize + UpgradePayload.escapedSize(telephone.utf8)
+        )
+    }
+
+    /// - Throws: `CredentialPending`, `CredentialRefused`.
+    package func template(
+        for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
+    ) throws -> PushTemplate {
+        let token = try tokens.token(at: now)
+        // PROTOCOLS 2.1. The access token is a secret: "never indexed" (RFC 7541, 7.1.3).
+        let fields: [RequestTemplate.Field] = [
+            .init(":method", "POST"),
+            .init(":scheme", "https"),
+            .init(":authority", authority),
+            .init(":path", "/v1/projects/\(settings.project)/messages:send"),
+            .init("authorization", .constant(Array("Bearer \(token.text)".utf8)), isIndexed: false),
+            .init("content-type", "application/json"),
+        ]
+        let body = FCMBody(payload, settings, life: expiresAt - now)
+        let pieces: [RequestTemplate.Value] = [
+            .constant(body.start), .slot(Slot.target), .constant(body.beforeTelephone), .slot(Slot.telephone),
+            .constant(body.afterTelephone), .slot(Slot.pushID), .constant(body.end),
+        ]
+        return PushTemplate(
+            request: RequestTemplate(fields: fields, body: pieces, slotCount: Slot.count),
+            credentialMadeAt: token.askedAt, credentialNumber: token.number)
+    }
+
+    /// Registration token, telephone, push id.
+    package var bytesPerPush: Int { 240 }
+
+    package func append(_ targets: [PushTarget], of arena: [UInt8], campaign: [UInt8], to batch: RequestBatch) {
+        for target in targets {
+            batch.append { request in
+                request.appendSlot { FCMBody.appendTarget(arena, target.token.range, to: &$0) }
+                request.appendSlot { FCMBody.appendEscapedTwice(arena, target.telephone.range, to: &$0) }
+                request.appendSlot { PushID.append(campaign: campaign, device: target.device, to: &$0) }
+            }
+        }
+    }
+
+    package func refusals(
+        of targets: [PushTarget], in arena: [UInt8], _ payload: UpgradePayload
+    ) -> [(place: Int, reason: String)] {
+        let room = FCMBody(payload, settings, life: .zero).roomForTelephone
+        var refusals: [(place: Int, reason: String)] = []
+        for (place, target) in targets.enumerated() {
+            let telephone = target.telephone.range
+            // A character takes at most six bytes in JSON (RFC 8259, 7).
+            if telephone.count * 6 > room, UpgradePayload.escapedSize(arena[telephone]) > room {
+                refusals.append((place, "PayloadTooLarge"))
+            } else if !FCMBody.isSendable(token: target.token.range, of: arena) {
+                refusals.append((place, "MalformedDeviceToken"))
+            }
+        }
+        return refusals
+    }
+
+    // MARK: Answer
+
+    package func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException] {
+        var exceptions: [PushException] = []
+        for (request, answer) in batch.answers.enumerated() where answer.kind != .answered || answer.status != 200 {
+            exceptions.append(PushException(request: request, outcome: outcome(of: answer, in: batch, at: now)))
+        }
+        return exceptions
+    }
+
+    private func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
+        if let outcome = PushOutcome.withoutAnswer(answer) { return outcome }
+        return Self.outcome(
+            status: answer.status, body: answer.body < 0 ? nil : batch.bodies[Int(answer.body)],
+            retryAfter: answer.retryAfter < 0 ? nil : .seconds(Int64(answer.retryAfter)), at: now)
+    }
+
+    /// FCM does not say since when a token is dead: it was when the answer came. A device that registers again after it was read
+    /// for the push is known by its new time of registration and stays.
+    static func outcome(status: UInt16, body: [UInt8]?, retryAfter: Duration?, at now: Timestamp) -> PushOutcome {
+        let reaction = FCMReaction.to(status: status, body.map { FCMErrorBody($0) })
+        let reason = reaction.reason
+        switch reaction.push {
+        case .accepted: return .accepted
+        case .rejected: return .rejected(reason: reason)
+        // "Drop the token only […] if the same payload succeeds elsewhere" (PROTOCOLS 2.3).
+        case .badToken: return .invalidToken(reason: reason, since: now)
+        case .unregistered: return .unregistered(reason: reason, since: now)
+        case .perhapsUnregistered: return .unregistered(reason: reason, since: nil)
+        case .quota: return .retry(.quota(retryAfter: retryAfter), reason: reason)
+        case .unavailable: return .retry(.unavailable(retryAfter: retryAfter), reason: reason)
+        case .renewCredential: return .renewCredential(reason: reason)
+        case .fault(let fault): return .fault(reason: reason, fault)
+        }
+    }
+
+    /// FCM has one world only: there is no other to try a token in.
+    package func badTokens(in batch: RequestBatch) -> [Int] { [] }
+
+    package func wantsPause(_ batch: RequestBatch) -> Bool { false }
+
+    package func speaksOfConnection(_ reason: String) -> Bool { false }
+
+    // MARK: Credential
+
+    package func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> CredentialRenewal {
+        switch tokens.rejected(template.credentialNumber, at: now) {
+        case .renew: .renewed
+        case .alreadyRenewed: .kept
+        case .futile: .futile(.credential, reason: "UNAUTHENTICATED")
+        }
+    }
+
+    package func forgetRefusal() { tokens.forgetRefusal() }
+
+    package func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void) { tokens.whenAnswered(body) }
+
+    package func pauseCredential(until time: Timestamp) {}
+
+    package func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)? { nil }
+
+    // MARK: Words
+
+    /// All that a push can have, but for an answer's bare status. The operator's guide explains each.
+    package static let reasons: Set<String> = FCMReaction.reasons.union(PushOutcome.transportReasons).union([
+        "MalformedDeviceToken", "PayloadTooLarge",
+    ])
+
+    package var knownReasons: Set<String> { Self.reasons }
+
+    /// Those that an operator ends by another key, project or permission.
+    package static let credentialReasons: Set<String> = [
+        CredentialRefused.word, "UNAUTHENTICATED", "PERMISSION_DENIED", "SENDER_ID_MISMATCH", "THIRD_PARTY_AUTH_ERROR",
+        "APNS_AUTH_ERROR", "SERVICE_DISABLED", "IAM_PERMISSION_DENIED", "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
+        "SECURITY_POLICY_VIOLATED", "CONSUMER_INVALID", "CONSUMER_SUSPENDED", "USER_PROJECT_DENIED",
+    ]
+
+    package func explain(
+        _ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?, _ place: SendingPlace
+    ) -> String {
+        FCMRemedy(place, project: settings.project, account: tokens.account.email).text(
+            fault, reason: reason, refused: refused)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP2
+import RelayEngine
+
+/// The one table of what each answer of FCM means: for the push, and for the connection that it came on.
+///
+/// Authority: Google, "FCM error codes" and "Best practices when sending FCM messages at scale"; PROTOCOLS 2.3. Decided by the
+/// `errorCode` of the detail FcmError, then by `error.status`, then by the HTTP status. Only UNREGISTERED speaks about a token;
+/// INVALID_ARGUMENT may, where the same payload was taken for another device.
+struct FCMReaction: Sendable {
+    enum Push: Sendable, Hashable {
+        case accepted
+        case rejected
+        /// The token is none of FCM's, as far as one answer can say.
+        case badToken
+        case unregistered
+        /// The same, said by something that may not be FCM: the token stays.
+        case perhapsUnregistered
+        case quota
+        case unavailable
+        case renewCredential
+        case fault(SendingFault)
+    }
+
+    var push: Push
+    var connection: AnswerVerdict
+    /// As the ledger has it.
+    var reason: String
+
+    /// - Parameter body: nil where the answer has none.
+    static func to(status: UInt16, _ body: FCMErrorBody?) -> FCMReaction {
+        if status == 200 { return FCMReaction(push: .accepted, connection: .keep, reason: "") }
+        if let body {
+            if let code = body.errorCode, let push = push(code, body) { return made(push, code) }
+            if let code = body.reason, let push = infos[code] { return made(push, code) }
+            if let code = body.status, let push = statuses[code] ?? push(code, body) { return made(push, code) }
+        }
+        return made(push(status), "HTTP \(status)")
+    }
+
+    /// Every word that is known.
+    static let reasons = Set(codes.keys).union(statuses.keys).union(infos.keys).union([invalidArgument])
+
+    private static func made(_ push: Push, _ reason: String) -> FCMReaction {
+        let connection: AnswerVerdict =
+            switch push {
+            // A connection is bound to no token, unlike those to APNs: what waits is called back by who renews it.
+            case .fault: .doubt
+            default: .keep
+            }
+        return FCMReaction(push: push, connection: connection, reason: reason)
+    }
+
+    private static let invalidArgument = "INVALID_ARGUMENT"
+
+    private static func push(_ code: String, _ body: FCMErrorBody) -> Push? {
+        guard code == invalidArgument else { return codes[code] }
+        // "Ambiguous" (PROTOCOLS 2.3): a violation of a field is our payload; FcmError with the text about the token is the token.
+        if body.violatesPayload { return .fault(.request) }
+        if body.violatesTarget { return .badToken }
+        guard body.errorCode != nil else { return .fault(.request) }
+        return body.namesToken ? .badToken : .rejected
+    }
+
+    /// `errorCode` of FcmError.
+    private static let codes: [String: Push] = [
+        "UNREGISTERED": .unregistered,
+        // The token is another project's: it stays, and where most are it is the project that is wrong.
+        "SENDER_ID_MISMATCH": .rejected,
+        // FCM's own key for APNs or web push.
+        "THIRD_PARTY_AUTH_ERROR": .rejected,
+        "APNS_AUTH_ERROR": .rejected,
+        "QUOTA_EXCEEDED": .quota,
+        "UNAVAILABLE": .unavailable,
+        "INTERNAL": .unavailable,
+    ]
+
+    /// `error.status`, where no FcmError says more.
+    private static let statuses: [String: Push] = [
+        // Also what a wrong project, or another server, says.
+        "NOT_FOUND": .perhapsUnregistered,
+        "PERMISSION_DENIED": .fault(.forbidden),
+        "UNAUTHENTICATED": .renewCredential,
+        "RESOURCE_EXHAUSTED": .quota,
+        "DEADLINE_EXCEEDED": .unavailable,
+        "ABORTED": .unavailable,
+        "CANCELLED": .unavailable,
+        "UNKNOWN": .unavailable,
+        "FAILED_PRECONDITION": .fault(.request),
+        "OUT_OF_RANGE": .fault(.request),
+        "UNIMPLEMENTED": .fault(.request),
+    ]
+
+    /// `reason` of ErrorInfo (https://cloud.google.com/apis/design/errors), beside PERMISSION_DENIED.
+    private static let infos: [String: Push] = [
+        "SERVICE_DISABLED": .fault(.forbidden),
+        "IAM_PERMISSION_DENIED": .fault(.forbidden),
+        "ACCESS_TOKEN_SCOPE_INSUFFICIENT": .fault(.forbidden),
+        "SECURITY_POLICY_VIOLATED": .fault(.forbidden),
+        "CONSUMER_INVALID": .fault(.topic),
+        "CONSUMER_SUSPENDED": .fault(.forbidden),
+        "USER_PROJECT_DENIED": .fault(.topic),
+    ]
+
+    private static func push(_ status: UInt16) -> Push {
+        switch status {
+        case 401: .renewCredential
+        case 403: .fault(.unknown)
+        // FCM's own has a body: this is another server, or a path that it does not know.
+        case 404: .fault(.answer)
+        case 408, 499: .unavailable
+        case 429: .quota
+        case 400..<500: .rejected
+        case 500..<600: .unavailable
+        default: .fault(.answer)
+        }
+    }
+}

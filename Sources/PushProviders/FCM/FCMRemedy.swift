@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import WireFormat
+
+/// What an operator is told when a campaign is suspended: what is wrong, with which app, which field of the configuration to
+/// look at, and how to go on.
+struct FCMRemedy {
+    private let place: SendingPlace
+    private let project: String
+    private let account: String
+
+    init(_ place: SendingPlace, project: String, account: String) {
+        self.place = place
+        self.project = project
+        self.account = account
+    }
+
+    private var app: String { place.app }
+    private var fcm: String { "\(place.section).fcm" }
+
+    /// - Parameters:
+    ///   - reason: FCM's word; where no access token is to be had, `CredentialRefused` as text.
+    ///   - refused: how many of the first pushes were refused; only for `.mostlyRefused` and `.mostlyUnregistered`.
+    func text(_ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?) -> String {
+        switch fault {
+        case .credential where reason.hasPrefix(CredentialRefused.word):
+            // Google's own text says what to do about the account.
+            return say(
+                reason, nil,
+                "\(fcm).serviceAccount (\(account)), and this machine's clock, which says \(place.now.internetTime)")
+        case .credential, .noCredential, .clock:
+            return say(
+                reason, "FCM does not accept the access tokens of \(app), not even a new one",
+                "\(fcm).serviceAccount (\(account)): the account must not be disabled; \(fcm).server and \(fcm).proxy: "
+                    + "nothing on the way to \(place.server) may take the token out; and this machine's clock, which says "
+                    + place.now.internetTime)
+        case .forbidden:
+            return say(reason, forbidden(reason), forbiddenCheck(reason))
+        case .topic:
+            return say(
+                reason, "the project \(project) of \(app) is not one that FCM knows, or not the account's",
+                "\(fcm).project: the project id of the app's Firebase project, not its number or name")
+        case .request:
+            return say(
+                reason, "FCM finds the pushes of \(app) malformed",
+                "\(place.section).push, \(fcm).packageName and \(fcm).notification")
+        case .answer:
+            return say(
+                reason,
+                "what answers for \(app) at \(place.server) is not FCM, or does not know the project \(project)",
+                "\(fcm).server, \(fcm).proxy and \(fcm).project")
+        case .mostlyRefused:
+            return mostlyRefused(reason, refused: refused ?? (0, 0))
+        case .mostlyUnregistered:
+            let (pushes, of) = refused ?? (0, 0)
+            return say(
+                reason,
+                "\(pushes) of the first \(of) tokens of \(app) are no longer registered, says \(place.server), far more "
+                    + "than in its earlier campaigns; none was given up",
+                "\(fcm).project (\(project)) and \(fcm).server, and where these tokens came from; if they really are dead, "
+                    + "resume and they are retired", restarts: false)
+        case .unknown, .certificate, .keyEnvironment, .unrelatedKey:
+            return say(
+                reason, "FCM refuses the pushes of \(app)",
+                "\(fcm): serviceAccount (\(account)) and project (\(project)); Google's page \"FCM error codes\" explains "
+                    + "the reason")
+        }
+    }
+
+    private func forbidden(_ reason: String) -> String {
+        switch reason {
+        case "SERVICE_DISABLED": "the FCM API is not enabled in the project \(project) of \(app)"
+        case "SECURITY_POLICY_VIOLATED": "a policy of the organisation that owns the project \(project) forbids this"
+        case "CONSUMER_SUSPENDED": "Google has suspended the project \(project) of \(app)"
+        default: "FCM forbids the account of \(app) to push to the project \(project)"
+        }
+    }
+
+    private func forbiddenCheck(_ reason: String) -> String {
+        switch reason {
+        case "SERVICE_DISABLED":
+            "in Google Cloud, APIs & Services, that \"Firebase Cloud Messaging API\" is enabled for \(project); a change "
+                + "takes some minutes"
+        case "SECURITY_POLICY_VIOLATED":
+            "the organisation's policies in Google Cloud (VPC Service Controls, service account keys) with whoever keeps them"
+        case "CONSUMER_SUSPENDED": "the project's billing and messages in Google Cloud"
+        default:
+            "\(fcm).project, and in Google Cloud, IAM, that \(account) has cloudmessaging.messages.create there (role "
+                + "\"Firebase Cloud Messaging API Admin\"), that the API is enabled and that no policy of the organisation "
+                + "forbids it"
+        }
+    }
+
+    private func mostlyRefused(_ reason: String, refused: (pushes: Int, of: Int)) -> String {
+        let share =
+            place.campaign.isEmpty
+            ? "the push was refused by \(place.server)"
+            : "\(refused.pushes) of the first \(refused.of) pushes of \(app) were refused by \(place.server)"
+        return switch reason {
+        case "SENDER_ID_MISMATCH":
+            say(
+                reason, "\(share): these tokens are of another Firebase project than \(project)",
+                "\(fcm).project and \(fcm).serviceAccount, and under which app the devices were registered; no token was "
+                    + "given up")
+        case "INVALID_ARGUMENT":
+            say(
+                reason, "\(share): these are no tokens of FCM",
+                "what your service registers as token (the app's registration token, whole); no token was given up")
+        case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR":
+            say(
+                reason, "\(share): these tokens are of iPhones or browsers, and FCM's own key for those is wrong",
+                "the keys in the Firebase console, Cloud Messaging; iPhones are better reached by apns; no token was given up"
+            )
+        default:
+            say(reason, share, "\(place.section).push and \(fcm); no token was given up")
+        }
+    }
+
+    /// A restart, not a reload: systemd reads credentials when it starts a service (systemd.exec(5), LoadCredential=), and it
+    /// keeps the sockets open meanwhile.
+    private func say(_ reason: String, _ what: String?, _ check: String, restarts: Bool = true) -> String {
+        // A test push belongs to no campaign.
+        if place.campaign.isEmpty { return "\(what ?? reason). Check \(check)" }
+        return "\(reason)\(what.map { ": \($0)" } ?? ""). Check \(check). Then: "
+            + (restarts ? "systemctl restart upgrade-relay && " : "")
+            + "upgrade-relay campaigns resume \(place.campaign)"
+    }
+}

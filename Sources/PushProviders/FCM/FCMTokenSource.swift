@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+import CurlTransport
+package import RelayEngine
+package import Signing
+import Synchronization
+import Threading
+import WireFormat
+
+/// The access tokens of one service account: asked for when needed, one question at a time, renewed early, shared by all that
+/// push in its name.
+///
+/// May be used from any thread. The question is asked on a thread of its own: whoever wants a token never waits for the network,
+/// but is told that none is there yet (`CredentialPending`) and that something has changed (`onChange`).
+package final class FCMTokenSource: Sendable {
+    package struct Token: Sendable, Hashable {
+        /// Without "Bearer". A secret.
+        package var text: String
+        package var askedAt: Timestamp
+        /// Tokens are numbered as they come.
+        package var number: Int
+    }
+
+    /// What came of a question.
+    package enum Reply: Sendable {
+        case answered(GoogleTokenAnswer, retryAfter: Duration?)
+        case failed(String)
+    }
+
+    /// Asks the token endpoint and waits for its answer.
+    package typealias Exchange = @Sendable (_ account: GoogleAccount, _ assertion: String, _ now: Timestamp) -> Reply
+
+    private enum Trouble {
+        case refused(String)
+        case unavailable(String)
+
+        /// What is still true while another question is out.
+        var passing: String? { if case .unavailable(let text) = self { text } else { nil } }
+    }
+
+    private struct State {
+        var machine = GoogleTokenMachine()
+        /// What the last question came to, where it was no token.
+        var trouble: Trouble?
+        var number = 0
+        /// The last one: what is rejected is known by its number.
+        var text = ""
+        var waiting: [@Sendable () -> Void] = []
+        var granted = 0
+    }
+
+    package let account: GoogleAccount
+    private let clock: @Sendable () -> Timestamp
+    private let exchange: Exchange
+    private let onChange: @Sendable () -> Void
+    private let state = Mutex(State())
+
+    /// - Parameter onChange: called on the question's thread when it has been answered, or was in vain.
+    package init(
+        account: GoogleAccount, clock: @escaping @Sendable () -> Timestamp, exchange: @escaping Exchange,
+        onChange: @escaping @Sendable () -> Void
+    ) {
+        self.account = account
+        self.clock = clock
+        self.exchange = exchange
+        self.onChange = onChange
+    }
+
+    /// Tokens that were given.
+    package var granted: Int { state.withLock { $0.granted } }
+
+    // MARK: Tokens
+
+    /// The token to send with. Near its end another one is asked for, and it serves meanwhile.
+    ///
+    /// - Throws: `CredentialPending`, `CredentialRefused`.
+    package func token(at now: Timestamp) throws -> Token {
+        var asks = false
+        defer { if asks { ask() } }
+        return try state.withLock { state throws -> Token in
+            func usable(_ token: GoogleTokenMachine.Token) -> Token {
+                Token(text: token.text, askedAt: token.askedAt, number: state.number)
+            }
+            switch state.machine.tokenNeeded(at: now) {
+            case .use(let token):
+                return usable(token)
+            case .ask(let meanwhile):
+                asks = true
+                if let meanwhile { return usable(meanwhile) }
+                throw CredentialPending(fault: state.trouble?.passing)
+            case .waitForAnswer:
+                throw CredentialPending(fault: state.trouble?.passing)
+            case .wait(let until):
+                switch state.trouble {
+                case .refused(let text): throw CredentialRefused(text)
+                case .unavailable(let text): throw CredentialPending(until: until, fault: text)
+                case nil: throw CredentialPending(until: until)
+                }
+            }
+        }
+    }
+
+    /// FCM does not take the token of this number.
+    package func rejected(_ number: Int, at now: Timestamp) -> GoogleTokenMachine.Rejection {
+        state.withLock { state in
+            guard number == state.number else { return .alreadyRenewed }
+            return state.machine.rejected(state.text, at: now)
+        }
+    }
+
+    /// What Google refused may have been put right.
+    package func forgetRefusal() {
+        state.withLock { state in
+            state.machine.forgetRefusal()
+            if case .refused = state.trouble { state.trouble = nil }
+        }
+    }
+
+    /// Calls once, when the question that is being asked has its answer; at once where none is.
+    package func whenAnswered(_ body: @escaping @Sendable () -> Void) {
+        let isAsking = state.withLock { state in
+            guard state.machine.isAsking else { return false }
+            state.waiting.append(body)
+            return true
+        }
+        if !isAsking { body() }
+    }
+
+    // MARK: The question
+
+    private func ask() {
+        do {
+            // The process may end before the answer comes: nobody waits for it then.
+            try NativeThread(name: "fcm-token") { self.exchangeAssertion() }.detach()
+        } catch {
+            settle(.failed("no thread for it: \(error)"))
+        }
+    }
+
+    private func exchangeAssertion() {
+        let now = clock()
+        do {
+            let assertion = try account.assertion(for: GoogleAccount.Scope.firebaseMessaging, at: now)
+            settle(exchange(account, assertion, now))
+        } catch {
+            settle(.answered(.refused("the service account's key cannot sign: \(error)"), retryAfter: nil))
+        }
+    }
+
+    private func settle(_ reply: Reply) {
+        let now = clock()
+        let waiting = state.withLock { state in
+            switch reply {
+            case .answered(.granted(let token, let lifetime), _):
+                // One that lasts no time would be asked for over and over.
+                _ = state.machine.granted(token, lifetime: max(lifetime, Self.shortestLife), at: now)
+                (state.text, state.trouble) = (token, nil)
+                state.number += 1
+                state.granted += 1
+            case .answered(.refused(let text), _):
+                state.machine.refused(at: now)
+                state.trouble = .refused(text)
+            case .answered(.unavailable(let text), let retryAfter):
+                state.machine.failed(retryAfter: retryAfter, at: now)
+                state.trouble = .unavailable(text)
+            case .failed(let text):
+                state.machine.failed(retryAfter: nil, at: now)
+                state.trouble = .unavailable("no access token from \(account.tokenURL): \(text)")
+            }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for body in waiting { body() }
+        onChange()
+    }
+}
+
+extension FCMTokenSource {
+    private static let shortestLife = Duration.seconds(60)
+    private static let timeout = Duration.seconds(20)
+
+    /// By libcurl.
+    package static func overHTTPS(trustedCertificates: String?, proxy: String?) -> Exchange {
+        { account, assertion, now in
+            var request = HTTPRequest("POST", account.tokenURL)
+            request.headers = [
+                ("Content-Type", "application/x-www-form-urlencoded"), ("Accept", "application/json"),
+            ]
+            request.body = .bytes(GoogleAccount.tokenRequest(assertion))
+            request.timeout = timeout
+            request.maximumResponse = GoogleTokenAnswer.maximumSize
+            do {
+                let response = try HTTPClient(trustedCertificates: trustedCertificates, proxy: proxy).send(request)
+                return .answered(
+                    GoogleTokenAnswer(status: response.status, body: response.body),
+                    retryAfter: response["retry-after"].flatMap { RetryAfter.duration($0, at: now) })
+            } catch {
+                return .failed("\(error)")
+            }
+        }
+    }
+}

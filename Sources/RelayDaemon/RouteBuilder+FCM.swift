@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import FanOut
+import Foundation
+import HTTP2
+import PushProviders
+import RelayEngine
+import RelayStore
+import Signing
+import Telemetry
+import Terminal
+import UpgradeRules
+
+extension RouteBuilder {
+    /// "about 100 per connection" (PROTOCOLS 2.1): where the server's SETTINGS say nothing, more would be answered with GOAWAY.
+    private static let streams = 100
+
+    /// The way to an Android app's users.
+    ///
+    /// - Throws: `CommandFailure` (78) where the service account's key cannot be read.
+    func route(_ app: AppConfiguration, _ fcm: FCMConfiguration) throws -> AppRoute {
+        let (account, project): (GoogleAccount, String)
+        do {
+            (account, project) = try fcm.account(environment: environment)
+        } catch {
+            throw CommandFailure(
+                .configuration,
+                "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).fcm.serviceAccount: \(error)")
+        }
+        let tokens = tokenSources.fcm.source(
+            of: account, trustedCertificates: fcm.trustedCertificates, proxy: fcm.proxy
+        ) { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
+        var settings = FCMProvider.Settings(
+            project: project, isHighPriority: app.push.priority == 10, quotaPerMinute: fcm.quotaPerMinute,
+            avoidsQuarterHours: fcm.avoidsQuarterHours)
+        settings.packageName = fcm.packageName
+        settings.notificationTitle = fcm.notificationTitle
+        var pool = PoolConfiguration(origin: Origin(host: fcm.server.host, port: fcm.server.port))
+        pool.trustedCertificates = fcm.trustedCertificates
+        pool.proxy = fcm.proxy
+        pool.maximumConnections = fcm.connections
+        pool.maximumStreams = Self.streams
+        // FCM has one world: a device that was registered for a sandbox is reached in the same way.
+        var route = AppRoute(
+            app: app.key, provider: FCMProvider(settings: settings, tokens: tokens), production: pool, sandbox: pool,
+            pushType: app.push.type, alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL,
+            timeToLive: app.push.timeToLive)
+        route.takePace(of: app)
+        return route
+    }
+}
+
+extension AppRoute {
+    /// What is the same for every provider.
+    mutating func takePace(of app: AppConfiguration) {
+        pace = app.pace.pace
+        waves = app.pace.waves
+        waveRules = app.pace.waveRules
+        reminders = app.push.reminders
+        waitingReason = app.waitingReason
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An Android push as the app receives it: the `data` of a message of FCM, whose values are texts. `page` is the JSON text of
+/// what an iOS push has there, `pushId` the push's own id.
+///
+/// ```swift
+/// let message = UpgradeMessage(data: data) { try JSONDecoder().decode(UpgradePage.self, from: Data($0.utf8)) }
+/// message.push.verdict(type: "needUpgrade", userTelephone: user)
+/// ```
+public struct UpgradeMessage: Hashable, Sendable {
+    /// Judged by the same rules as an iOS push.
+    public let push: UpgradePush
+    /// The same where a push is delivered twice: FCM knows no ids of the sender's, so the app drops what it has had. Nil where
+    /// the message has none.
+    public let pushID: String?
+
+    /// Takes a message's `data`; any other message gives a push without fields.
+    ///
+    /// - Parameter decode: reads a JSON text with the platform's own decoder.
+    public init(data: [String: String], decode: (_ page: String) throws -> UpgradePage) {
+        let page = data["page"].flatMap { try? decode($0) }
+        push = page?.push ?? UpgradePush(type: nil, userTel: nil, downloadURL: nil)
+        pushID = data["pushId"]
+    }
+}
+
+/// What `page` holds.
+public struct UpgradePage: Hashable, Sendable, Decodable {
+    /// Fields of the wrong kind count as missing, as in the client.
+    public let push: UpgradePush
+
+    private enum Key: String, CodingKey { case type, userTel, downloadUrl }
+
+    /// Reads a page.
+    ///
+    /// - Throws: what the decoder throws where it is no JSON object.
+    public init(from decoder: any Decoder) throws {
+        let page = try decoder.container(keyedBy: Key.self)
+        func text(_ key: Key) -> String? { (try? page.decodeIfPresent(WireText.self, forKey: key))?.text }
+        push = UpgradePush(type: text(.type), userTel: text(.userTel), downloadURL: text(.downloadUrl))
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import RelayEngine
+import RelayStore
+import Signing
+import Testing
+import UpgradeRules
+import WireFormat
+
+@testable import Configuration
+
+@Suite struct FCMConfigurationTests {
+    private static func android(_ fcm: String) -> String {
+        "{ apps: { \"com.example.app\": { android: { fcm: \(fcm) } } } }"
+    }
+
+    private static let least = #"serviceAccount: { file: "/k.json" }"#
+
+    private func parsed(_ text: String) throws -> RelayConfiguration {
+        try ConfigurationFile.parse(Array(text.utf8), path: "test")
+    }
+
+    @Test func `Little has to be said`() throws {
+        let app = try #require(try parsed(Self.android("{ \(Self.least) }")).apps.first)
+        #expect(app.fcm == FCMConfiguration(serviceAccount: .file("/k.json")))
+        #expect(app.apns == nil)
+        #expect(app.fcm?.quotaPerMinute == 600_000 && app.fcm?.avoidsQuarterHours == true)
+        #expect(app.fcm?.server == ServerAddress(host: "fcm.googleapis.com", port: 443))
+    }
+
+    @Test func `All of it can be said`() throws {
+        let text = Self.android(
+            #"{ serviceAccount: { credential: "a" }, project: "example-project", server: "https://127.0.0.1:2198", "#
+                + #"trustedCertificates: "/ca.pem", proxy: "http://p:1", connections: 4, quotaPerMinute: 1200, "#
+                + #"avoidQuarterHours: false, packageName: "com.example.app", notification: { title: "Example" } }"#)
+        let fcm = try #require(try parsed(text).apps.first?.fcm)
+        var expected = FCMConfiguration(serviceAccount: .credential("a"))
+        expected.project = "example-project"
+        expected.server = ServerAddress(host: "127.0.0.1", port: 2198)
+        (expected.trustedCertificates, expected.proxy, expected.connections) = ("/ca.pem", "http://p:1", 4)
+        (expected.quotaPerMinute, expected.avoidsQuarterHours) = (1200, false)
+        (expected.packageName, expected.notificationTitle) = ("com.example.app", "Example")
+        #expect(fcm == expected)
+    }
+
+    @Test(arguments: ["{ android: {} }", "{ android: { fcm: null } }"])
+    func `Without it an app is not pushed to`(app: String) throws {
+        let app = try #require(try parsed("{ apps: { a: \(app) } }").apps.first)
+        #expect(app.fcm == nil)
+    }
+
+    private static let field = #"apps["com.example.app"].android.fcm"#
+
+    @Test(arguments: [
+        (android("{}"), "\(field).serviceAccount: missing; where the service account's JSON file is: "),
+        (android("{ serviceAccount: \"{…}\" }"), "\(field).serviceAccount: a secret is never written here"),
+        (android("{ \(least), project: \"Example\" }"), "\(field).project: \"Example\" is not a project id; such as"),
+        (android("{ \(least), project: \"a/b/c\" }"), "\(field).project: \"a/b/c\" is not a project id"),
+        (android("{ \(least), server: \"fcm\" }"), "\(field).server: \"fcm\" is not a server"),
+        (android("{ \(least), quotaPerMinute: 1 }"), "\(field).quotaPerMinute: 1 is"),
+        (android("{ \(least), packageName: \"app\" }"), "\(field).packageName: \"app\" is not a package name"),
+        (android("{ \(least), notification: {} }"), "\(field).notification.title: missing"),
+        (android("{ \(least), topic: \"a\" }"), "\(field).topic: unknown key"),
+        (
+            "{ apps: { a: { android: { apns: {} } } } }",
+            #"apps["a"].android.apns: is for ios; an Android app is pushed to by fcm"#
+        ),
+        (
+            "{ apps: { a: { ios: { apns: null, fcm: {} } } } }",
+            #"apps["a"].ios.fcm: is for android; an iOS app is pushed to by apns"#
+        ),
+    ])
+    func `What is wrong is named`(text: String, fault: String) throws {
+        let error = try #require(throws: ConfigurationError.self) { try parsed(text) }
+        #expect(error.faults.count == 1)
+        #expect(error.faults.first.map { "\($0.field): \($0.problem)" }?.hasPrefix(fault) == true, "\(error)")
+    }
+
+    // MARK: The key file
+
+    private static let key = Result { try RS256PrivateKey.generate() }
+
+    private func file(_ change: (inout [String: JSONValue]) -> Void = { _ in }) throws -> String {
+        var file: [String: JSONValue] = [
+            "type": .string("service_account"), "project_id": .string("example-project"),
+            "private_key": .string(String(decoding: try Self.key.get().pem, as: UTF8.self)),
+            "client_email": .string("relay@example-project.iam.gserviceaccount.com"),
+        ]
+        change(&file)
+        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        let json = JSONValue.object(file.map { JSONMember(name: $0.key, value: $0.value) })
+        try Data(json.bytes()).write(to: URL(filePath: path))
+        return path
+    }
+
+    private func faults(_ path: String, _ more: String = "") throws -> [String] {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let configuration = try parsed(Self.android("{ serviceAccount: { file: \"\(path)\" }, \(more) }"))
+        let report = ConfigurationCheck(configuration: configuration, environment: [:]).runFiles()
+        if report.faults.isEmpty { #expect(report.secretsRead.map(\.field) == ["\(Self.field).serviceAccount"]) }
+        return report.faults.map { "\($0.field): \($0.problem)" }
+    }
+
+    @Test func `The key file is read, and what is wrong with it is said`() throws {
+        #expect(try faults(file()) == [])
+        let field = "\(Self.field).serviceAccount: file "
+        func fault(_ change: (inout [String: JSONValue]) -> Void) throws -> String {
+            let faults = try faults(file(change))
+            #expect(faults.count == 1 && faults[0].hasPrefix(field))
+            return faults.first ?? ""
+        }
+        #expect(
+            try fault { $0["project_id"] = nil }.hasSuffix(
+                "it has no \"project_id\"; name the project: fcm.project"))
+        #expect(try fault { $0["project_id"] = .string("A B") }.contains("its project_id \"A B\" is not a project id"))
+        #expect(try fault { $0["client_email"] = nil }.contains("it has no \"client_email\""))
+        #expect(try fault { $0["private_key"] = .string("x") }.contains("its private_key"))
+        #expect(try fault { $0 = ["project_info": .object([])] }.contains("it is the app's google-services.json"))
+        #expect(try faults(file { $0["project_id"] = nil }, "project: \"example-project\"") == [])
+        #expect(try faults("/nowhere/key.json").first?.contains("does not exist") == true)
+    }
+}

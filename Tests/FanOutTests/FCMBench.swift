@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+import FaultInjection
+import Foundation
+import HTTP2
+import OwnThread
+import PushProviders
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Signing
+import Synchronization
+import Telemetry
+import TestPeers
+import Testing
+import UpgradeRules
+import WireFormat
+
+@testable import FanOut
+
+/// A fan-out between a real store and a small FCM over real TLS and HTTP/2, with a token endpoint that the test answers for.
+final class FCMBench: Sendable {
+    static let app = AppKey(app: "com.example.app", platform: .android)
+
+    /// What FCM says to a push: status, fields and body.
+    struct Reply: Sendable {
+        var status = 200
+        var headers: [String: String] = [:]
+        var body = #"{"name":"projects/example-project/messages/0:1500415314455276%31bd1c9631bd1c96"}"#
+        /// Instead of that answer; what it says of the push may be that it was taken.
+        var steps: [Step]?
+        var isTaken = false
+
+        static func refusal(
+            _ status: Int, _ state: String, code: String? = nil, message: String = "said", fields: [String] = [],
+            retryAfter: String? = nil, info: String? = nil
+        ) -> Reply {
+            var details: [String] = []
+            if let code {
+                details.append(
+                    #"{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"\#(code)"}"#)
+            }
+            if let info {
+                details.append(#"{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"\#(info)"}"#)
+            }
+            if !fields.isEmpty {
+                let list = fields.map { #"{"field":"\#($0)"}"# }.joined(separator: ",")
+                details.append(
+                    #"{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[\#(list)]}"#)
+            }
+            return Reply(
+                status: status, headers: retryAfter.map { ["retry-after": $0] } ?? [:],
+                body: #"{"error":{"code":\#(status),"message":"\#(message)","status":"\#(state)","#
+                    + #""details":[\#(details.joined(separator: ","))]}}"#)
+        }
+
+        static let unregistered = refusal(404, "NOT_FOUND", code: "UNREGISTERED")
+        static let badToken = refusal(
+            400, "INVALID_ARGUMENT", code: "INVALID_ARGUMENT",
+            message: "The registration token is not a valid FCM registration token")
+        static let unauthenticated = refusal(401, "UNAUTHENTICATED")
+    }
+
+    /// A push as FCM saw it.
+    struct Push: Sendable {
+        var target: String
+        var telephone: String
+        var pushID: String
+        /// From 1, of all.
+        var number: Int
+        var stream: Int32
+    }
+
+    struct State {
+        /// Asked for each push that is well-formed and has a good token.
+        var rule: @Sendable (Push) -> Reply? = { _ in nil }
+        /// What the token endpoint answers; nil: a token.
+        var grant: FCMTokenSource.Reply?
+        var goodTokens: Set<String> = []
+        var tokensGiven = 0
+        var tokensAsked = 0
+        var requests = 0
+        /// Each push that was taken, with how often.
+        var taken: [String: Int] = [:]
+        /// The telephone that each was taken with.
+        var telephones: [String: String] = [:]
+        var refused: [String: Int] = [:]
+        /// What a strict service has to complain of.
+        var complaints: [String] = []
+    }
+
+    /// FCM's memory, which its threads and the token source share.
+    final class Service: Sendable {
+        let state = Watched(State())
+
+        /// Strict about what a push must be.
+        func answer(_ request: SeenRequest) -> [Step] {
+            let (reply, code): (Reply, String?) = state.change { state in
+                state.requests += 1
+                guard let push = Self.push(request, state.requests, &state.complaints) else {
+                    return (.refusal(400, "INVALID_ARGUMENT", fields: ["message"]), "INVALID_ARGUMENT")
+                }
+                let bearer = request.headers["authorization"] ?? ""
+                guard state.goodTokens.contains(bearer) else { return (.unauthenticated, "UNAUTHENTICATED") }
+                let reply = state.rule(push) ?? Reply()
+                guard reply.isTaken || reply.status == 200 && reply.steps == nil else {
+                    return (reply, reply.steps == nil ? "\(reply.status)" : nil)
+                }
+                state.taken[push.target, default: 0] += 1
+                state.telephones[push.target] = push.telephone
+                return (reply, nil)
+            }
+            if let code { state.change { $0.refused[code, default: 0] += 1 } }
+            return reply.steps ?? [.answer(reply.status, reply.headers, reply.body)]
+        }
+
+        private static func push(_ request: SeenRequest, _ number: Int, _ complaints: inout [String]) -> Push? {
+            func complain(_ text: String) -> Push? {
+                complaints.append(text)
+                return nil
+            }
+            guard request.headers[":method"] == "POST",
+                request.headers[":path"] == "/v1/projects/example-project/messages:send"
+            else { return complain("\(request.headers[":path"] ?? "")") }
+            guard request.headers["content-type"] == "application/json" else { return complain("content-type") }
+            guard let root = try? JSONReader.read(request.body), let message = root["message"],
+                let data = message["data"]?.object, let target = message["token"]?.string ?? message["fid"]?.string
+            else { return complain(String(decoding: request.body, as: UTF8.self)) }
+            for member in data where member.value.string == nil { return complain("\(member.name) is no text") }
+            guard let text = message["data"]?["page"]?.string, let page = try? JSONReader.read(Array(text.utf8)),
+                page.object?.count == 3, let telephone = page["userTel"]?.string, page["type"]?.string == "needUpgrade",
+                page["downloadUrl"]?.string == "https://example.com"
+            else { return complain("the page") }
+            guard let id = message["data"]?["pushId"]?.string, id.utf8.count == 36 else { return complain("pushId") }
+            guard message["android"]?["ttl"]?.string?.hasSuffix("s") == true else { return complain("ttl") }
+            return Push(target: target, telephone: telephone, pushID: id, number: number, stream: request.streamID)
+        }
+    }
+
+    let bench: FanOutBench
+    let service = Service()
+    let peer: ScriptedPeer
+    private let identity: TestIdentity
+    private let live = Mutex<FanOut?>(nil)
+    private let required = Mutex(Version.zero)
+    var clock: FanOutBench.TestClock { bench.clock }
+    var store: SQLiteStore { bench.store }
+    var lines: LogLines { bench.lines }
+    var fanOut: FanOut? { live.withLock { $0 } }
+
+    /// Made once: a key takes a moment.
+    private static let key = Result { try RS256PrivateKey.generate() }
+
+    /// - Parameter maximumStreams: what SETTINGS say.
+    init(maximumStreams: Int? = 100) throws {
+        bench = try FanOutBench()
+        identity = try TestIdentity()
+        var manner = PeerManner()
+        manner.maximumStreams = maximumStreams
+        let service = service
+        peer = try ScriptedPeer(identity, manner) { service.answer($0) }
+    }
+
+    deinit {
+        fanOut?.stop(within: .seconds(5))
+        peer.stop()
+        store.close()
+        try? FileManager.default.removeItem(at: bench.folder)
+    }
+
+    // MARK: The service's side
+
+    func rule(_ rule: @escaping @Sendable (Push) -> Reply?) { service.state.change { $0.rule = rule } }
+
+    var seen: State { service.state.now }
+
+    /// Pushes that were taken more than once.
+    var repeats: Int { seen.taken.values.reduce(0) { $0 + $1 - 1 } }
+
+    // MARK: The relay's side
+
+    static func account(_ keyID: String = "k1") throws -> GoogleAccount {
+        let file: JSONValue = [
+            "type": .string("service_account"), "project_id": .string("example-project"),
+            "private_key_id": .string(keyID),
+            "private_key": .string(String(decoding: try key.get().pem, as: UTF8.self)),
+            "client_email": .string("relay@example-project.iam.gserviceaccount.com"),
+        ]
+        return try GoogleAccount(keyFile: file.bytes())
+    }
+
+    func tokens(_ keyID: String = "k1") throws -> FCMTokenSource {
+        let (service, clock) = (service, clock)
+        return FCMTokenSource(
+            account: try Self.account(keyID), clock: { clock.now },
+            exchange: { _, _, _ in
+                service.state.change { state in
+                    state.tokensAsked += 1
+                    if let grant = state.grant { return grant }
+                    state.tokensGiven += 1
+                    let token = "\(keyID)-\(state.tokensGiven)"
+                    state.goodTokens.insert("Bearer \(token)")
+                    return .answered(.granted(token: token, lifetime: .seconds(3599)), retryAfter: nil)
+                }
+            }, onChange: { [weak self] in self?.fanOut?.poke() })
+    }
+
+    func route(
+        _ tokens: FCMTokenSource, quota: Int = 600_000_000, avoidsQuarterHours: Bool = false,
+        connections: Int = 16
+    ) -> AppRoute {
+        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
+        pool.trustedCertificates = identity.authorityPath
+        pool.maximumStreams = 100
+        pool.maximumConnections = connections
+        return AppRoute(
+            app: Self.app,
+            provider: FCMProvider(
+                settings: .init(
+                    project: "example-project", quotaPerMinute: quota, avoidsQuarterHours: avoidsQuarterHours),
+                tokens: tokens), production: pool, sandbox: pool, pushType: "needUpgrade", alert: "Upgrade", sound: nil,
+            downloadURL: "https://example.com", timeToLive: .seconds(86_400))
+    }
+
+    func start(_ route: AppRoute) throws {
+        let (clock, lines) = (clock, lines)
+        let fanOut = try FanOut(
+            store: store, routes: [route], configuration: FanOut.Configuration(),
+            log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) }, clock: { clock.now },
+            ticks: { clock.tick })
+        live.withLock { $0 = fanOut }
+    }
+
+    func start() throws { try start(route(tokens())) }
+
+    // MARK: Devices and campaigns
+
+    static func token(_ number: Int) -> String { String(format: "c%021d:APA91b_-", number) }
+
+    func register(_ numbers: some Sequence<Int>) throws {
+        let version = try Version("1.0")
+        try store.register(
+            numbers.map {
+                DeviceRegistration(
+                    app: Self.app, token: Self.token($0), telephone: LiveBench.telephone($0), version: version)
+            }, at: clock.now)
+    }
+
+    func retired() throws -> Int {
+        try store.devices(of: Self.app, after: 0, limit: 100_000).count { $0.retiredAt != nil }
+    }
+
+    func raise(_ version: String = "2.0") throws {
+        let version = try Version(version)
+        required.withLock { $0 = version }
+        _ = try store.apply(
+            VersionBump(app: Self.app, required: version), actor: "test", source: "test", at: clock.now, draft: nil,
+            receipt: nil, render: { _ in StoredAnswer(status: 200, body: []) })
+        fanOut?.poke()
+    }
+
+    func campaign() throws -> CampaignRecord? { try store.campaigns(before: nil, limit: 1).first }
+
+    func resume() throws {
+        try bench.resume()
+        fanOut?.poke()
+    }
+
+    var trouble: String? { fanOut.flatMap { live in (try? campaign()).flatMap { live.figures(of: $0.key).trouble } } }
+
+    func until(deadline: Duration = .seconds(60), _ condition: () throws -> Bool) rethrows -> Bool {
+        let end = ContinuousClock.now + deadline * Patience.factor
+        while ContinuousClock.now < end {
+            if try condition() { return true }
+            lines.waitForNext(atMost: .milliseconds(20))
+        }
+        return false
+    }
+
+    /// The campaign once it has come to `state` and nothing of it is on its way any more.
+    func wait(for state: CampaignState, deadline: Duration = .seconds(60)) throws -> CampaignRecord {
+        let required = required.withLock { $0 }
+        var found: CampaignRecord?
+        let isThere = try until(deadline: deadline) {
+            guard let campaign = try campaign(), campaign.state == state, campaign.required == required,
+                fanOut?.figures(of: campaign.key).counts(campaign.counts).inFlight ?? 0 == 0
+            else { return false }
+            found = try self.campaign()
+            return true
+        }
+        guard isThere, let found else {
+            throw LiveBench.Timeout(
+                text: "\(deadline): \(trouble ?? "") \(fanOut?.faults() ?? [:]) \(String(describing: try campaign()))")
+        }
+        return found
+    }
+
+    /// Moves the clock on until the campaign has come to `state`.
+    func passTime(to state: CampaignState, by step: Duration, steps: Int = 60) throws -> CampaignRecord {
+        for _ in 0..<steps {
+            if let end = try? wait(for: state, deadline: .milliseconds(300)) { return end }
+            clock.advance(by: step)
+            fanOut?.poke()
+        }
+        return try wait(for: state)
+    }
+
+    /// The fault's row of the table in the closing note: lost, sent twice, tokens given up, until all was sent.
+    func tell(_ fault: String, since began: ContinuousClock.Instant, waited: Duration = .zero) throws {
+        guard let counts = try campaign()?.counts else { return }
+        let lost = counts.audience - counts.filtered - counts.accepted - counts.unregistered - counts.rejected
+        let seconds = ((ContinuousClock.now - began + waited) / .seconds(1) * 100).rounded() / 100
+        print("| \(fault) | \(lost) | \(repeats) | \(try retired()) | \(seconds) s |")
+    }
+}
