@@ -76,8 +76,8 @@ let package = Package(
             "RelayDaemon",
             [
                 "Configuration", "Terminal", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
-                "PushProviders", "HTTP2", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
-                "WireFormat", "RelayEngine", "UpgradeRules", "Systemd", "CLinux",
+                "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
+                "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "Systemd", "CLinux",
             ], touchesC: true),
         room(
             "Demo",
@@ -183,7 +183,7 @@ let package = Package(
                 "Telemetry", "WireFormat", "RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules",
                 "StoreConformance", "FaultInjection", "TestPeers",
             ]),
-        tests("SigningTests", ["Signing", "WireFormat", "RelayEngine"]),
+        tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),
         tests("TelemetryTests", ["Telemetry", "RelayEngine"]),
         tests("WireFormatTests", ["WireFormat", "RelayEngine"]),
@@ -201,12 +201,13 @@ let package = Package(
             "PushProvidersTests",
             [
                 "WireFormat", "PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules", "SeedApps",
+                "TestPeers",
             ]),
         tests(
             "FanOutTests",
             [
-                "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Signing", "SeedApps",
+                "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
+                "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "APNsSimulator", "Signing", "SeedApps",
                 "TestPeers", "FaultInjection",
             ]),
         tests(
@@ -229,7 +230,7 @@ let package = Package(
                 "TestPeers",
             ]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
-        tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "WireFormat"]),
+        tests("APNsSimulatorTests", ["APNsSimulator", "Signing", "WireFormat", "TestPeers"]),
         .target(
             name: "CommandTranscript", dependencies: ["Terminal"], path: "Tests/CommandTranscript",
             swiftSettings: strict),
@@ -238,7 +239,7 @@ let package = Package(
             "ConfigurationTests",
             [
                 "Configuration", "RelayAPI", "VersionSources", "Signing", "RelayStore", "WireFormat", "RelayEngine",
-                "UpgradeRules",
+                "UpgradeRules", "TestPeers",
             ]),
         tests(
             "ClientCommandsTests",
@@ -251,7 +252,7 @@ let package = Package(
         tests(
             "RelayDaemonTests",
             [
-                "RelayDaemon", "Configuration", "FanOut", "PushProviders", "Signing", "RelayStore",
+                "RelayDaemon", "Configuration", "RelayAPI", "FanOut", "PushProviders", "HTTP2", "Signing", "RelayStore",
                 "RelayStoreSQLite", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
             ]),
         tests(
