@@ -40,7 +40,8 @@ final class RequestJudge {
         faults = FaultInjector(configuration.faults)
         keepsAccepted = configuration.keepsAccepted
         check = RequestCheck(
-            topics: configuration.topics, teamID: configuration.teamID, keys: configuration.keys)
+            topics: configuration.topics, teamID: configuration.teamID, keys: configuration.keys,
+            world: configuration.world)
         if let path = configuration.recordPath { record = try PushRecord(path: path) }
         self.ledger = ledger
         self.journal = configuration.faults.shares.isEmpty ? nil : journal

@@ -9,6 +9,11 @@ package struct SimulatorConfiguration: Sendable {
     package var port: UInt16 = 0
     /// Default: made anew, for clients of the same process.
     package var certificate = SimulatorCertificate.generated(directory: nil)
+    /// PEM: clients are asked for a certificate of one of these authorities, and judged by it where they show one. Default nil:
+    /// nobody is asked.
+    package var clientAuthorities: [UInt8]?
+    /// Which of Apple's worlds it stands for, where it judges certificates. Default nil: both.
+    package var world: APNsWorld?
     /// The bundle ids it takes pushes for.
     package var topics: Set<String>
     /// `iss` of the provider tokens.

@@ -20,6 +20,12 @@ struct SimulatorOptions: Sendable {
         .value("certificate", "FILE", "the server's certificate chain (PEM)", default: "made anew for this address"),
         .value("certificate-key", "FILE", "its key (PEM)"),
         .value("write-ca", "FILE", "where to write the new certificate's authority, for trustedCertificates"),
+        .value(
+            "client-ca", "FILE",
+            "ask clients for a certificate of this authority (PEM), and judge it instead of a token"),
+        .value(
+            "client-environment", "NAME", "production or sandbox: what such a certificate must be for",
+            default: "either"),
         .value("faults", "FILE", "a script of faults (JSON5); the options below override it"),
         .value("dead-share", "SHARE", "of the tokens: answered with 410 Unregistered", default: "0"),
         .value("bad-share", "SHARE", "of the tokens: answered with 400 BadDeviceToken", default: "0"),
@@ -59,6 +65,15 @@ struct SimulatorOptions: Sendable {
         }
         if authorityPath != nil, arguments.value("certificate") != nil {
             throw UsageError("--write-ca goes with a new certificate, not with --certificate")
+        }
+        if let path = arguments.value("client-ca") {
+            configuration.clientAuthorities = try Self.contents(path, option: "client-ca")
+        }
+        if let text = arguments.value("client-environment") {
+            guard let world = APNsWorld(rawValue: text) else {
+                throw UsageError("--client-environment: \"\(text)\" is neither production nor sandbox")
+            }
+            configuration.world = world
         }
         configuration.faults = try Self.faults(arguments)
         configuration.recordPath = arguments.value("record")
