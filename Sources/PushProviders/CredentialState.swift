@@ -16,19 +16,29 @@ package struct CredentialPending: Error, Sendable, CustomStringConvertible {
     package var description: String { fault ?? "the credential is on its way" }
 }
 
-/// Whoever gives out credentials refuses: nothing is sent before an operator has put that right.
-package struct CredentialRefused: Error, Sendable, CustomStringConvertible {
-    /// The word that suspends a campaign.
-    package static let word = "AccessTokenRefused"
+/// The credential cannot be used at this moment, whatever the service would say: nothing is sent with it before an operator has
+/// put that right. `PushProvider.explain` has the words.
+package struct UnusableCredential: Error, Hashable, CustomStringConvertible {
+    /// A word like the service's own, perhaps with more behind a colon: "CertificateExpired".
+    package var reason: String
+    package var fault: SendingFault
 
-    /// What is wrong and what to do.
-    package var text: String
-
-    package init(_ text: String) {
-        self.text = text
+    package init(reason: String, fault: SendingFault) {
+        self.reason = reason
+        self.fault = fault
     }
 
-    package var description: String { "\(Self.word): \(text)" }
+    /// Whoever gives out access tokens refuses.
+    ///
+    /// - Parameter text: what is wrong and what to do.
+    package static func accessTokenRefused(_ text: String) -> UnusableCredential {
+        UnusableCredential(reason: "\(refusalWord): \(text)", fault: .credential)
+    }
+
+    /// The word that suspends a campaign.
+    package static let refusalWord = "AccessTokenRefused"
+
+    package var description: String { reason }
 }
 
 /// What came of a credential that the push service does not take any more.

@@ -11,6 +11,9 @@ package struct SimulatorConfiguration: Sendable {
     package var certificate = SimulatorCertificate.generated(directory: nil)
     /// Whom it stands in for.
     package var service: SimulatedService
+    /// PEM: clients are asked for a certificate of one of these authorities, and judged by it where they show one. Default nil:
+    /// nobody is asked.
+    package var clientAuthorities: [UInt8]?
     package var faults = FaultScript()
     /// A file to which every accepted push is appended as a line of JSON; nil: none.
     package var recordPath: String?

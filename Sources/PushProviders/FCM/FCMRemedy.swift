@@ -19,11 +19,11 @@ struct FCMRemedy {
     private var fcm: String { "\(place.section).fcm" }
 
     /// - Parameters:
-    ///   - reason: FCM's word; where no access token is to be had, `CredentialRefused` as text.
+    ///   - reason: FCM's word; where no access token is to be had, the text of `UnusableCredential`.
     ///   - refused: how many of the first pushes were refused; only for `.mostlyRefused` and `.mostlyUnregistered`.
     func text(_ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?) -> String {
         switch fault {
-        case .credential where reason.hasPrefix(CredentialRefused.word):
+        case .credential where reason.hasPrefix(UnusableCredential.refusalWord):
             // Google's own text says what to do about the account.
             return say(
                 reason, nil,
