@@ -59,7 +59,8 @@ struct FCMRemedy {
                     + "than in its earlier campaigns; none was given up",
                 "\(fcm).project (\(project)) and \(fcm).server, and where these tokens came from; if they really are dead, "
                     + "resume and they are retired", restarts: false)
-        case .unknown, .certificate, .keyEnvironment, .unrelatedKey:
+        case .unknown, .keyEnvironment, .unrelatedKey, .certificate, .certificateExpired, .certificateNotYetValid,
+            .certificateWorld:
             return say(
                 reason, "FCM refuses the pushes of \(app)",
                 "\(fcm): serviceAccount (\(account)) and project (\(project)); Google's page \"FCM error codes\" explains "
