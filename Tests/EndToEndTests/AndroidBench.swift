@@ -76,9 +76,12 @@ final class AndroidBench {
     }
 
     func register(_ fleet: Fleet) throws {
-        let lines = fleet.devices.map(\.json).joined(separator: "\n")
-        let answer = try api("POST", "/v1/apps/\(Self.app)/android/devices", body: lines)
-        guard answer["stored"]?.integer == Int64(fleet.devices.count) else { throw Unexpected("import: \(answer)") }
+        for start in stride(from: 0, to: fleet.devices.count, by: 20_000) {
+            let part = fleet.devices[start..<min(start + 20_000, fleet.devices.count)]
+            let answer = try api(
+                "POST", "/v1/apps/\(Self.app)/android/devices", body: part.map(\.json).joined(separator: "\n"))
+            guard answer["stored"]?.integer == Int64(part.count) else { throw Unexpected("import: \(answer)") }
+        }
         for device in fleet.devices { telephones[device.token] = device.telephone }
     }
 
