@@ -39,6 +39,9 @@ extension Dispatcher {
     private mutating func announceRises(at now: Timestamp) throws {
         let records = try store.versions()
         onVersions(records)
+        var hasBegun = false
+        // What a campaign puts in force is this process's own write, which no change mark shows.
+        defer { if hasBegun, let records = try? store.versions() { onVersions(records) } }
         for record in records {
             guard let required = record.required else { continue }
             let part = "app:\(record.app.app)/\(record.app.platform.rawValue)"
@@ -56,6 +59,7 @@ extension Dispatcher {
                 if let campaign = try store.reconcile(
                     record.app, draft: route.draft, waitingReason: route.waitingReason, at: now)
                 {
+                    hasBegun = true
                     log(
                         .notice, "the required version rose: a campaign begins",
                         [

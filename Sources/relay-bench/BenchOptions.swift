@@ -3,7 +3,7 @@ import Foundation
 
 /// The command line of `relay-bench`: suites and sizes.
 struct BenchOptions {
-    static let suites = ["transport", "whole", "latency", "imports", "restart", "api"]
+    static let suites = ["transport", "whole", "android", "latency", "imports", "restart", "api"]
 
     private static let sizes: [(name: String, meaning: String, values: [Int])] = [
         ("runs", "runs of each transport figure; the best counts", [3]),

@@ -37,7 +37,7 @@ extension Stage {
         var elapsed = 0.0
         func command() throws {
             let began = ContinuousClock.now
-            let words = ["devices", "import", path.path, "--app", Sender.topic, "--platform", Self.platform]
+            let words = ["devices", "import", path.path, "--app", Sender.topic, "--platform", platform]
             _ = try Child(relay, words + ["--socket", socketPath, "--quiet"]).result()
             elapsed = (ContinuousClock.now - began) / .seconds(1)
         }

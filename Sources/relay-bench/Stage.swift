@@ -7,11 +7,12 @@ import UpgradeRules
 /// A temporary directory with a key and an authority, the push service's stand-in, and the daemon: each a process of its
 /// own, so that its CPU can be counted.
 final class Stage {
+    /// Of the suites that measure one platform for both.
     static let platform = "ios"
 
+    let platform: String
     let folder: URL
     let relay: String
-    let key: ES256PrivateKey
     let sink: Child
     let port: UInt16
     private(set) var daemon: Child?
@@ -19,22 +20,40 @@ final class Stage {
     /// - Parameters:
     ///   - relay: the path of the upgrade-relay binary.
     ///   - latency: milliseconds from request to answer.
-    init(relay: String, latency: Int = 0) throws {
+    init(relay: String, latency: Int = 0, platform: String = Stage.platform) throws {
         self.relay = relay
+        self.platform = platform
         folder = FileManager.default.temporaryDirectory.appending(path: "relay-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let paths = (key: folder.appending(path: "key.p8").path, authority: folder.appending(path: "ca.pem").path)
+        let service =
+            platform == "ios"
+            ? [
+                "simulate-apns", "--topic", Sender.topic, "--team-id", Sender.teamID, "--key-id", Sender.keyID,
+                "--write-key", paths.key,
+            ] : ["simulate-fcm", "--account", paths.key]
         sink = try Child(
             relay,
-            [
-                "simulate-apns", "--listen", "127.0.0.1:0", "--topic", Sender.topic, "--team-id", Sender.teamID,
-                "--key-id", Sender.keyID, "--write-key", paths.key, "--write-ca", paths.authority, "--bare", "--json",
-                "--latency", "\(latency)ms",
+            service + [
+                "--listen", "127.0.0.1:0", "--write-ca", paths.authority, "--bare", "--json", "--latency",
+                "\(latency)ms",
             ])
         struct Ready: Decodable { var port: UInt16 }
         port = try JSONDecoder().decode(Ready.self, from: Data(sink.firstLine().utf8)).port
-        key = try ES256PrivateKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: paths.key))))
+    }
+
+    /// Of APNs.
+    var key: ES256PrivateKey {
+        get throws { try ES256PrivateKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: keyPath)))) }
+    }
+
+    /// How the daemon pushes: with FCM as fast as it can, for it is not Google's patience that is measured.
+    private var service: String {
+        let own = "server: \"https://127.0.0.1:\(port)\", trustedCertificates: \"\(authorityPath)\""
+        return platform == "ios"
+            ? "apns: { teamId: \"\(Sender.teamID)\", keyId: \"\(Sender.keyID)\", key: { file: \"\(keyPath)\" }, \(own), "
+            : "fcm: { serviceAccount: { file: \"\(keyPath)\" }, quotaPerMinute: 600000000, avoidQuarterHours: false, \(own), "
     }
 
     /// What the simulator says of itself at its end.
@@ -72,14 +91,10 @@ final class Stage {
             {
               store: { sqlite: { path: "\(path("relay.db"))" } },
               listen: { address: "127.0.0.1:0", controlSocket: "\(socketPath)" },
-              apps: { "\(Sender.topic)": { \(Self.platform): {
+              apps: { "\(Sender.topic)": { \(platform): {
                 downloadUrl: "https://apps.apple.com/app/id1173193999",
                 push: { type: "\(Sender.payload.type)" },
-                apns: {
-                  teamId: "\(Sender.teamID)", keyId: "\(Sender.keyID)", key: { file: "\(keyPath)" },
-                  server: "https://127.0.0.1:\(port)", trustedCertificates: "\(authorityPath)",
-                  \(connections.map { "connections: \($0)" } ?? "")
-                },
+                \(service)\(connections.map { "connections: \($0)" } ?? "") },
               } } },
             }
             """
@@ -172,7 +187,7 @@ final class Stage {
 
     /// Raises the required version; returns the campaign's id.
     func raise(to version: Int) throws -> String {
-        let path = "/v1/apps/\(Sender.topic)/\(Self.platform)/version"
+        let path = "/v1/apps/\(Sender.topic)/\(platform)/version"
         let answer = try api("PUT", path, ["required": "\(version).0.0", "latest": "\(version).0.0"])
         struct Raised: Decodable { var campaign: Campaign }
         return try JSONDecoder().decode(Raised.self, from: answer).campaign.id

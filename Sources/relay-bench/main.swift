@@ -22,6 +22,10 @@ func bench(_ options: BenchOptions) throws {
         imports = runs.map(\.filling)
         report.add("whole", "The whole way, by size of the audience", runs.map(\.whole))
     }
+    try suite("android") {
+        let runs = try options.all("devices").map { try daemon.whole(devices: $0, platform: "android") }
+        report.add("android", "The whole way to Android, by size of the audience", runs.map(\.whole))
+    }
     try suite("latency") {
         report.add("latency", "The service answers late", try daemon.late())
         report.add("connections", "Rate against connections, two seconds of a campaign", try daemon.sweep())

@@ -4,6 +4,7 @@ import Foundation
 import HTTP2
 import OwnThread
 import PushProviders
+import PushSimulator
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
@@ -17,7 +18,8 @@ import WireFormat
 
 @testable import FanOut
 
-/// A fan-out between a real store and a small FCM over real TLS and HTTP/2, with a token endpoint that the test answers for.
+/// A fan-out between a real store and FCM over real TLS and HTTP/2: a small one that does as the test says, with a token endpoint
+/// that the test answers for, or the simulator with its own.
 final class FCMBench: Sendable {
     static let app = AppKey(app: "com.example.app", platform: .android)
 
@@ -138,8 +140,9 @@ final class FCMBench: Sendable {
 
     let bench: FanOutBench
     let service = Service()
-    let peer: ScriptedPeer
-    private let identity: TestIdentity
+    /// The small one; nil where there is the simulator.
+    private let small: (peer: ScriptedPeer, identity: TestIdentity)?
+    let simulator: PushSimulator?
     private let live = Mutex<FanOut?>(nil)
     private let required = Mutex(Version.zero)
     var clock: FanOutBench.TestClock { bench.clock }
@@ -153,16 +156,36 @@ final class FCMBench: Sendable {
     /// - Parameter maximumStreams: what SETTINGS say.
     init(maximumStreams: Int? = 100) throws {
         bench = try FanOutBench()
-        identity = try TestIdentity()
+        simulator = nil
+        let identity = try TestIdentity()
         var manner = PeerManner()
         manner.maximumStreams = maximumStreams
         let service = service
-        peer = try ScriptedPeer(identity, manner) { service.answer($0) }
+        small = (try ScriptedPeer(identity, manner) { service.answer($0) }, identity)
+    }
+
+    /// The simulator, which is as strict as Google and fails by script.
+    init(_ faults: FaultScript, latency: Duration = .zero) throws {
+        bench = try FanOutBench()
+        small = nil
+        var configuration = SimulatorConfiguration(try FCMProject(projectID: "example-project"))
+        configuration.certificate = .generated(directory: bench.folder.path)
+        configuration.faults = faults
+        configuration.latency = latency
+        let simulator = try PushSimulator(configuration)
+        try simulator.start()
+        self.simulator = simulator
+    }
+
+    var peer: ScriptedPeer {
+        guard let small else { preconditionFailure("a bench with the simulator has no peer") }
+        return small.peer
     }
 
     deinit {
         fanOut?.stop(within: .seconds(5))
-        peer.stop()
+        small?.peer.stop()
+        simulator?.stop()
         store.close()
         try? FileManager.default.removeItem(at: bench.folder)
     }
@@ -174,7 +197,7 @@ final class FCMBench: Sendable {
     var seen: State { service.state.now }
 
     /// Pushes that were taken more than once.
-    var repeats: Int { seen.taken.values.reduce(0) { $0 + $1 - 1 } }
+    var repeats: Int { simulator?.figures.duplicates ?? seen.taken.values.reduce(0) { $0 + $1 - 1 } }
 
     // MARK: The relay's side
 
@@ -189,6 +212,15 @@ final class FCMBench: Sendable {
     }
 
     func tokens(_ keyID: String = "k1") throws -> FCMTokenSource {
+        if let simulator {
+            let file = try #require(simulator.accountFile)
+            // The simulator's clock is the machine's, which no test moves.
+            return FCMTokenSource(
+                account: try GoogleAccount(keyFile: file),
+                clock: { Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000)) },
+                exchange: FCMTokenSource.overHTTPS(trustedCertificates: simulator.trustedCertificatePath, proxy: nil),
+                onChange: { [weak self] in self?.fanOut?.poke() })
+        }
         let (service, clock) = (service, clock)
         return FCMTokenSource(
             account: try Self.account(keyID), clock: { clock.now },
@@ -208,8 +240,8 @@ final class FCMBench: Sendable {
         _ tokens: FCMTokenSource, quota: Int = 600_000_000, avoidsQuarterHours: Bool = false,
         connections: Int = 16
     ) -> AppRoute {
-        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: peer.port))
-        pool.trustedCertificates = identity.authorityPath
+        var pool = PoolConfiguration(origin: Origin(host: "127.0.0.1", port: simulator?.port ?? peer.port))
+        pool.trustedCertificates = simulator?.trustedCertificatePath ?? small?.identity.authorityPath
         pool.maximumStreams = 100
         pool.maximumConnections = connections
         return AppRoute(
@@ -294,21 +326,29 @@ final class FCMBench: Sendable {
         return found
     }
 
-    /// Moves the clock on until the campaign has come to `state`.
-    func passTime(to state: CampaignState, by step: Duration, steps: Int = 60) throws -> CampaignRecord {
+    /// Requests that the service has had, also for tokens.
+    private var requests: Int { simulator.map { $0.figures.requests + $0.figures.tokenRequests } ?? seen.requests }
+
+    /// Moves the clock on until the campaign has come to `state`: by a step each time that nothing has come in for a while.
+    func passTime(to state: CampaignState, by step: Duration, steps: Int = 400) throws -> CampaignRecord {
         for _ in 0..<steps {
-            if let end = try? wait(for: state, deadline: .milliseconds(300)) { return end }
+            let before = requests
+            if let end = try? wait(for: state, deadline: .milliseconds(100)) { return end }
+            guard requests == before else { continue }
             clock.advance(by: step)
             fanOut?.poke()
         }
         return try wait(for: state)
     }
 
-    /// The fault's row of the table in the closing note: lost, sent twice, tokens given up, until all was sent.
+    /// The fault's row of the table in the closing note: lost, sent twice, tokens given up, real time until all was sent, and what the
+    /// clock was moved on meanwhile.
     func tell(_ fault: String, since began: ContinuousClock.Instant, waited: Duration = .zero) throws {
         guard let counts = try campaign()?.counts else { return }
         let lost = counts.audience - counts.filtered - counts.accepted - counts.unregistered - counts.rejected
-        let seconds = ((ContinuousClock.now - began + waited) / .seconds(1) * 100).rounded() / 100
-        print("| \(fault) | \(lost) | \(repeats) | \(try retired()) | \(seconds) s |")
+        func text(_ time: Duration) -> String { "\((time / .seconds(1) * 10).rounded() / 10) s" }
+        print(
+            "| \(fault) | \(lost) | \(repeats) | \(try retired()) | \(text(ContinuousClock.now - began)) | \(text(waited)) |"
+        )
     }
 }

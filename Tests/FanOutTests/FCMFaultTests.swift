@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import PushProviders
+import PushSimulator
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Testing
+import UpgradeRules
+
+@testable import FanOut
+
+/// The fault table of Android (PROTOCOLS 2.3), against the simulator: in mid-campaign something goes wrong, and afterwards nothing is
+/// lost, nothing was sent twice, and no token was given up but those that FCM called unregistered.
+@Suite(.ownThread) struct FCMFaultTests {
+    private static let devices = 2_000
+
+    struct Line: Sendable, CustomTestStringConvertible {
+        var name: String
+        var script = FaultScript()
+        /// The reason that the campaign is suspended with, where it is; the fault is put right then.
+        var suspends: String?
+        /// What the campaign shows while it waits, where it does; the fault is put right then.
+        var waits: String?
+        /// Pushes that are not taken in the end.
+        var refused = 0
+        var testDescription: String { name }
+
+        init(_ name: String, refused: Int = 0, _ change: (inout FaultScript) -> Void) {
+            (self.name, self.refused) = (name, refused)
+            change(&script)
+        }
+
+        /// FCM answers so to all pushes from the middle of the campaign on.
+        init(
+            _ reason: RejectionReason, count: Int = .max, retryAfter: Int? = nil, suspends: String? = nil,
+            waits: String? = nil
+        ) {
+            name = reason.rawValue + (count == .max ? "" : " to \(count)")
+            if let retryAfter { name += ", Retry-After \(retryAfter)" }
+            script.refusals = .init(afterN: 700, count: count, reason: reason.rawValue, retryAfter: retryAfter)
+            (self.suspends, self.waits) = (suspends, waits)
+        }
+    }
+
+    private static func tokens(_ numbers: some Sequence<Int>) -> Set<String> { Set(numbers.map(FCMBench.token)) }
+
+    static let lines: [Line] = [
+        Line("nothing") { _ in },
+        Line("UNREGISTERED, one in twenty", refused: 100) {
+            $0.deadTokens = tokens(stride(from: 20, through: devices, by: 20))
+        },
+        Line("INVALID_ARGUMENT for one token in forty", refused: 50) {
+            $0.badTokens = tokens(stride(from: 40, through: devices, by: 40))
+        },
+        Line("SENDER_ID_MISMATCH, one in forty", refused: 50) {
+            $0.otherTopicTokens = tokens(stride(from: 40, through: devices, by: 40))
+        },
+        Line(.fcmBadRequest, suspends: "INVALID_ARGUMENT"),
+        Line(.fcmPermissionDenied, suspends: "IAM_PERMISSION_DENIED"),
+        Line(.fcmServiceDisabled, suspends: "SERVICE_DISABLED"),
+        Line(.fcmScopeInsufficient, suspends: "ACCESS_TOKEN_SCOPE_INSUFFICIENT"),
+        Line(.fcmUnauthenticated, suspends: "UNAUTHENTICATED"),
+        Line(.fcmUnauthenticated, count: 40),
+        Line(.fcmNoSuchPage, suspends: "HTTP 404"),
+        Line(.fcmQuotaExceeded, waits: "the quota of the project is reached"),
+        Line(.fcmQuotaExceeded, retryAfter: 5, waits: "the quota of the project is reached"),
+        Line(.fcmUnavailable, waits: "the push service answers 503 UNAVAILABLE"),
+        Line(.fcmUnavailable, retryAfter: 20, waits: "the push service answers 503 UNAVAILABLE"),
+        Line(.fcmInternal, waits: "the push service answers 500 INTERNAL"),
+        Line(.fcmBadGateway, waits: "the push service answers 502"),
+        Line("access tokens revoked in mid-campaign") { $0.accessRevokedAfter = 700 },
+        retryAfterDate,
+        Line("token endpoint 503, twice") { $0.tokenEndpoint = .init(count: 2, status: 503) },
+        refusedKey,
+        Line("quota of 500 in 2 s") { $0.quota = .init(requests: 500, seconds: 2, retryAfter: 2) },
+        Line("GOAWAY every 300 requests") { $0.goAwayAfter = 300 },
+        Line("GOAWAY, too many streams") {
+            $0.goAwayAfter = 300
+            $0.goAwayReason = "exceeded_max_concurrent_streams"
+        },
+        Line("cut connections") {
+            $0.cutAfter = 300
+            $0.cutTimes = 3
+        },
+        Line("SETTINGS shrinks to 10 streams") { $0.shrinkSettings = .init(afterN: 200, to: 10) },
+        Line("one in 37 REFUSED_STREAM") { $0.refuseEvery = 37 },
+    ]
+
+    private static var retryAfterDate: Line {
+        var line = Line(.fcmUnavailable, retryAfter: 20, waits: "the push service answers 503 UNAVAILABLE")
+        line.name += ", as a date"
+        line.script.retryAfterDate = true
+        return line
+    }
+
+    private static var refusedKey: Line {
+        var line = Line("token endpoint refuses") {
+            $0.tokenEndpoint = .init(status: 400, error: "invalid_grant", description: "Invalid JWT Signature.")
+        }
+        line.suspends = CredentialRefused.word
+        return line
+    }
+
+    @Test(arguments: lines) func nothingIsLost(line: Line) throws {
+        let bench = try FCMBench(line.script, latency: .milliseconds(5))
+        try bench.register(1...Self.devices)
+        // Slowly enough that the middle of the campaign is not its end.
+        try bench.start(bench.route(try bench.tokens(), quota: 6_000_000))
+        let (began, from) = (ContinuousClock.now, bench.clock.now)
+        try bench.raise()
+        let simulator = try #require(bench.simulator)
+        var repaired = (at: began, clock: from)
+        if let reason = line.suspends {
+            let stopped = try bench.wait(for: .suspended)
+            #expect(stopped.reason?.hasPrefix("\(reason): ") == true, "\(stopped.reason ?? "")")
+            #expect(stopped.counts.rejected == 0 && stopped.counts.addsUp)
+            try simulator.play(FaultScript())
+            repaired = (.now, bench.clock.now)
+            // What was in doubt before the breaker tripped waits for its second attempt.
+            bench.clock.advance(by: .seconds(2))
+            try bench.resume()
+        }
+        if let text = line.waits {
+            try #require(bench.until { bench.trouble?.hasPrefix(text) ?? false }, "\(bench.trouble ?? "")")
+            try simulator.play(FaultScript())
+            repaired = (.now, bench.clock.now)
+        }
+        let end = try bench.passTime(to: .completed, by: .seconds(1))
+        #expect(end.counts.accepted == Int64(Self.devices - line.refused) && end.counts.addsUp)
+        #expect(simulator.figures.distinctTokens == Self.devices - line.refused)
+        // A cut connection's answers are lost: those pushes are sent again, with the same id.
+        if line.name != "cut connections" { #expect(bench.repeats == 0) }
+        let named =
+            try bench.store.devices(of: FCMBench.app, after: 0, limit: 10_000).filter { $0.retiredAt != nil }.count
+        let dead = line.name.hasPrefix("UNREGISTERED") || line.name.hasPrefix("INVALID_ARGUMENT for")
+        #expect(named == (dead ? line.refused : 0))
+        #expect(simulator.figures.peakStreams <= 100)
+        try bench.tell(line.name, since: repaired.at, waited: bench.clock.now - repaired.clock)
+    }
+
+    /// A process that is gone in mid-campaign, as the store sees it: its shards and cursors are as they were last recorded.
+    @Test func afterARestartNothingIsLost() throws {
+        let bench = try FCMBench(FaultScript(), latency: .milliseconds(20))
+        try bench.register(1...Self.devices)
+        try bench.start(bench.route(try bench.tokens(), quota: 6_000_000))
+        try bench.raise()
+        let simulator = try #require(bench.simulator)
+        try #require(simulator.wait(forRequests: 500, deadline: .seconds(60)))
+        bench.fanOut?.stop(within: .zero)
+        let began = ContinuousClock.now
+        try bench.start(bench.route(try bench.tokens()))
+        bench.clock.advance(by: .seconds(2))
+        let end = try bench.passTime(to: .completed, by: .seconds(1))
+        #expect(end.counts.accepted == Int64(Self.devices))
+        #expect(simulator.figures.distinctIDs == Self.devices, "what was sent again had the same id")
+        #expect(try bench.retired() == 0)
+        try bench.tell("stopped in mid-campaign, started anew", since: began)
+    }
+}
