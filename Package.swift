@@ -130,7 +130,8 @@ let package = Package(
             ], touchesC: true),
         room(
             "PushProviders",
-            ["HTTP2", "CurlTransport", "Signing", "Threading", "WireFormat", "RelayEngine", "UpgradeRules"], touchesC: true),
+            ["HTTP2", "CurlTransport", "Signing", "Threading", "WireFormat", "RelayEngine", "UpgradeRules"],
+            touchesC: true),
         room(
             "HTTP2",
             [

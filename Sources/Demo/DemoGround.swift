@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Foundation
 import HTTPServer
+import PushSimulator
 import Signing
 import Terminal
 import WireFormat
@@ -21,8 +23,8 @@ struct DemoGround: Sendable {
     var controlSocket: String { "\(directory)/control.sock" }
     var logPath: String { "\(directory)/daemon.log" }
     var databasePath: String { "\(directory)/relay.db" }
-    private var authorityPath: String { "\(directory)/ca.pem" }
     private var keyPath: String { "\(directory)/apns-key.p8" }
+    private var accountPath: String { "\(directory)/fcm-account.json" }
     private var secretPath: String { "\(directory)/webhook-secret" }
 
     init(environment: [String: String]) throws {
@@ -43,21 +45,19 @@ struct DemoGround: Sendable {
         webhookKey = try RandomBytes.make(32)
     }
 
-    /// Writes key, secret, authority and configuration.
-    func furnish(apnsPort: UInt16, authority: [UInt8]) throws {
-        try PrivateFile.write(key.pem, to: keyPath)
+    /// Writes keys, secret, authorities and configuration.
+    func furnish(_ simulators: [(platform: DemoPlatform, simulator: PushSimulator)]) throws {
         try PrivateFile.write(Array("whsec_\(Base64.encode(webhookKey))\n".utf8), to: secretPath)
-        try PrivateFile.write(authority, to: authorityPath)
-        let app: JSONValue = [
-            "ios": [
-                "downloadUrl": .string("https://apps.apple.com/app/id1173193999"),
-                "push": ["type": .string("mddy_needUpgrade")],
-                "apns": [
-                    "teamId": .string(Self.teamID), "keyId": .string(Self.keyID), "key": ["file": .string(keyPath)],
-                    "server": .string("https://127.0.0.1:\(apnsPort)"), "trustedCertificates": .string(authorityPath),
-                ],
-            ]
-        ]
+        let app = JSONValue.object(
+            try simulators.map { platform, simulator in
+                let authority = "\(directory)/\(platform.rawValue)-ca.pem"
+                try PrivateFile.write(simulator.trustedCertificate ?? [], to: authority)
+                let way = [
+                    JSONMember(name: "server", value: .string("https://127.0.0.1:\(simulator.port)")),
+                    JSONMember(name: "trustedCertificates", value: .string(authority)),
+                ]
+                return JSONMember(name: platform.rawValue, value: try settings(of: platform, simulator, way))
+            })
         let configuration: JSONValue = [
             "store": ["sqlite": ["path": .string(databasePath)]],
             "listen": ["address": .string("\(apiAddress)"), "controlSocket": .string(controlSocket)],
@@ -65,6 +65,36 @@ struct DemoGround: Sendable {
             "apps": [DemoPopulation.app: app, DemoPopulation.otherApp: app],
         ]
         try PrivateFile.write(configuration.bytes(isPretty: true), to: configurationPath)
+    }
+
+    private func settings(
+        of platform: DemoPlatform, _ simulator: PushSimulator, _ way: [JSONMember]
+    ) throws -> JSONValue {
+        switch platform {
+        case .ios:
+            try PrivateFile.write(key.pem, to: keyPath)
+            let apns = [
+                JSONMember(name: "teamId", value: .string(Self.teamID)),
+                JSONMember(name: "keyId", value: .string(Self.keyID)),
+                JSONMember(name: "key", value: ["file": .string(keyPath)]),
+            ]
+            return [
+                "downloadUrl": .string("https://apps.apple.com/app/id1173193999"),
+                "push": ["type": .string("mddy_needUpgrade")], "apns": .object(apns + way),
+            ]
+        case .android:
+            try PrivateFile.write(simulator.accountFile ?? [], to: accountPath)
+            let fcm = [
+                JSONMember(name: "serviceAccount", value: ["file": .string(accountPath)]),
+                // A demo waits for no quarter of an hour, and not for a rate that rises within a minute.
+                JSONMember(name: "avoidQuarterHours", value: .bool(false)),
+                JSONMember(name: "quotaPerMinute", value: .integer(600_000_000)),
+            ]
+            return [
+                "downloadUrl": .string("https://play.google.com/store/apps/details?id=\(DemoPopulation.app)"),
+                "push": ["type": .string("mddy_needUpgrade")], "fcm": .object(fcm + way),
+            ]
+        }
     }
 
     func remove() {

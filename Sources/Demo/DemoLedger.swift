@@ -56,7 +56,8 @@ struct DemoLedger: Sendable {
         /// As it must be.
         init() {}
 
-        init(_ population: DemoPopulation, _ accepted: AcceptedPushes) {
+        /// - Parameter others: devices of other platforms, whom this simulator has nothing to do with.
+        init(_ population: DemoPopulation, others: [DemoPopulation] = [], _ accepted: AcceptedPushes) {
             for number in 0..<population.count {
                 let device = population.device(number)
                 let times = accepted.count(ofToken: device.token)
@@ -68,6 +69,11 @@ struct DemoLedger: Sendable {
             for number in 0..<population.otherCount {
                 pushedInError += accepted.count(ofToken: population.otherDevice(number).token) > 0 ? 1 : 0
             }
+            for other in others {
+                for number in 0..<other.count {
+                    pushedInError += accepted.count(ofToken: other.device(number).token) > 0 ? 1 : 0
+                }
+            }
         }
     }
 
@@ -77,11 +83,10 @@ struct DemoLedger: Sendable {
 
     /// - Parameters:
     ///   - wouldBePushed: what the dry run said.
-    ///   - campaigns: how many there are in all, although the webhook was sent twice.
+    ///   - campaigns: how many there are of the platform, although the webhook was sent twice.
     init(
-        campaign: CampaignText, wouldBePushed: Int64, campaigns: Int64, expectation: Expectation,
-        figures: SimulatorFigures,
-        reach: Reach
+        _ platform: DemoPlatform, campaign: CampaignText, wouldBePushed: Int64, campaigns: Int64,
+        expectation: Expectation, figures: SimulatorFigures, reach: Reach
     ) {
         let filtered = expectation.noTelephone + expectation.alreadyCurrent
         func add(_ name: String, relay: Int64? = nil, simulator: Int? = nil, expected: Int64) {
@@ -94,17 +99,31 @@ struct DemoLedger: Sendable {
         add("sum of all outcomes", relay: campaign.sum, expected: expectation.audience)
         add("dry run: would be pushed", relay: wouldBePushed, expected: expectation.pushed)
         add(
-            "accepted, by apns-id", relay: campaign.count(.accepted), simulator: figures.distinctIDs,
-            expected: expectation.accepted)
+            platform == .ios ? "accepted, by apns-id" : "accepted, by push id", relay: campaign.count(.accepted),
+            simulator: figures.distinctIDs, expected: expectation.accepted)
         add("accepted, by device", simulator: figures.distinctTokens, expected: expectation.accepted)
-        add(
-            "unregistered (410)", relay: campaign.count(.unregistered), simulator: refused("Unregistered"),
-            expected: expectation.unregistered)
-        add(
-            "rejected: BadDeviceToken (400)", relay: by("BadDeviceToken", of: .rejectedBy),
-            simulator: refused("BadDeviceToken"), expected: expectation.rejected)
-        add("rejected, for any reason", relay: campaign.count(.rejected), expected: expectation.rejected)
-        add("told to wait (429)", simulator: refused("TooManyRequests"), expected: expectation.acceptedLater)
+        switch platform {
+        case .ios:
+            add(
+                "unregistered (410)", relay: campaign.count(.unregistered), simulator: refused("Unregistered"),
+                expected: expectation.unregistered)
+            add(
+                "rejected: BadDeviceToken (400)", relay: by("BadDeviceToken", of: .rejectedBy),
+                simulator: refused("BadDeviceToken"), expected: expectation.rejected)
+            add("rejected, for any reason", relay: campaign.count(.rejected), expected: expectation.rejected)
+            add("told to wait (429)", simulator: refused("TooManyRequests"), expected: expectation.acceptedLater)
+        case .android:
+            add("answered UNREGISTERED (404)", simulator: refused("UNREGISTERED"), expected: expectation.unregistered)
+            add(
+                "answered INVALID_ARGUMENT (400)", simulator: refused("INVALID_ARGUMENT"),
+                expected: expectation.rejected)
+            // What FCM calls no token at all is unregistered where others took the same push, and rejected otherwise.
+            add(
+                "unregistered or rejected", relay: campaign.count(.unregistered) + campaign.count(.rejected),
+                simulator: refused("UNREGISTERED") + refused("INVALID_ARGUMENT"),
+                expected: expectation.unregistered + expectation.rejected)
+            add("told to wait (429)", simulator: refused("QUOTA_EXCEEDED"), expected: expectation.acceptedLater)
+        }
         add("filtered: no telephone", relay: by("noTelephone", of: .filteredBy), expected: expectation.noTelephone)
         add(
             "filtered: already current", relay: by("alreadyCurrent", of: .filteredBy),

@@ -3,21 +3,34 @@ import APIModel
 import PushSimulator
 import WireFormat
 
-/// The demo's devices: each follows from its number alone, so that any of them can be told again without being kept. Pure.
+/// The platforms that the demo shows, each with its push service.
+enum DemoPlatform: String, CaseIterable, Sendable {
+    case ios, android
+
+    var service: SimulatedService.Name {
+        switch self {
+        case .ios: .apns
+        case .android: .fcm
+        }
+    }
+}
+
+/// The demo's devices of one platform: each follows from its number alone, so that any of them can be told again without being kept. Pure.
 struct DemoPopulation: Sendable {
     static let app = "com.example.taxi"
     static let otherApp = "com.example.other"
-    static let platform = "ios"
     static let required = "2.0.0"
     static let latest = "2.1.0"
 
+    let platform: DemoPlatform
     /// Of the app whose version rises.
     let count: Int
     /// Of another app, which nothing may be sent to.
     let otherCount: Int
     let faults: FaultScript
 
-    init(count: Int) {
+    init(_ platform: DemoPlatform, count: Int) {
+        self.platform = platform
         self.count = count
         otherCount = min(100, max(1, count / 50))
         var faults = FaultScript()
@@ -25,6 +38,8 @@ struct DemoPopulation: Sendable {
         faults.badShare = 0.001
         faults.busyShare = 0.005
         faults.busyTries = 1
+        // Without it a 429 of FCM's is waited out for a minute (PROTOCOLS 2.3).
+        if platform == .android { faults.busyRetryAfter = 1 }
         self.faults = faults
     }
 
@@ -48,7 +63,7 @@ struct DemoPopulation: Sendable {
     /// What has to become of a device.
     enum Fate: Sendable, Equatable {
         case accepted
-        /// Accepted after 429 TooManyRequests.
+        /// Accepted after 429.
         case acceptedLater
         case unregistered
         case rejected
@@ -60,7 +75,7 @@ struct DemoPopulation: Sendable {
     /// version; the rest is older.
     func device(_ number: Int) -> Device {
         var random = SplitMix64(seed: UInt64(number))
-        let token = random.token()
+        let token = random.token(platform)
         let place = random.next() % 100
         let telephone = place < 5 ? nil : "138\(String(String(100_000_000 + number % 100_000_000).dropFirst()))"
         let version: String? =
@@ -79,7 +94,7 @@ struct DemoPopulation: Sendable {
     func otherDevice(_ number: Int) -> Device {
         var device = device(number)
         var random = SplitMix64(seed: ~UInt64(number))
-        device.token = random.token()
+        device.token = random.token(platform)
         device.telephone = "13900000000"
         device.version = "1.0"
         return device
@@ -105,12 +120,24 @@ private struct SplitMix64 {
         state = seed
     }
 
-    /// 64 hexadecimal digits.
-    mutating func token() -> String {
-        (0..<4).map { _ in
-            let text = String(next(), radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }.joined()
+    /// 64 hexadecimal digits, or what FCM's registration tokens look like.
+    mutating func token(_ platform: DemoPlatform) -> String {
+        switch platform {
+        case .ios:
+            (0..<4).map { _ in
+                let text = String(next(), radix: 16)
+                return String(repeating: "0", count: 16 - text.count) + text
+            }.joined()
+        case .android:
+            Base64URL.encode(bytes(16)) + ":APA91b" + Base64URL.encode(bytes(96))
+        }
+    }
+
+    private mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count / 8).flatMap { _ in
+            let word = next()
+            return stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+        }
     }
 
     mutating func next() -> UInt64 {

@@ -8,9 +8,11 @@ import Signing
 import Terminal
 import WireFormat
 
-/// The demo's story, act by act.
+/// The demo's story, act by act: one platform's campaign after the other's.
 struct DemoStage: Sendable {
     let ground: DemoGround
+    let platforms: [DemoPlatform]
+    /// Of all platforms together.
     let devices: Int
     let console: Console
     let isJSON: Bool
@@ -20,13 +22,27 @@ struct DemoStage: Sendable {
         var json: JSONValue
     }
 
+    /// One platform's devices, and the push service that they are reached by.
+    private struct Side {
+        let population: DemoPopulation
+        let simulator: PushSimulator
+
+        var platform: DemoPlatform { population.platform }
+        var name: String { platform.rawValue }
+    }
+
     func play() async throws -> Result {
-        let population = DemoPopulation(count: devices)
-        let simulator = try startSimulator(population)
-        defer { simulator.stop() }
+        var sides: [Side] = []
+        defer { for side in sides { side.simulator.stop() } }
+        for (place, platform) in platforms.enumerated() {
+            // The first has what cannot be shared evenly.
+            let count = devices / platforms.count + (place < devices % platforms.count ? 1 : 0)
+            sides.append(try start(DemoPopulation(platform, count: count)))
+        }
+        try ground.furnish(sides.map { ($0.platform, $0.simulator) })
         let daemon = try DaemonProcess(configuration: ground.configurationPath, log: ground.logPath)
         do {
-            let result = try await play(population, simulator, daemon)
+            let result = try await play(sides, daemon)
             let endedInOrder = await daemon.stop()
             if !endedInOrder { tell("The daemon did not end in order when it was told to.") }
             return Result(isRight: result.isRight && endedInOrder, json: result.json)
@@ -40,47 +56,69 @@ struct DemoStage: Sendable {
 
     // MARK: Acts
 
-    private func startSimulator(_ population: DemoPopulation) throws -> PushSimulator {
-        var configuration = SimulatorConfiguration(
-            topics: [DemoPopulation.app, DemoPopulation.otherApp], teamID: DemoGround.teamID,
-            keys: [DemoGround.keyID: ground.key.publicKey])
+    private func start(_ population: DemoPopulation) throws -> Side {
+        var configuration =
+            switch population.platform {
+            case .ios:
+                SimulatorConfiguration(
+                    topics: [DemoPopulation.app, DemoPopulation.otherApp], teamID: DemoGround.teamID,
+                    keys: [DemoGround.keyID: ground.key.publicKey])
+            case .android: SimulatorConfiguration(try FCMProject())
+            }
         configuration.faults = population.faults
         let simulator = try PushSimulator(configuration)
         try simulator.start()
-        try ground.furnish(apnsPort: simulator.port, authority: simulator.trustedCertificate ?? [])
         tell(
-            "APNs simulator on https://127.0.0.1:\(simulator.port): 1% of the tokens are dead, some are bad, some busy."
-        )
-        return simulator
+            "\(population.platform.service.rawValue) simulator on https://127.0.0.1:\(simulator.port): 1% of the tokens are "
+                + "dead, some are bad, some busy.")
+        return Side(population: population, simulator: simulator)
     }
 
-    private func play(
-        _ population: DemoPopulation, _ simulator: PushSimulator, _ daemon: DaemonProcess
-    ) async throws -> Result {
+    private func play(_ sides: [Side], _ daemon: DaemonProcess) async throws -> Result {
         let control = RelayClient(CurlAPITransport(socket: ground.controlSocket))
         try await waitUntilReady(control, daemon)
         let url = "http://\(ground.apiAddress)"
         tell("Daemon on \(url), everything it keeps in \(ground.directory).")
         let token = try await makeToken(control)
         let api = RelayClient(CurlAPITransport(url: url, token: token))
-        try await register(population, api)
-        let plan = try await dryRun(api)
-        let before = daemon.figures
-        let began = ContinuousClock.now
-        let id = try await announce(api)
-        let campaign = try await watch(id, api)
-        let elapsed = ContinuousClock.now - began
-        let cost = DemoCost(before: before, after: daemon.figures, pushes: simulator.figures.requests, elapsed: elapsed)
-        let listed = try await api.reply(to: APIRequest("GET", ["v1", "campaigns"])).items.count
-        let figures = simulator.figures
-        let ledger = DemoLedger(
-            campaign: campaign, wouldBePushed: plan.count(.toPush), campaigns: Int64(listed),
-            expectation: DemoLedger.Expectation(population), figures: figures,
-            reach: DemoLedger.Reach(population, simulator.accepted()))
-        conclude(campaign, ledger, figures, elapsed, cost)
-        let isRight = ledger.addsUp && campaign.state == CampaignState.completed.rawValue
+        for side in sides { try await register(side.population, api) }
+        var results: [(name: String, result: Result)] = []
+        for side in sides {
+            let others = sides.map(\.population).filter { $0.platform != side.platform }
+            results.append((side.name, try await campaign(side, others: others, api, daemon)))
+        }
+        let isRight = results.allSatisfy(\.result.isRight)
+        tell(isRight ? "Every figure adds up." : "Some figures do not add up.")
         let json: JSONValue = [
             "ok": .bool(isRight), "devices": .integer(devices),
+            "platforms": .object(results.map { JSONMember(name: $0.name, value: $0.result.json) }),
+        ]
+        return Result(isRight: isRight, json: json)
+    }
+
+    private func campaign(
+        _ side: Side, others: [DemoPopulation], _ api: RelayClient, _ daemon: DaemonProcess
+    ) async throws -> Result {
+        let (population, simulator) = (side.population, side.simulator)
+        let plan = try await dryRun(side, api)
+        let before = daemon.figures
+        let began = ContinuousClock.now
+        let id = try await announce(side, api)
+        let campaign = try await watch(id, api)
+        let elapsed = ContinuousClock.now - began
+        let figures = simulator.figures
+        let cost = DemoCost(before: before, after: daemon.figures, pushes: figures.requests, elapsed: elapsed)
+        let campaigns = try await api.reply(to: APIRequest("GET", ["v1", "campaigns"])).items.filter {
+            $0[.platform]?.string == side.name
+        }
+        let ledger = DemoLedger(
+            side.platform, campaign: campaign, wouldBePushed: plan.count(.toPush), campaigns: Int64(campaigns.count),
+            expectation: DemoLedger.Expectation(population), figures: figures,
+            reach: DemoLedger.Reach(population, others: others, simulator.accepted()))
+        conclude(side, campaign, ledger, figures, elapsed, cost)
+        let isRight = ledger.addsUp && campaign.state == CampaignState.completed.rawValue
+        let json: JSONValue = [
+            "ok": .bool(isRight), "devices": .integer(population.count),
             "seconds": .number("\(Double(elapsed.milliseconds) / 1000)"), "campaign": campaign.json,
             "simulator": figures.json, "daemon": cost?.json ?? .null, "samplePayload": plan[.samplePayload] ?? .null,
             "checks": ledger.json,
@@ -121,7 +159,7 @@ struct DemoStage: Sendable {
             let isOther = number >= population.count
             let device = isOther ? population.otherDevice(number - population.count) : population.device(number)
             let line = DeviceLine(
-                app: isOther ? DemoPopulation.otherApp : DemoPopulation.app, platform: DemoPopulation.platform,
+                app: isOther ? DemoPopulation.otherApp : DemoPopulation.app, platform: population.platform.rawValue,
                 json: device.json)
             try await upload.add([.device(line: number, line)])
             if number % 1000 == 0 { display.update(done: Int64(number)) }
@@ -135,29 +173,30 @@ struct DemoStage: Sendable {
             throw CommandFailure(.failed, "\(upload.tally.stored) of \(total) devices were stored")
         }
         tell(
-            "\(Quantity.count(population.count)) devices registered, and \(Quantity.count(population.otherCount)) of another app."
+            "\(Quantity.count(population.count)) \(population.platform.rawValue) devices registered, and "
+                + "\(Quantity.count(population.otherCount)) of another app."
         )
     }
 
-    private func dryRun(_ api: RelayClient) async throws -> JSONValue {
-        let path = ["v1", "apps", DemoPopulation.app, DemoPopulation.platform, "plan"]
+    private func dryRun(_ side: Side, _ api: RelayClient) async throws -> JSONValue {
+        let path = ["v1", "apps", DemoPopulation.app, side.name, "plan"]
         let body: JSONValue = [
             "required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest),
         ]
         let plan = try await api.reply(to: APIRequest("POST", path, json: body)).json
-        tell("\nDry run for version \(DemoPopulation.required):\n\(PlanText.text(plan))")
+        tell("\nDry run for version \(DemoPopulation.required) on \(side.name):\n\(PlanText.text(plan))")
         return plan
     }
 
     /// Sends the webhook twice, as senders do when an answer is lost, and wants the same answer both times.
-    private func announce(_ api: RelayClient) async throws -> String {
+    private func announce(_ side: Side, _ api: RelayClient) async throws -> String {
         let body: JSONValue = [
-            "app": .string(DemoPopulation.app), "platform": .string(DemoPopulation.platform),
+            "app": .string(DemoPopulation.app), "platform": .string(side.name),
             "required": .string(DemoPopulation.required), "latest": .string(DemoPopulation.latest),
         ]
         var request = APIRequest("POST", ["v1", "webhooks", "version"], json: body)
         // Standard Webhooks 1.0.0: HMAC-SHA256 over "id.timestamp.body".
-        let (id, time) = ("msg_demo", String(Int64(Date().timeIntervalSince1970)))
+        let (id, time) = ("msg_demo_\(side.name)", String(Int64(Date().timeIntervalSince1970)))
         let signature = HMACSHA256.code(Array("\(id).\(time).".utf8) + body.bytes(), key: ground.webhookKey)
         request.headers = [
             "webhook-id": id, "webhook-timestamp": time, "webhook-signature": "v1,\(Base64.encode(signature))",
@@ -196,14 +235,16 @@ struct DemoStage: Sendable {
     }
 
     private func conclude(
-        _ campaign: CampaignText, _ ledger: DemoLedger, _ figures: SimulatorFigures, _ elapsed: Duration,
+        _ side: Side, _ campaign: CampaignText, _ ledger: DemoLedger, _ figures: SimulatorFigures, _ elapsed: Duration,
         _ cost: DemoCost?
     ) {
-        tell("Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). The simulator saw \(figures.text).")
+        tell(
+            "Campaign \(campaign.state) in \(DurationText.elapsed(elapsed)). The \(side.platform.service.rawValue) simulator saw "
+                + "\(figures.text).")
         if let cost { tell("\(cost.text)\n") }
         tell(ledger.table)
         let wrong = ledger.checks.filter { !$0.isRight }.count
-        tell(wrong == 0 ? "Every figure adds up." : "\(wrong) figures do not add up.")
+        if wrong > 0 { tell("\(wrong) figures do not add up.") }
     }
 
     private func tell(_ text: String) {

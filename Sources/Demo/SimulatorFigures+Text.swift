@@ -22,10 +22,11 @@ extension SimulatorFigures {
         var parts = ["\(Quantity.count(requests)) requests", "\(Quantity.count(accepted)) accepted"]
         parts += rejectedBy.sorted { $0.key < $1.key }.map { "\(Quantity.count($0.value)) \($0.key)" }
         if refused > 0 { parts.append("\(Quantity.count(refused)) refused streams") }
-        if validated > 0 { parts.append("\(Quantity.count(validated)) dry runs") }
+        if validated > 0 { parts.append(validated == 1 ? "1 dry run" : "\(Quantity.count(validated)) dry runs") }
         if tokenRequests > 0 {
             let refusals = tokenRefusals > 0 ? " (\(Quantity.count(tokenRefusals)) refused)" : ""
-            parts.append("\(Quantity.count(tokenRequests)) requests for an access token\(refusals)")
+            let requests = tokenRequests == 1 ? "1 request" : "\(Quantity.count(tokenRequests)) requests"
+            parts.append("\(requests) for an access token\(refusals)")
         }
         if duplicates > 0 { parts.append("\(Quantity.count(duplicates)) accepted a second time") }
         let connections = connectionsOpened == 1 ? "1 connection" : "\(Quantity.count(connectionsOpened)) connections"

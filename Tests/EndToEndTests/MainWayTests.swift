@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
 import OwnThread
-// SPDX-License-Identifier: Apache-2.0
 import PushSimulator
 import SeedApps
 import Testing

@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import CurlTransport
 import Foundation
 import HookReceiver
 import OwnThread
-// SPDX-License-Identifier: Apache-2.0
 import PushSimulator
 import Signing
 import Testing

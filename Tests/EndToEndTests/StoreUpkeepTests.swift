@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import HookReceiver
 import OwnThread
-// SPDX-License-Identifier: Apache-2.0
 import PushSimulator
 import Testing
 

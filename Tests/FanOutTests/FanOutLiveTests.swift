@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import HTTP2
 import OwnThread
 import PushProviders
-// SPDX-License-Identifier: Apache-2.0
 import PushSimulator
 import RelayEngine
 import RelayStore

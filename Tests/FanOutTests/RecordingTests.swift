@@ -1,5 +1,5 @@
-import OwnThread
 // SPDX-License-Identifier: Apache-2.0
+import OwnThread
 import PushSimulator
 import RelayEngine
 import RelayStore

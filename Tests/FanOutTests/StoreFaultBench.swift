@@ -1,8 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 import FanOut
 import FaultInjection
 import Foundation
 import HTTP2
-// SPDX-License-Identifier: Apache-2.0
 import PushSimulator
 import RelayEngine
 import RelayStore

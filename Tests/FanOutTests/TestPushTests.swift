@@ -1,6 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 import HTTP2
 import OwnThread
-// SPDX-License-Identifier: Apache-2.0
 import PushSimulator
 import RelayEngine
 import RelayStore

@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import HTTP2
 import OwnThread
-// SPDX-License-Identifier: Apache-2.0
 import PushSimulator
 import RelayEngine
 import RelayStore

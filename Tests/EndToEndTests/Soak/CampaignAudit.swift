@@ -1,5 +1,5 @@
-import Foundation
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import PushSimulator
 
 /// One campaign that is over: what its ledger says of each device, held against what the push service took.

@@ -1,5 +1,5 @@
-import Foundation
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import PushSimulator
 
 /// Campaign after campaign under every fault, with everything else that a daemon does going on, until the push service has

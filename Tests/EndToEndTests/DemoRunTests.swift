@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import Testing
+import WireFormat
+
+/// `demo` as a person runs it: the real binary, with a daemon and simulators of its own.
+@Suite(.serialized, .ownThread) struct DemoRunTests {
+    private func demo(_ words: String...) throws -> (result: CommandResult, json: JSONValue) {
+        let result = try CommandResult.of(["demo", "--devices", "400", "--json"] + words)
+        let json = try JSONReader.read(Array(result.output.utf8))
+        return (result, json)
+    }
+
+    @Test func oneRunShowsBothPlatforms() throws {
+        let (result, json) = try demo()
+        #expect(result.status == 0, "\(result.output) \(result.errors)")
+        #expect(json["ok"] == .bool(true))
+        #expect(json["platforms"]?.object?.map(\.name) == ["ios", "android"])
+        for platform in ["ios", "android"] {
+            let shown = try #require(json["platforms"]?[platform])
+            #expect(shown["devices"]?.integer == 200)
+            #expect(shown["campaign"]?["state"]?.string == "completed")
+            let wrong = (shown["checks"]?.array ?? []).filter { $0["ok"] != .bool(true) }
+            #expect(shown["checks"]?.array?.isEmpty == false && wrong.isEmpty, "\(platform): \(wrong)")
+        }
+        // A data message: the page is a text.
+        let message = json["platforms"]?.find(["android", "samplePayload", "message"])
+        #expect(message?["data"]?["page"]?.string?.contains("mddy_needUpgrade") == true, "\(json)")
+        #expect(
+            json["platforms"]?.find(["android", "simulator", "tokenRequests"])?.integer == 1, "one access token serves")
+    }
+
+    @Test(arguments: ["ios", "android"]) func onePlatformAlone(platform: String) throws {
+        let (result, json) = try demo("--platform", platform)
+        #expect(result.status == 0, "\(result.output) \(result.errors)")
+        #expect(json["platforms"]?.object?.map(\.name) == [platform])
+        #expect(json["platforms"]?[platform]?["devices"]?.integer == 400)
+    }
+
+    @Test func anotherPlatformIsWrongUsage() throws {
+        let result = try CommandResult.of(["demo", "--platform", "symbian"])
+        #expect(result.status == 2)
+        #expect(result.errors.contains("ios and android"))
+    }
+}
