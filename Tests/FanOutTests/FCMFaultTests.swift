@@ -99,7 +99,7 @@ import UpgradeRules
         var line = Line("token endpoint refuses") {
             $0.tokenEndpoint = .init(status: 400, error: "invalid_grant", description: "Invalid JWT Signature.")
         }
-        line.suspends = CredentialRefused.word
+        line.suspends = UnusableCredential.refusalWord
         return line
     }
 
