@@ -26,7 +26,9 @@ package protocol PushProvider: Sendable {
     func check(_ payload: UpgradePayload, longestTelephone: Int) throws
 
     /// The body of one push, to look at, and its size as the service counts it.
-    func sample(_ payload: UpgradePayload, telephone: String) -> (body: [UInt8], size: Int)
+    ///
+    /// - Parameter timeToLive: that it would be sent with now.
+    func sample(_ payload: UpgradePayload, telephone: String, timeToLive: Duration) -> (body: [UInt8], size: Int)
 
     /// What all pushes of a campaign share at this moment.
     ///
@@ -100,7 +102,9 @@ extension PushProvider {
     package var quota: QuotaLimit? { nil }
 
     // APNs takes and counts the payload as it is.
-    package func sample(_ payload: UpgradePayload, telephone: String) -> (body: [UInt8], size: Int) {
+    package func sample(
+        _ payload: UpgradePayload, telephone: String, timeToLive: Duration
+    ) -> (body: [UInt8], size: Int) {
         let body = payload.render(userTelephone: telephone)
         return (body, body.count)
     }

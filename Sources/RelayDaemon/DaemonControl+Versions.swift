@@ -149,7 +149,8 @@ extension DaemonControl {
             if let canary, canary.reason(against: row, in: devices) == nil { inCanary += 1 }
             return filter.reason(against: row, in: devices)
         }
-        let sample = route.provider.sample(payload, telephone: bump.telephones?.first ?? "13800138000")
+        let sample = route.provider.sample(
+            payload, telephone: bump.telephones?.first ?? "13800138000", timeToLive: route.timeToLive)
         var report = PlanReport(survey: survey, samplePayload: sample.body)
         report.samplePayloadSize = sample.size
         if canary != nil { report.canary = inCanary }

@@ -174,7 +174,7 @@ import WireFormat
     @Test func theSizeIsThatOfKeysAndValues() throws {
         for title in [nil, "T"] as [String?] {
             let provider = try provider { $0.notificationTitle = title }
-            let (body, size) = provider.sample(payload, telephone: "a\"b")
+            let (body, size) = provider.sample(payload, telephone: "a\"b", timeToLive: .zero)
             let message = try message(Data(body))
             var parts = try #require(message["data"] as? [String: String])
             if title != nil {
@@ -186,7 +186,7 @@ import WireFormat
         let provider = try provider()
         let long = UpgradePayload(
             type: "t", alert: "a", downloadURL: "https://example.com/" + String(repeating: "a", count: 3_800))
-        let size = provider.sample(long, telephone: "").size
+        let size = provider.sample(long, telephone: "", timeToLive: .zero).size
         #expect(throws: Never.self) { try provider.check(long, longestTelephone: 4_096 - size) }
         #expect(throws: PayloadError.tooLarge(size: 4_097, limit: 4_096)) {
             try provider.check(long, longestTelephone: 4_097 - size)

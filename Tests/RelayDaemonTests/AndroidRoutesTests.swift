@@ -81,7 +81,9 @@ import UpgradeRules
     @Test func `The push's priority is FCM's`() throws {
         let payload = UpgradePayload(type: "t", alert: "a", downloadURL: "u")
         for (priority, word) in [(10, "high"), (5, "normal"), (1, "normal")] {
-            let body = try routes(push: "priority: \(priority)")[0].provider.sample(payload, telephone: "1").body
+            let body = try routes(push: "priority: \(priority)")[0].provider.sample(
+                payload, telephone: "1", timeToLive: .zero
+            ).body
             #expect(String(decoding: body, as: UTF8.self).contains(#""priority":"\#(word)""#))
         }
     }

@@ -51,7 +51,7 @@ extension CommandEntry {
                 [item.shown(.state), item.shown(.status), item.shown(.reason)].filter { !$0.isEmpty }
                     .joined(separator: " ")
             ),
-            ("apns-id", item.shown(.apnsId)),
+            ("push id", item.shown(.apnsId)),
         ]
         if !item.shown(.remedy).isEmpty { fields.append(("what to do", item.shown(.remedy))) }
         return TextTable.fields(fields)

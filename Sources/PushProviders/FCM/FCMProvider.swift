@@ -78,8 +78,10 @@ package struct FCMProvider: PushProvider {
         }
     }
 
-    package func sample(_ payload: UpgradePayload, telephone: String) -> (body: [UInt8], size: Int) {
-        let body = FCMBody(payload, settings, life: .zero)
+    package func sample(
+        _ payload: UpgradePayload, telephone: String, timeToLive: Duration
+    ) -> (body: [UInt8], size: Int) {
+        let body = FCMBody(payload, settings, life: timeToLive)
         return (
             body.render(token: "TOKEN", telephone: telephone, pushID: PushID.text(campaign: "000000000000", device: 1)),
             body.sharedSize + UpgradePayload.escapedSize(telephone.utf8)
