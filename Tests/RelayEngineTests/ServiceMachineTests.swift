@@ -293,4 +293,34 @@ import Testing
         bench.machine.handedOver(at: bench.now.wall)
         #expect(bench.machine.progress(of: 1)?.isDone == false, "another service handed devices over")
     }
+
+    // MARK: What is shared
+
+    @Test func aProjectsQuotaHoldsBesideEverythingElse() {
+        let bench = Bench()
+        let none = ProjectQuota.Allowance(pushes: 0, wait: .milliseconds(20))
+        #expect(bench.machine.next(at: bench.now, quota: none) == .wait(.milliseconds(20)))
+        guard case .readShard(_, _, let pushes) = bench.machine.next(at: bench.now, quota: .init(pushes: 7)) else {
+            Issue.record("nothing is read")
+            return
+        }
+        #expect(pushes == 7)
+        guard case .readShard(_, _, let most) = bench.machine.next(at: bench.now) else { return }
+        #expect(most > 7, "without a quota the probe's size holds")
+    }
+
+    @Test func aCampaignsFirstMinuteWaitsForItsOpening() {
+        let bench = Bench(begins: false)
+        let opening = bench.now.wall + .seconds(90)
+        bench.machine.begin(
+            campaign: 1, nextRetry: nil, delivered: 0, keepsRamp: false, opensAt: opening, at: bench.now)
+        #expect(bench.machine.next(at: bench.now) == .wait(.seconds(90)))
+        #expect(bench.machine.opening(at: bench.now) == opening)
+        bench.pass(.seconds(90))
+        #expect(bench.machine.opening(at: bench.now) == nil)
+        #expect(bench.machine.next(at: bench.now) != .wait(.zero))
+        // It goes on after a pause: its first minute is past.
+        bench.machine.begin(campaign: 1, nextRetry: nil, delivered: 5, keepsRamp: false, at: bench.now)
+        #expect(bench.machine.opening(at: bench.now) == nil)
+    }
 }

@@ -33,6 +33,7 @@ extension FuzzTarget {
             try hold(read.reason == reason, "\(reason) is read as \(read.reason ?? "nothing")")
         }
         _ = APNsReaction.to(status: status, reason: read.reason)
+        try judgeFCM(status: status, body)
 
         let now: Int64 = 1_700_000_000
         let pause = RetryAfter.seconds(retryAfter, now: now)
@@ -43,6 +44,19 @@ extension FuzzTarget {
         try hold(
             seconds == pause.map { min(Int64($0), 366 * 86_400) },
             "\(text): \(String(describing: pause)) and \(String(describing: seconds))")
+    }
+
+    /// The same of FCM: only what a whole reader finds too ends a token.
+    private static func judgeFCM(status: UInt16, _ body: [UInt8]) throws {
+        let reaction = FCMReaction.to(status: status, FCMErrorBody(body))
+        try hold(
+            FCMProvider.reasons.contains(reaction.reason) || reaction.reason == "HTTP \(status)" || status == 200,
+            "\(reaction.reason) is no reason")
+        guard reaction.push == .unregistered, let json = try? JSONReader.read(body) else { return }
+        let codes = (json["error"]?["details"]?.array ?? []).compactMap { $0["errorCode"]?.string }
+        try hold(
+            codes.contains("UNREGISTERED") || json["error"]?["status"]?.string == "UNREGISTERED",
+            "a token is given up for \(String(decoding: body, as: UTF8.self))")
     }
 
     /// RFC 3339 and HTTP dates: what is written is read back.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 import UpgradeRules
 import VersionSources
 
+@testable import PushProviders
 @testable import PushSimulator
 @testable import WireFormat
 
@@ -76,5 +78,17 @@ extension FuzzTarget {
             JSONMember(name: "page", value: .object(page.map { JSONMember(name: $0.0, value: .string($0.1)) })),
         ])
         try hold(try JSONReader.read(body) == expected, "the payload says something else")
+
+        // The same page as Android gets it: a JSON text in a JSON text.
+        let android = FCMBody(payload, FCMProvider.Settings(project: "p"), life: .seconds(60))
+        let message = try JSONReader.read(android.render(token: "t", telephone: telephone, pushID: "1"))["message"]
+        try hold(message?["token"] == .string("t") && message?["android"]?["ttl"] == .string("60s"), "another message")
+        let text = message?["data"]?["page"]?.string ?? ""
+        try hold(
+            try JSONReader.read(Array(text.utf8))
+                == .object(page.map { JSONMember(name: $0.0, value: .string($0.1)) }),
+            "Android's page says something else")
+        let size = "page".utf8.count + text.utf8.count + "pushId".utf8.count + PushID.length
+        try hold(size == android.sharedSize + room, "the size of Android's data was foretold wrongly")
     }
 }
