@@ -105,7 +105,7 @@ struct DemoLedger: Sendable {
             simulator: refused("BadDeviceToken"), expected: expectation.rejected)
         add("rejected, for any reason", relay: campaign.count(.rejected), expected: expectation.rejected)
         add("told to wait (429)", simulator: refused("TooManyRequests"), expected: expectation.acceptedLater)
-        add("filtered: no telephone", relay: by("noTelephone", of: .filteredBy), expected: expectation.noTelephone)
+        add("filtered: no phone number", relay: by("noTelephone", of: .filteredBy), expected: expectation.noTelephone)
         add(
             "filtered: already current", relay: by("alreadyCurrent", of: .filteredBy),
             expected: expectation.alreadyCurrent)

@@ -69,7 +69,7 @@ extension CommandEntry {
     }
 
     static let campaignsAdoption = client(
-        ["campaigns", "adoption"], "Shows who obeyed a campaign, over time",
+        ["campaigns", "adoption"], "Shows how many devices upgraded, over time",
         discussion: """
             How many devices of the audience were since seen with a version that meets the requirement, and what had \
             reached them before: an accepted push, an answer at login that they must upgrade, or both. On a terminal \
@@ -197,7 +197,7 @@ extension CommandEntry {
     }
 
     static let notifications = request(
-        ["notifications"], "Shows who was told of a campaign's changes, and what each attempt came to",
+        ["notifications"], "Lists the outgoing webhooks about campaigns, and what each attempt came to",
         discussion: "Receivers are named under \"notify\" in the configuration. --json shows every attempt.",
         options: [
             .value("campaign", "ID", "only of this campaign"),
