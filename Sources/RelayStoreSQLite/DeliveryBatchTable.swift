@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import UpgradeRules
 
 /// The table `delivery_batch`: its batches of one campaign do not overlap, so that a device is looked up by the first batch
 /// that does not end before it.
@@ -85,6 +86,37 @@ enum DeliveryBatchTable {
         try connection.run(
             "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", .integer(campaign.row),
             .integer(batch.first), .integer(batch.last))
+    }
+
+    /// Puts `DeliveryList.erased` in the place of a device's telephone, if it is this one.
+    ///
+    /// - Returns: how many deliveries named it: 0 or 1.
+    static func erase(
+        _ telephone: String, of device: Int64, in campaign: CampaignKey, _ connection: SQLiteConnection
+    ) throws -> Int64 {
+        guard let batch = try batch(around: device, of: campaign.row, connection) else { return 0 }
+        let entries = try batch.entries()
+        guard
+            let named = entries.first(where: { $0.device == device }),
+            TelephoneRule.matches(batch.telephone(of: named), telephone)
+        else { return 0 }
+        let telephones = batch.telephones + DeliveryList.erased.utf8
+        let erased = batch.telephones.count..<telephones.count
+        var packer = DeliveryPacker()
+        for entry in entries {
+            let range = entry.device == device ? erased : entry.telephone
+            unsafe telephones.withUnsafeBytes { telephones in
+                unsafe packer.append(
+                    entry.device, entry.outcome,
+                    telephone: range.map { unsafe UnsafeRawBufferPointer(rebasing: telephones[$0]) })
+            }
+        }
+        // A batch is never changed in its place: the schema sees to it.
+        try connection.run(
+            "DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", .integer(campaign.row),
+            .integer(batch.last))
+        try insert(&packer, of: campaign, at: batch.updatedAt, connection)
+        return 1
     }
 
     /// Takes devices out of a batch and puts them in line for a reminder; the others stay together, as they were.
