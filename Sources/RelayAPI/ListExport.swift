@@ -9,7 +9,8 @@ import WireFormat
 /// is held on to.
 final class ListExport<Item>: ByteSource {
     private static var batch: Int { 1000 }
-    /// Milliseconds until it goes on, where a batch had nothing to show: others have their turn.
+    /// Batches without anything to show, after which others have their turn for so many milliseconds.
+    private static var mostEmpty: Int { 16 }
     private static var pause: Int64 { 1 }
 
     private let form: ListForm
@@ -36,15 +37,17 @@ final class ListExport<Item>: ByteSource {
     }
 
     func next() throws -> BodyPiece {
-        if isDone { return .end }
-        if stop.isSet { throw ProblemDetails(503, "the relay is stopping") }
-        let found = try read(last, Self.batch)
-        last = found.last ?? last
-        isDone = found.count < Self.batch
-        let bytes = lines(found.filter(isWanted))
-        hasBegun = true
-        if !bytes.isEmpty { return .bytes(bytes) }
-        return isDone ? .end : .later(Self.pause)
+        for _ in 0..<Self.mostEmpty {
+            if isDone { return .end }
+            if stop.isSet { throw ProblemDetails(503, "the relay is stopping") }
+            let found = try read(last, Self.batch)
+            last = found.last ?? last
+            isDone = found.count < Self.batch
+            let bytes = lines(found.filter(isWanted))
+            hasBegun = true
+            if !bytes.isEmpty { return .bytes(bytes) }
+        }
+        return .later(Self.pause)
     }
 
     private func lines(_ items: [Item]) -> [UInt8] {

@@ -34,7 +34,7 @@ extension API {
         try query.finish()
         let erasure = try store.eraseUser(telephone ?? "") { places.takes($0) }
         guard erasure != UserErasure() else {
-            throw ProblemDetails(404, "nothing is known of this telephone: it must be spelt as the app sends it")
+            throw ProblemDetails(404, "nothing is known of this phone number: it must be spelt as the app sends it")
         }
         settings.log(
             .notice, "a user was erased",

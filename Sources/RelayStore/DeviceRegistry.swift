@@ -94,10 +94,13 @@ package struct UserErasure: Hashable, Sendable {
     package var devices: Int64 = 0
     /// Rows of the ledger that named the user, and do not any more.
     package var deliveries: Int64 = 0
+    /// Devices that were known to have been the user's before.
+    package var former: Int64 = 0
 
-    package init(devices: Int64 = 0, deliveries: Int64 = 0) {
+    package init(devices: Int64 = 0, deliveries: Int64 = 0, former: Int64 = 0) {
         self.devices = devices
         self.deliveries = deliveries
+        self.former = former
     }
 }
 

@@ -36,9 +36,10 @@ extension SQLiteStore {
                     try DeviceTable.remove(device.id, of: device.app, version ?? nil, &seen, connection)
                     erasure.devices += 1
                 }
-                try connection.run(
-                    "DELETE FROM former_telephone WHERE telephone = ? AND device_id = ?", .text(telephone),
-                    .integer(device.id))
+                erasure.former += Int64(
+                    try connection.run(
+                        "DELETE FROM former_telephone WHERE telephone = ? AND device_id = ?", .text(telephone),
+                        .integer(device.id)))
                 erasure.deliveries += try Self.erase(telephone, fromDeliveriesTo: device, connection)
             }
             try seen.store(connection)

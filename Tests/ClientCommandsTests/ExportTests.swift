@@ -74,6 +74,7 @@ private final class PiecewiseTransport: APITransport {
                 shown.err.contains("the list broke off after \(command.hasSuffix("csv") ? 2 : 3) lines"), "\(shown.err)"
             )
             #expect(shown.err.contains("what was written is not all of it"))
+            #expect(shown.err.contains(breaks ? "lines: the connection was reset\n" : "lines and within a line\n"))
             #expect(shown.out == "h,i\nä1,2\nb3,4\n")
             let kept = await run("\(command) --output \(path)", PiecewiseTransport(pieces, breaks: breaks))
             #expect(kept.code == .failed)

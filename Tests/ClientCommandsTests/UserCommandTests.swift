@@ -52,7 +52,7 @@ import Testing
         #expect(await daemon.run("devices export --csv").out.contains(Self.user) == false)
         let again = await daemon.run("devices remove --telephone \(Self.user)")
         #expect(again.code == .failed)
-        #expect(again.err.contains("nothing is known of this telephone"), "\(again.err)")
+        #expect(again.err.contains("nothing is known of this phone number"), "\(again.err)")
     }
 
     @Test(arguments: [("y", true), ("", false)])

@@ -57,7 +57,7 @@ extension ConformanceCase {
 
             let other = AppKey(app: "com.example.other", platform: .ios)
             try same(try subject.store.eraseUser("u") { $0 == other }, UserErasure(), "in another app")
-            try same(try subject.store.eraseUser("u") { _ in true }, UserErasure(devices: 4, deliveries: 4))
+            try same(try subject.store.eraseUser("u") { _ in true }, UserErasure(devices: 4, deliveries: 4, former: 1))
             try same(try subject.store.eraseUser("u") { _ in true }, UserErasure(), "the second time")
 
             try same(try subject.store.devices(telephone: "u", token: nil, after: 0, limit: 9), [])

@@ -92,7 +92,8 @@ final class Export: Sendable {
         } catch let failure as CommandFailure {
             try flush()
             guard failure.code == .unreachable, hasBegun else { throw failure }
-            throw brokenOff(": \(failure.message)")
+            // It was: it answered.
+            throw brokenOff(": \(failure.message.replacing("the daemon is not reachable: ", with: ""))")
         }
         // Every line has its end.
         let isWhole = state.withLock { $0.bytes.last.map { $0 == 0x0A } ?? true }
