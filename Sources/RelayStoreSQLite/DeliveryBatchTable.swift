@@ -88,23 +88,40 @@ enum DeliveryBatchTable {
             .integer(batch.first), .integer(batch.last))
     }
 
-    /// Puts `DeliveryList.erased` in the place of a device's telephone, if it is this one.
+    /// Puts `DeliveryList.erased` in the place of this telephone, where it is that of one of the devices.
     ///
-    /// - Returns: how many deliveries named it: 0 or 1.
+    /// - Parameter devices: ascending.
+    /// - Returns: how many deliveries named it.
     static func erase(
-        _ telephone: String, of device: Int64, in campaign: CampaignKey, _ connection: SQLiteConnection
+        _ telephone: String, of devices: [Int64], in campaign: CampaignKey, _ connection: SQLiteConnection
     ) throws -> Int64 {
-        guard let batch = try batch(around: device, of: campaign.row, connection) else { return 0 }
-        let entries = try batch.entries()
-        guard
-            let named = entries.first(where: { $0.device == device }),
-            TelephoneRule.matches(batch.telephone(of: named), telephone)
-        else { return 0 }
+        var erased: Int64 = 0
+        var rest = devices[...]
+        while let device = rest.first {
+            guard let batch = try batch(around: device, of: campaign.row, connection) else {
+                rest.removeFirst()
+                continue
+            }
+            let within = Set(rest.prefix { $0 <= batch.last })
+            rest = rest.drop { $0 <= batch.last }
+            let named = try batch.entries().filter { entry in
+                within.contains(entry.device) && TelephoneRule.matches(batch.telephone(of: entry), telephone)
+            }
+            if named.isEmpty { continue }
+            erased += Int64(named.count)
+            try erase(Set(named.map(\.device)), in: batch, of: campaign, connection)
+        }
+        return erased
+    }
+
+    private static func erase(
+        _ named: Set<Int64>, in batch: DeliveryBatch, of campaign: CampaignKey, _ connection: SQLiteConnection
+    ) throws {
         let telephones = batch.telephones + DeliveryList.erased.utf8
         let erased = batch.telephones.count..<telephones.count
         var packer = DeliveryPacker()
-        for entry in entries {
-            let range = entry.device == device ? erased : entry.telephone
+        for entry in try batch.entries() {
+            let range = named.contains(entry.device) ? erased : entry.telephone
             unsafe telephones.withUnsafeBytes { telephones in
                 unsafe packer.append(
                     entry.device, entry.outcome,
@@ -116,7 +133,6 @@ enum DeliveryBatchTable {
             "DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", .integer(campaign.row),
             .integer(batch.last))
         try insert(&packer, of: campaign, at: batch.updatedAt, connection)
-        return 1
     }
 
     /// Takes devices out of a batch and puts them in line for a reminder; the others stay together, as they were.

@@ -27,8 +27,9 @@ extension SQLiteStore {
         try write("erasing a user") { connection in
             var erasure = UserErasure()
             var seen = SeenTally()
-            let apps = Set(try self.apps(connection).filter { isMeant($0.key) }.map(\.id))
-            for device in try DeliveryList.devices(ofUser: telephone, connection) where apps.contains(device.app) {
+            let meant = Set(try apps(connection).filter { isMeant($0.key) }.map(\.id))
+            let devices = try DeliveryList.devices(ofUser: telephone, connection).filter { meant.contains($0.app) }
+            for device in devices {
                 if !device.isRemoved, TelephoneRule.matches(device.telephone, telephone) {
                     let version = try connection.first(
                         "SELECT version FROM device WHERE id = ?", .integer(device.id)
@@ -40,7 +41,10 @@ extension SQLiteStore {
                     try connection.run(
                         "DELETE FROM former_telephone WHERE telephone = ? AND device_id = ?", .text(telephone),
                         .integer(device.id)))
-                erasure.deliveries += try Self.erase(telephone, fromDeliveriesTo: device, connection)
+            }
+            for (app, devices) in Dictionary(grouping: devices, by: \.app) {
+                erasure.deliveries += try Self.erase(
+                    telephone, fromDeliveriesTo: devices.map(\.id), of: app, connection)
             }
             try seen.store(connection)
             return erasure
@@ -53,20 +57,23 @@ extension SQLiteStore {
         }
     }
 
-    /// Takes the telephone out of what the ledger says of one device. What its pushes came to, and to whom others went, stays.
+    /// Takes the telephone out of what the ledger says of devices, ascending. What its pushes came to, and to whom others went,
+    /// stays.
     private static func erase(
-        _ telephone: String, fromDeliveriesTo device: DeliveryList.Device, _ connection: SQLiteConnection
+        _ telephone: String, fromDeliveriesTo devices: [Int64], of app: Int64, _ connection: SQLiteConnection
     ) throws -> Int64 {
         var erased: Int64 = 0
         let campaigns = try connection.all(
-            "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL", .integer(device.app)
+            "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL", .integer(app)
         ) { CampaignKey(row: $0.integer(0)) }
         for campaign in campaigns {
-            erased += Int64(
-                try connection.run(
-                    "UPDATE delivery SET telephone = ? WHERE campaign_id = ? AND device_id = ? AND telephone = ?",
-                    .text(DeliveryList.erased), .integer(campaign.row), .integer(device.id), .text(telephone)))
-            erased += try DeliveryBatchTable.erase(telephone, of: device.id, in: campaign, connection)
+            for device in devices {
+                erased += Int64(
+                    try connection.run(
+                        "UPDATE delivery SET telephone = ? WHERE campaign_id = ? AND device_id = ? AND telephone = ?",
+                        .text(DeliveryList.erased), .integer(campaign.row), .integer(device), .text(telephone)))
+            }
+            erased += try DeliveryBatchTable.erase(telephone, of: devices, in: campaign, connection)
         }
         return erased
     }

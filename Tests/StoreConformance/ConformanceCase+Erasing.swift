@@ -75,6 +75,23 @@ extension ConformanceCase {
             let nexts = try subject.store.deliveries(telephone: "next", token: nil, after: nil, limit: 9)
             try same(nexts.filter { $0.campaign == second.id }, [])
         },
+        ConformanceCase("a user of very many devices is erased from every batch, and others stay in theirs") {
+            subject in
+            try subject.store.register(
+                (0..<2_500).map { subject.registration($0, telephone: $0 % 5 == 3 ? "138\($0)" : "NULL") },
+                at: subject.now)
+            let campaign = try subject.announce()
+            try subject.store.commit(
+                [try subject.batch(try subject.onlyShard(campaign), limit: 9_999)], at: subject.now)
+            let before = try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 9_999)
+            try same(
+                try subject.store.eraseUser("NULL") { _ in true }, UserErasure(devices: 2_000, deliveries: 2_000))
+            let after = try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 9_999)
+            try same(after.map(\.telephone), before.map { $0.telephone == "NULL" ? nil : $0.telephone })
+            try same(after.map(\.updatedAt), before.map(\.updatedAt))
+            try same(after.map(\.state), before.map(\.state))
+            try same(try subject.store.check { _ in true }.map(\.detail), [])
+        },
         ConformanceCase("a user who is erased gets no push that was still to come") { subject in
             try subject.registerDevices(3)
             let campaign = try subject.announce()
