@@ -39,6 +39,7 @@ extension Dispatcher {
     private mutating func announceRises(at now: Timestamp) throws {
         let records = try store.versions()
         onVersions(records)
+        var hasBegun = false
         for record in records {
             guard let required = record.required else { continue }
             let part = "app:\(record.app.app)/\(record.app.platform.rawValue)"
@@ -56,6 +57,7 @@ extension Dispatcher {
                 if let campaign = try store.reconcile(
                     record.app, draft: route.draft, waitingReason: route.waitingReason, at: now)
                 {
+                    hasBegun = true
                     log(
                         .notice, "the required version rose: a campaign begins",
                         [
@@ -74,6 +76,8 @@ extension Dispatcher {
                 }
             }
         }
+        // A campaign without a gate is in force as it begins: the other channels are told what they could not know before.
+        if hasBegun { onVersions(try store.versions()) }
     }
 
     private mutating func matchRuns(at now: Moment) throws {
