@@ -13,6 +13,7 @@ package enum Field: String, Sendable {
     case actor, source, createdAt, updatedAt
     // Dry runs.
     case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn
+    case phase, releasedAt
     // Test pushes.
     case server, remedy
     // Campaigns; what `counts` holds are states of deliveries beside `audience`.
@@ -30,6 +31,18 @@ package enum Field: String, Sendable {
     // The store.
     case path, size, schemaVersion, newestSchemaVersion, chain, appliedAt, firstInstalled, current, release, openedAt
     case faults, check, campaigns, deliveries, formerTelephones, webhooks, alerts, notifications, freed, longestPause
+}
+
+/// The columns of lists as CSV: the members of the same items as JSON, in their order.
+extension Field {
+    /// Of devices, as the import takes them.
+    package static let deviceColumns: [Field] = [
+        .app, .platform, .token, .telephone, .version, .environment, .registeredAt, .deadSince,
+    ]
+    package static let deliveryColumns: [Field] = [
+        .campaign, .app, .platform, .token, .telephone, .state, .reason, .apnsId, .attempts, .nextAttemptAt,
+        .updatedAt,
+    ]
 }
 
 extension JSONWriter {

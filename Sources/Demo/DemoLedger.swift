@@ -124,7 +124,7 @@ struct DemoLedger: Sendable {
                 expected: expectation.unregistered + expectation.rejected)
             add("told to wait (429)", simulator: refused("QUOTA_EXCEEDED"), expected: expectation.acceptedLater)
         }
-        add("filtered: no telephone", relay: by("noTelephone", of: .filteredBy), expected: expectation.noTelephone)
+        add("filtered: no phone number", relay: by("noTelephone", of: .filteredBy), expected: expectation.noTelephone)
         add(
             "filtered: already current", relay: by("alreadyCurrent", of: .filteredBy),
             expected: expectation.alreadyCurrent)

@@ -40,8 +40,6 @@ extension Dispatcher {
         let records = try store.versions()
         onVersions(records)
         var hasBegun = false
-        // What a campaign puts in force is this process's own write, which no change mark shows.
-        defer { if hasBegun, let records = try? store.versions() { onVersions(records) } }
         for record in records {
             guard let required = record.required else { continue }
             let part = "app:\(record.app.app)/\(record.app.platform.rawValue)"
@@ -78,6 +76,8 @@ extension Dispatcher {
                 }
             }
         }
+        // A campaign without a gate is in force as it begins: the other channels are told what they could not know before.
+        if hasBegun { onVersions(try store.versions()) }
     }
 
     private mutating func matchRuns(at now: Moment) throws {

@@ -50,8 +50,8 @@ final class API: RequestHandler {
         refusals = RefusalLog(settings.log)
         enforceHeaders = settings.enforce().headers.lowercased
         headerNames =
-            ["authorization", "if-none-match", "accept-encoding", "x-request-id", "user-agent"] + WebhookHeaders.all
-            + enforceHeaders.all
+            ["authorization", "accept", "if-none-match", "accept-encoding", "x-request-id", "user-agent"]
+            + WebhookHeaders.all + enforceHeaders.all
     }
 
     func handle(_ head: RequestHead) -> any HandledRequest { RequestContext(head, self) }

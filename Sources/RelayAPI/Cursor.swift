@@ -10,6 +10,7 @@ enum Cursor {
         case deliveries = "d"
         case ledger = "l"
         case notifications = "n"
+        case devices = "v"
     }
 
     static func text(_ kind: Kind, _ position: Int64) -> String {

@@ -5,44 +5,75 @@ import RelayStore
 import WireFormat
 
 extension API {
-    func campaignDeliveries(_ id: String, _ query: inout Query, _ caller: Caller) throws -> Response {
-        let limit = query.limit(default: 100)
-        let cursor = query.cursor(.deliveries)
-        var state: DeliveryState?
+    func campaignDeliveries(_ id: String, _ call: inout Call) throws -> Response {
+        let filter = Self.deliveryFilter(&call.query)
+        let form = Self.form(&call)
+        if form.isStream {
+            call.query.wholeList()
+            try call.query.finish()
+            let campaign = try record(id, call.caller).key
+            let export = ListExport(
+                form, LineFormat<Delivery>.delivery, stop: stop,
+                read: { [store] last, limit in
+                    try store.deliveries(of: campaign, filter, after: last?.device ?? 0, limit: limit)
+                })
+            return export.response
+        }
+        let limit = call.query.limit(default: 100)
+        let cursor = call.query.cursor(.deliveries)
+        try call.query.finish()
+        let campaign = try record(id, call.caller).key
+        let page = try Page(
+            limit: limit, after: cursor, position: \.device, cursor: { Cursor.text(.deliveries, $0) },
+            isVisible: { _ in true }
+        ) { try store.deliveries(of: campaign, filter, after: $0 ?? 0, limit: $1) }
+        return .json { $0.page(page.items, next: page.next) { $0.delivery($1) } }
+    }
+
+    func deliveries(_ call: inout Call) throws -> Response {
+        let filter = Self.deliveryFilter(&call.query)
+        if (filter.telephone == nil) == (filter.token == nil) {
+            call.query.refuse("telephone", "exactly one of telephone and token is needed")
+        }
+        let places = AppFilter(&call.query, call.caller)
+        let form = Self.form(&call)
+        if form.isStream {
+            call.query.wholeList()
+            try call.query.finish()
+            let export = ListExport(
+                form, LineFormat<Delivery>.delivery, stop: stop, isWanted: { places.takes($0.app) },
+                read: { [store] last, limit in
+                    try store.deliveries(filter, after: last?.position, limit: limit)
+                })
+            return export.response
+        }
+        let limit = call.query.limit(default: 100)
+        let cursor = call.query.deliveryCursor()
+        try call.query.finish()
+        let page = try Page(
+            limit: limit, after: cursor, position: \.position, cursor: { Cursor.text($0) },
+            isVisible: { places.takes($0.app) }
+        ) { try store.deliveries(filter, after: $0, limit: $1) }
+        return .json { $0.page(page.items, next: page.next) { $0.delivery($1) } }
+    }
+
+    private static func form(_ call: inout Call) -> ListForm {
+        call.query.form(call.head.headers["accept"], among: [.json, .csv, .ndjson])
+    }
+
+    private static func deliveryFilter(_ query: inout Query) -> DeliveryFilter {
+        var filter = DeliveryFilter()
         if let name = query.text("state") {
-            state = DeliveryState(name: name)
-            if state == nil {
+            filter.state = DeliveryState(name: name)
+            if filter.state == nil {
                 let names = DeliveryState.allCases.map(\.name).joined(separator: ", ")
                 query.refuse("state", "one of \(names) is needed; it was \(JSONValue.string(name).sight)")
             }
         }
-        let telephone = query.text("telephone")
-        if telephone == "" { query.refuse("telephone", "must not be empty") }
-        try query.finish()
-        let campaign = try record(id, caller).key
-        let page = try Page(
-            limit: limit, after: cursor, position: \.device, cursor: { Cursor.text(.deliveries, $0) },
-            isVisible: { _ in true }
-        ) { try store.deliveries(of: campaign, state: state, telephone: telephone, after: $0 ?? 0, limit: $1) }
-        return .json { $0.page(page.items, next: page.next) { $0.delivery($1) } }
-    }
-
-    func deliveries(_ query: inout Query, _ caller: Caller) throws -> Response {
-        let limit = query.limit(default: 100)
-        let cursor = query.deliveryCursor()
-        let telephone = query.text("telephone")
-        let token = query.text("token")
-        if telephone == "" { query.refuse("telephone", "must not be empty") }
-        if token == "" { query.refuse("token", "must not be empty") }
-        if (telephone == nil) == (token == nil) {
-            query.refuse("telephone", "exactly one of telephone and token is needed")
-        }
-        try query.finish()
-        let page = try Page(
-            limit: limit, after: cursor, position: \.position, cursor: { Cursor.text($0) },
-            isVisible: { caller.maySee($0.app) }
-        ) { try store.deliveries(telephone: telephone, token: token.map(Self.stored), after: $0, limit: $1) }
-        return .json { $0.page(page.items, next: page.next) { $0.delivery($1) } }
+        filter.reason = query.filledText("reason")
+        filter.telephone = query.filledText("telephone")
+        filter.token = query.filledText("token").map(stored)
+        return filter
     }
 
     /// iOS tokens are stored in lower case; an Android token is never all hex digits.

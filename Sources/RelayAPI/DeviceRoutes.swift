@@ -49,11 +49,21 @@ extension API {
         return DeviceImport(api: self, app: call.app, pattern: call.route.pattern, isDryRun: isDryRun)
     }
 
-    func exportDevices(_ app: AppKey) throws -> Response {
+    func exportDevices(_ app: AppKey, _ head: RequestHead, _ query: inout Query) throws -> Response {
+        let form = query.form(head.headers["accept"], among: [.ndjson, .csv])
+        let filter = DeviceFilter(&query)
+        try query.finish()
         try require(app)
-        return Response(
-            status: 200, headers: [("Content-Type", "application/x-ndjson")],
-            body: .stream(DeviceExport(store: store, app: app, stop: stop)))
+        let export = ListExport(
+            form, LineFormat<DeviceRecord>.device, stop: stop,
+            isWanted: { $0.registration.app == app && filter.takes($0) },
+            read: { [store] last, limit in
+                guard let telephone = filter.telephone else {
+                    return try store.devices(of: app, after: last?.id ?? 0, limit: limit)
+                }
+                return try store.devices(telephone: telephone, token: nil, after: last?.id ?? 0, limit: limit)
+            })
+        return export.response
     }
 
     private static func checked(_ token: String, _ app: AppKey) throws -> String {

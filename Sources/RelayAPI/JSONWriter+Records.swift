@@ -78,6 +78,8 @@ extension JSONWriter {
             writer.member(.downloadUrl, record.downloadURL)
             writer.member(.message, record.message)
             writer.member(.telephones, strings: record.telephones)
+            writer.name(.canary)
+            writer.canary(of: record)
             writer.member(.state, record.state.rawValue)
             writer.member(.reason, record.reason)
             writer.member(.createdAt, record.createdAt)
@@ -105,6 +107,17 @@ extension JSONWriter {
             writer.name(.rounds)
             writer.array(record.rounds) { $0.round($1) }
             writer.member(.nextReminderAt, status.nextReminderAt)
+        }
+    }
+
+    /// Whether the users whom the bump named are still the only ones.
+    private mutating func canary(of record: CampaignRecord) {
+        guard let canary = record.canary else { return null() }
+        object { writer in
+            writer.member(.phase, canary.phase.rawValue)
+            writer.member(.telephones, Int64(record.telephones?.count ?? 0))
+            writer.member(.endedAt, canary.endedAt)
+            writer.member(.releasedAt, canary.releasedAt)
         }
     }
 

@@ -80,7 +80,8 @@ extension Route {
     private static let devices: [Route] = [
         Route(
             "GET", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.reads),
-            .head { api, call in try api.exportDevices(call.app) }),
+            query: DeviceFilter.parameters + ["format"],
+            .head { api, call in try api.exportDevices(call.app, call.head, &call.query) }),
         Route(
             "POST", "/v1/apps/{app}/{platform}/devices", .scope(.devices), .work(.streams), query: ["dryRun"],
             isNoteworthy: true,
@@ -97,6 +98,14 @@ extension Route {
         Route(
             "DELETE", "/v1/apps/{app}/{platform}/devices/{token}", .scope(.devices), .work(.writes),
             .head { api, call in try api.removeDevice(call.app, token: call.path.name) }),
+        Route(
+            "GET", "/v1/devices", .scope(.devices), .work(.reads),
+            query: ["telephone", "token"] + AppFilter.parameters + ["limit", "cursor"],
+            .head { api, call in try api.devices(&call.query, call.caller) }),
+        Route(
+            "DELETE", "/v1/devices", .scope(.devices), .work(.writes), query: ["telephone"] + AppFilter.parameters,
+            isNoteworthy: true,
+            .head { api, call in try api.eraseUser(&call.query, call.caller) }),
     ]
 
     private static let campaigns: [Route] =
@@ -112,15 +121,15 @@ extension Route {
                 .head { api, call in try api.adoption(call.path.name, call.caller) }),
             Route(
                 "GET", "/v1/campaigns/{id}/deliveries", .scope(.status), .work(.reads),
-                query: ["limit", "cursor", "state", "telephone"],
-                .head { api, call in try api.campaignDeliveries(call.path.name, &call.query, call.caller) }),
+                query: ["limit", "cursor", "state", "reason", "telephone", "token", "format"],
+                .head { api, call in try api.campaignDeliveries(call.path.name, &call) }),
             Route(
                 "GET", "/v1/campaigns/{id}/events", .scope(.status), .work(.reads),
                 .head { api, call in try api.campaignEvents(call.path.name, call.caller) }),
             Route(
                 "GET", "/v1/deliveries", .scope(.status), .work(.reads),
-                query: ["limit", "cursor", "telephone", "token"],
-                .head { api, call in try api.deliveries(&call.query, call.caller) }),
+                query: ["limit", "cursor", "state", "reason", "telephone", "token", "format"] + AppFilter.parameters,
+                .head { api, call in try api.deliveries(&call) }),
             Route(
                 "GET", "/v1/notifications", .scope(.status), .work(.reads),
                 query: ["limit", "cursor", "campaign", "state"],

@@ -60,7 +60,7 @@ extension DaemonControl {
                 throw ControlError(
                     .noSuchDevice,
                     context: "no device of \(wish.app.app) (\(wish.app.platform.rawValue)) is registered for this user",
-                    hint: "the telephone must be spelt as the app sends it; a token can be tried without one")
+                    hint: "the phone number must be spelt as the app sends it; a token can be tried without one")
             }
             return devices.map(\.registration)
         }

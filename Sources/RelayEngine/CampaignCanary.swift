@@ -13,10 +13,13 @@ package struct CampaignCanary: Sendable, Hashable {
     package var phase: Phase
     /// When the last of its devices had its outcome.
     package var endedAt: Timestamp?
+    /// When it was released, as far as that is known.
+    package var releasedAt: Timestamp?
 
-    package init(_ phase: Phase, endedAt: Timestamp? = nil) {
+    package init(_ phase: Phase, endedAt: Timestamp? = nil, releasedAt: Timestamp? = nil) {
         self.phase = phase
         self.endedAt = endedAt
+        self.releasedAt = releasedAt
     }
 
     /// When it may be released by itself; nil: when an operator says so. That is so without rules (waves that follow each other

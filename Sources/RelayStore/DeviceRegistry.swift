@@ -88,6 +88,22 @@ package struct UpsertCounts: Hashable, Sendable {
     }
 }
 
+/// What the erasure of a user came to.
+package struct UserErasure: Hashable, Sendable {
+    /// Devices that were removed.
+    package var devices: Int64 = 0
+    /// Rows of the ledger that named the user, and do not any more.
+    package var deliveries: Int64 = 0
+    /// Devices that were known to have been the user's before.
+    package var former: Int64 = 0
+
+    package init(devices: Int64 = 0, deliveries: Int64 = 0, former: Int64 = 0) {
+        self.devices = devices
+        self.deliveries = deliveries
+        self.former = former
+    }
+}
+
 /// The device registry.
 package protocol DeviceRegistry: Sendable {
     /// Registers devices, in one transaction: inserts new tokens, updates known ones, revives dead or removed ones. The apps
@@ -126,8 +142,18 @@ package protocol DeviceRegistry: Sendable {
     /// The devices of an app on which a user is logged in, those registered last first.
     func devices(of app: AppKey, telephone: String, limit: Int) throws -> [DeviceRecord]
 
+    /// The devices of one user or with one token, in every app, ascending by id from `after` (exclusive); where both are
+    /// named, those of both. Removed ones are left out, and nothing is found where neither is named.
+    func devices(telephone: String?, token: String?, after: Int64, limit: Int) throws -> [DeviceRecord]
+
     /// Forgets the device's user and never sends to it again. The ledger keeps what was sent. False when unknown.
     func removeDevice(_ app: AppKey, token: String) throws -> Bool
+
+    /// Forgets a user, in one transaction: the devices on which the user is logged in are removed, and the telephone goes out of
+    /// the ledger's rows and of what is kept of former users. That pushes were sent, to which device and what came of them stays.
+    ///
+    /// - Parameter isMeant: whether it is done in an app.
+    func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure
 
     /// Devices in ascending id, from `after` (exclusive), at most `limit`; nil app means all. Removed ones are left out.
     func devices(of app: AppKey?, after: Int64, limit: Int) throws -> [DeviceRecord]

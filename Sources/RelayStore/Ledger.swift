@@ -185,14 +185,12 @@ package protocol Ledger: Sendable {
 
     /// Ascending by device id, from `after` (exclusive).
     func deliveries(
-        of campaign: CampaignKey, state: DeliveryState?, telephone: String?, after: Int64, limit: Int
+        of campaign: CampaignKey, _ filter: DeliveryFilter, after: Int64, limit: Int
     ) throws -> [Delivery]
 
     /// Every campaign of one user (by the telephone that was pushed to) or one device, newest campaign first; also what
     /// is still pending, or was cancelled before its turn. Within a campaign ascending by device, from `after` (exclusive;
     /// nil: from the newest campaign on). Campaigns that began since do not move what comes behind `after`; nothing comes
-    /// behind a campaign that there is not.
-    func deliveries(
-        telephone: String?, token: String?, after: DeliveryPosition?, limit: Int
-    ) throws -> [Delivery]
+    /// behind a campaign that there is not, nor of a filter that names neither user nor device.
+    func deliveries(_ filter: DeliveryFilter, after: DeliveryPosition?, limit: Int) throws -> [Delivery]
 }

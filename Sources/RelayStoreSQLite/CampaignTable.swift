@@ -18,7 +18,7 @@ enum CampaignTable {
             ELSE a.devices - \(CanaryTable.withRow("c")) END,
             c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded,
             c.required_build, f.required, c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
-            c.canary, c.canary_ended_at
+            c.canary, c.canary_ended_at, iif(c.canary = 'released', \(CanaryTable.releasedAt("c", app: "a")), NULL)
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id
             LEFT JOIN in_force AS f ON f.app = a.name AND f.platform = a.platform AND f.canary = 0
         """
@@ -61,7 +61,7 @@ enum CampaignTable {
         record.reach = CampaignReach(
             told: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30))
         record.canary = row.optionalText(31).flatMap(CampaignCanary.Phase.init).map {
-            CampaignCanary($0, endedAt: row.optionalTime(32))
+            CampaignCanary($0, endedAt: row.optionalTime(32), releasedAt: row.optionalTime(33))
         }
         return (record, row.optionalText(8))
     }

@@ -29,6 +29,18 @@ enum CanaryTable {
         """
     }
 
+    /// When what a campaign requires came into force for everybody; NULL where the history does not tell, as of a campaign that
+    /// is older than it.
+    ///
+    /// - Parameters: the names of the campaign's and its app's rows.
+    static func releasedAt(_ campaign: SQL, app: SQL) -> SQL {
+        """
+        (SELECT min(h.changed_at) FROM in_force_history AS h
+         WHERE h.app = \(app).name AND h.platform = \(app).platform AND h.canary = 0
+            AND h.required = \(campaign).required AND h.changed_at >= \(campaign).created_at)
+        """
+    }
+
     /// Within the end of a campaign: nothing is in force for its canary's users alone any more.
     static func end(_ campaign: CampaignKey, _ connection: SQLiteConnection) throws {
         guard let record = try CampaignTable.record(campaign, connection), record.isCanary,

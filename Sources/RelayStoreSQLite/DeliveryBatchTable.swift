@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import UpgradeRules
 
 /// The table `delivery_batch`: its batches of one campaign do not overlap, so that a device is looked up by the first batch
 /// that does not end before it.
@@ -85,6 +86,53 @@ enum DeliveryBatchTable {
         try connection.run(
             "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", .integer(campaign.row),
             .integer(batch.first), .integer(batch.last))
+    }
+
+    /// Puts `DeliveryList.erased` in the place of this telephone, where it is that of one of the devices.
+    ///
+    /// - Parameter devices: ascending.
+    /// - Returns: how many deliveries named it.
+    static func erase(
+        _ telephone: String, of devices: [Int64], in campaign: CampaignKey, _ connection: SQLiteConnection
+    ) throws -> Int64 {
+        var erased: Int64 = 0
+        var rest = devices[...]
+        while let device = rest.first {
+            guard let batch = try batch(around: device, of: campaign.row, connection) else {
+                rest.removeFirst()
+                continue
+            }
+            let within = Set(rest.prefix { $0 <= batch.last })
+            rest = rest.drop { $0 <= batch.last }
+            let named = try batch.entries().filter { entry in
+                within.contains(entry.device) && TelephoneRule.matches(batch.telephone(of: entry), telephone)
+            }
+            if named.isEmpty { continue }
+            erased += Int64(named.count)
+            try erase(Set(named.map(\.device)), in: batch, of: campaign, connection)
+        }
+        return erased
+    }
+
+    private static func erase(
+        _ named: Set<Int64>, in batch: DeliveryBatch, of campaign: CampaignKey, _ connection: SQLiteConnection
+    ) throws {
+        let telephones = batch.telephones + DeliveryList.erased.utf8
+        let erased = batch.telephones.count..<telephones.count
+        var packer = DeliveryPacker()
+        for entry in try batch.entries() {
+            let range = named.contains(entry.device) ? erased : entry.telephone
+            unsafe telephones.withUnsafeBytes { telephones in
+                unsafe packer.append(
+                    entry.device, entry.outcome,
+                    telephone: range.map { unsafe UnsafeRawBufferPointer(rebasing: telephones[$0]) })
+            }
+        }
+        // A batch is never changed in its place: the schema sees to it.
+        try connection.run(
+            "DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", .integer(campaign.row),
+            .integer(batch.last))
+        try insert(&packer, of: campaign, at: batch.updatedAt, connection)
     }
 
     /// Takes devices out of a batch and puts them in line for a reminder; the others stay together, as they were.

@@ -51,24 +51,31 @@ struct DeliveryList {
     // MARK: A page
 
     /// Ascending by device, from `after` (exclusive).
-    func page(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
-        var found = try rows(state: state, after: after, limit: limit)
-        switch state {
-        case nil, .accepted, .filtered: found += try packed(state: state, after: after, limit: limit)
+    func page(_ filter: DeliveryFilter, after: Int64, limit: Int) throws -> [Delivery] {
+        var found = try rows(filter, after: after, limit: limit)
+        switch filter.state {
+        // In batches only who was filtered has a reason.
+        case nil, .accepted, .filtered:
+            var filter = filter
+            if filter.reason != nil, filter.state == nil { filter.state = .filtered }
+            found += try packed(filter, after: after, limit: limit)
         default: break
         }
-        switch state {
-        case nil, .pending, .expired, .cancelled: found += try unreached(state: state, after: after, limit: limit)
+        switch filter.state {
+        // What had no turn has no reason.
+        case nil, .pending, .expired, .cancelled:
+            if filter.reason == nil { found += try unreached(state: filter.state, after: after, limit: limit) }
         default: break
         }
-        return Array(found.sorted { $0.device < $1.device }.prefix(limit))
+        return found.sorted { $0.device < $1.device }.prefix(limit).map(Self.shown)
     }
 
     private static let columns: SQL = """
         d.state, d.attempts, d.reason, d.telephone, d.next_attempt_at, d.updated_at, v.id, v.token
         """
 
-    private func rows(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
+    private func rows(_ filter: DeliveryFilter, after: Int64, limit: Int) throws -> [Delivery] {
+        let state = filter.state
         let source: SQL
         switch state {
         case nil: source = "delivery AS d CROSS JOIN device AS v ON v.id = d.device_id WHERE"
@@ -86,12 +93,13 @@ struct DeliveryList {
         }
         return try connection.all(
             """
-            SELECT \(Self.columns) FROM \(source) d.campaign_id = ? AND d.device_id > ? ORDER BY d.device_id LIMIT ?
-            """, .integer(campaign.row), .integer(after), .integer(limit), row: delivery)
+            SELECT \(Self.columns) FROM \(source) d.campaign_id = ?1 AND d.device_id > ?2
+                AND (?4 IS NULL OR d.reason = ?4) ORDER BY d.device_id LIMIT ?3
+            """, .integer(campaign.row), .integer(after), .integer(limit), .text(filter.reason), row: delivery)
     }
 
     /// Batch by batch, until there are enough.
-    private func packed(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
+    private func packed(_ filter: DeliveryFilter, after: Int64, limit: Int) throws -> [Delivery] {
         var found: [Delivery] = []
         var after = after
         while found.count < limit {
@@ -100,11 +108,12 @@ struct DeliveryList {
                 SELECT \(DeliveryBatch.columns) FROM delivery_batch WHERE campaign_id = ?1 AND last > ?2
                     AND CASE ?3 WHEN 2 THEN accepted > 0 WHEN 7 THEN filtered > 0 ELSE 1 END
                 ORDER BY last LIMIT 1
-                """, .integer(campaign.row), .integer(after), state.map { .integer(Int($0.rawValue)) } ?? .null,
+                """, .integer(campaign.row), .integer(after),
+                filter.state.map { .integer(Int($0.rawValue)) } ?? .null,
                 row: DeliveryBatch.init)
             guard let batch else { break }
             for entry in try batch.entries() where entry.device > after && found.count < limit {
-                guard state == nil || entry.outcome.state == state else { continue }
+                guard filter.takes(entry.outcome.state, entry.outcome.reason?.rawValue) else { continue }
                 if let delivery = try delivery(entry, in: batch) { found.append(delivery) }
             }
             after = batch.last
@@ -207,7 +216,7 @@ struct DeliveryList {
     /// What became of the push to one device; with a telephone, only if it was that user's.
     func delivery(to device: Device, telephone: String?) throws -> Delivery? {
         if let recorded = try row(of: device.id) ?? packed(device.id) {
-            guard let telephone else { return recorded }
+            guard let telephone else { return Self.shown(recorded) }
             // A row without a telephone was filtered; unless for want of a user, its user is the device's.
             let isUsers = recorded.reason == FilterReason.noTelephone.rawValue ? nil : device.telephone
             return TelephoneRule.matches(recorded.telephone ?? isUsers, telephone) ? recorded : nil
@@ -244,6 +253,27 @@ struct DeliveryList {
             let entry = try batch.entries().first(where: { $0.device == device })
         else { return nil }
         return try delivery(entry, in: batch)
+    }
+
+    /// In the place of a telephone that was erased: nil would be whoever has the device now (`delivery(to:telephone:)`). The API
+    /// lets no control character into a telephone.
+    static let erased = "\u{0}erased"
+
+    private static func shown(_ delivery: Delivery) -> Delivery {
+        guard TelephoneRule.matches(delivery.telephone, erased) else { return delivery }
+        var delivery = delivery
+        delivery.telephone = nil
+        return delivery
+    }
+
+    /// The devices of the user and of the token that the filter names; nil where it names neither.
+    static func devices(meantBy filter: DeliveryFilter, _ connection: SQLiteConnection) throws -> [Device]? {
+        let user = try filter.telephone.map { try devices(ofUser: $0, connection) }
+        guard let token = filter.token else { return user }
+        let named = try devices(token: token, connection)
+        guard let user else { return named }
+        let ids = Set(named.map(\.id))
+        return user.filter { ids.contains($0.id) }
     }
 
     /// Those that are or were this user's, ascending by id.

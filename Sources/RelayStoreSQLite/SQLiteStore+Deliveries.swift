@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
+import RelayEngine
 package import RelayStore
 import UpgradeRules
 
 extension SQLiteStore {
     package func deliveries(
-        of campaign: CampaignKey, state: DeliveryState?, telephone: String?, after: Int64, limit: Int
+        of campaign: CampaignKey, _ filter: DeliveryFilter, after: Int64, limit: Int
     ) throws -> [Delivery] {
         try read("listing deliveries") { connection in
             guard limit > 0, let list = try DeliveryList(of: campaign, connection) else { return [] }
-            guard let telephone else { return try list.page(state: state, after: after, limit: limit) }
-            let found = try DeliveryList.devices(ofUser: telephone, connection)
-                .filter { $0.id > after && $0.app == list.app }
-                .compactMap { try list.delivery(to: $0, telephone: telephone) }
-            return Array(found.filter { state == nil || $0.state == state }.prefix(limit))
+            guard let devices = try DeliveryList.devices(meantBy: filter, connection) else {
+                return try list.page(filter, after: after, limit: limit)
+            }
+            let found = try devices.filter { $0.id > after && $0.app == list.app }
+                .compactMap { try list.delivery(to: $0, telephone: filter.telephone) }
+            return Array(found.filter { filter.takes($0.state, $0.reason) }.prefix(limit))
         }
     }
 
     package func deliveries(
-        telephone: String?, token: String?, after: DeliveryPosition?, limit: Int
+        _ filter: DeliveryFilter, after: DeliveryPosition?, limit: Int
     ) throws -> [Delivery] {
         try read("listing deliveries") { connection in
-            var devices: [DeliveryList.Device]
-            switch (telephone, token) {
-            case (nil, nil): return []
-            case (let telephone?, nil): devices = try DeliveryList.devices(ofUser: telephone, connection)
-            case (nil, let token?): devices = try DeliveryList.devices(token: token, connection)
-            case (let telephone?, let token?):
-                let ids = Set(try DeliveryList.devices(token: token, connection).map(\.id))
-                devices = try DeliveryList.devices(ofUser: telephone, connection).filter { ids.contains($0.id) }
-            }
+            guard let devices = try DeliveryList.devices(meantBy: filter, connection) else { return [] }
             var start = CampaignKey(row: .max)
             if let after {
                 let row = try connection.first("SELECT id FROM campaign WHERE public_id = ?", .text(after.campaign)) {
@@ -49,7 +42,11 @@ extension SQLiteStore {
                 guard let list = try DeliveryList(of: campaign, connection) else { continue }
                 let seen = campaign == start ? after?.device ?? 0 : 0
                 for device in devices where device.app == list.app && device.id > seen {
-                    if let delivery = try list.delivery(to: device, telephone: telephone) { found.append(delivery) }
+                    if let delivery = try list.delivery(to: device, telephone: filter.telephone),
+                        filter.takes(delivery.state, delivery.reason)
+                    {
+                        found.append(delivery)
+                    }
                 }
             }
             return Array(found.prefix(max(limit, 0)))

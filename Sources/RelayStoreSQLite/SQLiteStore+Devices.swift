@@ -107,14 +107,8 @@ extension SQLiteStore {
             if let telephone {
                 try DeviceTable.remember(telephone, of: id, appID, connection)
             }
-            try connection.run(
-                """
-                UPDATE device SET telephone = NULL,
-                    removed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE id = ?
-                """, .integer(id))
-            try connection.run("UPDATE app SET devices = max(devices - 1, 0) WHERE id = ?", .integer(appID))
             var seen = SeenTally()
-            seen.left(version, app: appID)
+            try DeviceTable.remove(id, of: appID, version, &seen, connection)
             try seen.store(connection)
             return true
         }
@@ -186,6 +180,12 @@ package enum DeviceTable {
         \(selection)
         WHERE d.telephone = ?3 AND d.removed_at IS NULL AND a.id = d.app_id AND a.name = ?1 AND a.platform = ?2
         ORDER BY d.registered_at DESC, d.id DESC LIMIT ?4
+        """
+
+    /// A page of one user's (?1) devices behind an id (?2), of every app.
+    package static let pageOfUser: SQL = """
+        \(columns)FROM device AS d INDEXED BY device_telephone CROSS JOIN app AS a
+        WHERE d.telephone = ?1 AND d.removed_at IS NULL AND d.id > ?2 AND a.id = d.app_id ORDER BY d.id LIMIT ?3
         """
 
     /// A page of devices behind an id, of every app.
@@ -279,6 +279,19 @@ package enum DeviceTable {
 
     static func isUpperCase(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+    }
+
+    /// Removes a device with its user; `seen` is to be stored.
+    static func remove(
+        _ id: Int64, of app: Int64, _ version: Version?, _ seen: inout SeenTally, _ connection: SQLiteConnection
+    ) throws {
+        try connection.run(
+            """
+            UPDATE device SET telephone = NULL,
+                removed_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) WHERE id = ?
+            """, .integer(id))
+        try connection.run("UPDATE app SET devices = max(devices - 1, 0) WHERE id = ?", .integer(app))
+        seen.left(version, app: app)
     }
 
     /// Keeps a telephone that a device is losing, so that the user's pushes are found later. Where the app has no

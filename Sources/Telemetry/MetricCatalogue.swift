@@ -228,7 +228,7 @@ package enum MetricCatalogue {
         let head = [
             "# What /metrics shows", "",
             "Written by `upgrade-relay generate metrics`. Counters start at zero with the process; histograms have the buckets",
-            "0.0005 s, doubled up to 32.768 s. No label ever contains a token, a telephone or a campaign.", "",
+            "0.0005 s, doubled up to 32.768 s. No label ever contains a token, a phone number or a campaign.", "",
             "| metric | type | labels | meaning |", "|---|---|---|---|",
         ]
         return (head + rows).joined(separator: "\n") + "\n"

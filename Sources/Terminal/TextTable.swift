@@ -81,11 +81,16 @@ package struct TextTable: Sendable {
     package var text: String { lines().joined(separator: "\n") + "\n" }
 
     /// Names at the left, values beside them: one record, without a header.
-    package static func fields(_ entries: [(String, String)]) -> String {
+    ///
+    /// - Parameter tint: of a name's value.
+    package static func fields(
+        _ entries: [(String, String)], tint: (_ name: String, _ value: String) -> Tint? = { _, _ in nil }
+    ) -> String {
         let width = entries.map { DisplayWidth.columns($0.0) }.max() ?? 0
         return entries.map { name, value in
             let padding = String(repeating: " ", count: width - DisplayWidth.columns(name) + 2)
-            return name + padding + DisplayWidth.sanitised(value) + "\n"
+            let shown = DisplayWidth.sanitised(value)
+            return name + padding + (tint(name, value)?.painted(shown) ?? shown) + "\n"
         }.joined()
     }
 }

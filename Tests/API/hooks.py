@@ -72,6 +72,7 @@ RULES = [
     ("endsAt", r"must be in the future", "no schema knows the time"),
     ("before", r"at least an hour ago", "no schema knows the time"),
     ("telephone", r"exactly one of telephone and token", "parameters cannot exclude each other"),
+    ("limit|cursor", r"goes with pages", "parameters cannot exclude each other"),
     (r"action|tag|release\..*|data\..*", r"is missing|is needed", "what an event holds hangs on a header or on its kind"),
     ("required", r"no required version is given", "it hangs on what is stored"),
     (r"apps\[\d+\]", r"the name of a configured app is needed", "which apps there are is the configuration's"),

@@ -164,8 +164,9 @@ import Testing
             "GET /v1/apps/a/ios/devices": (
                 200,
                 """
-                {"app":"a","platform":"ios","token":"ff","telephone":"1,2","version":null,"environment":"sandbox",\
-                "registeredAt":"2026-01-31T09:05:07.250Z","deadSince":null}\n
+                app,platform,token,telephone,version,environment,registeredAt,deadSince
+                a,ios,ff,"1,2",,sandbox,2026-01-31T09:05:07.250Z,
+
                 """
             ),
         ])
@@ -173,6 +174,7 @@ import Testing
         #expect(
             result.out == "app,platform,token,telephone,version,environment,registeredAt,deadSince\n"
                 + "a,ios,ff,\"1,2\",,sandbox,2026-01-31T09:05:07.250Z,\n")
+        #expect(transport.requests.last?.accept == "text/csv")
     }
 
     @Test func `A token that two apps have must be told apart`() async {

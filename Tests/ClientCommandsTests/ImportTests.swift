@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+import WireFormat
 
 @testable import ClientCommands
 @testable import Terminal
@@ -129,7 +130,7 @@ import Testing
 
     @Test(arguments: ["plain", "a,b", "a\"b", "a\nb", "", "a\r\n", "\"\u{301}", "x\"\u{200D}\"\u{301}y", ",\u{301}"])
     func `What is written is read again`(field: String) throws {
-        #expect(try records("\(CSVParser.quoted(field)),x\n").map(\.fields) == [[field, "x"]])
+        #expect(try records("\(CSVText.quoted(field)),x\n").map(\.fields) == [[field, "x"]])
     }
 }
 

@@ -136,12 +136,23 @@ final class ServiceStand {
         kill(process, signal)
     }
 
+    /// Waits for its end, and reads and forgets what it says until then: systemd always reads, and a daemon whose messages nobody
+    /// takes waits at the eleventh (net.unix.max_dgram_qlen).
+    ///
     /// - Returns: the exit status; nil where a signal ended it.
     @discardableResult
     func wait() -> Int32? {
         var status: Int32 = 0
         var used = rusage()
-        while wait4(process, &status, 0, &used) < 0, errno == EINTR {}
+        while true {
+            let ended = wait4(process, &status, WNOHANG, &used)
+            if ended == process || (ended < 0 && errno != EINTR) { break }
+            var request = pollfd(fd: notifyDescriptor, events: Int16(POLLIN), revents: 0)
+            if poll(&request, 1, 20) > 0 {
+                var byte: UInt8 = 0
+                _ = recv(notifyDescriptor, &byte, 1, Int32(MSG_DONTWAIT))
+            }
+        }
         processorTime = [used.ru_utime, used.ru_stime].reduce(.zero) {
             $0 + .seconds($1.tv_sec) + .microseconds($1.tv_usec)
         }

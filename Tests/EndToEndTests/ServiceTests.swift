@@ -12,7 +12,8 @@ import Testing
 
     @Test(arguments: [ServiceStand.NotifyName.path, .abstract])
     func itTellsHowItsLifeGoes(notify: ServiceStand.NotifyName) throws {
-        let bench = try Workbench { $0.latency = .seconds(5) }
+        // No answer comes before the daemon gives up waiting for it, however late it is told to stop.
+        let bench = try Workbench { $0.latency = .seconds(60) }
         let stand = try ServiceStand(in: bench.folder, notify: notify)
         try stand.start(configuration: bench.path("config.json5"), watchdog: .seconds(4))
         #expect(stand.message("STATUS", "Opening the store") != nil)
@@ -37,7 +38,7 @@ import Testing
         stand.send(SIGTERM)
         let stopping = try #require(stand.message("STOPPING", "1"))
         #expect(stopping["STATUS"]?.hasPrefix("Finishing what is in flight") == true)
-        // One with the message before, and one with each look, of which the answers take several.
+        // One with the message before, and one with each look, a second apart, while answers are waited for.
         for _ in 1...2 { #expect(stand.message("EXTEND_TIMEOUT_USEC", "10000000") != nil) }
         #expect(stand.wait() == 0)
     }

@@ -42,7 +42,10 @@ final class LiveBench {
                 $0.latency = latency
                 $0.maximumStreams = maximumStreams
                 $0.clientAuthorities = clientAuthorities
-                if name == "sandbox", let sandboxKeys { $0.keys = sandboxKeys }
+                if name == "sandbox", let sandboxKeys, case .apns(var team) = $0.service {
+                    team.keys = sandboxKeys
+                    $0.service = .apns(team)
+                }
             }
         }
         production = try simulator("production", faults)

@@ -5,7 +5,6 @@ import RelayStore
 import RelayStoreSQLite
 import Synchronization
 import Testing
-import Threading
 
 @testable import HTTPServer
 @testable import RelayAPI
@@ -58,13 +57,13 @@ struct FailureTests {
         let bench = try Bench()
         #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/devices/abcd", "{}").status == 201)
         try #require(bench.store as? SQLiteStore).close()
-        let store = bench.store
-        let export = DeviceExport(store: store, app: Bench.app, stop: CancellationFlag())
-        #expect(throws: (any Error).self) { try export.next() }
-        let client = try RawClient(unixSocket: bench.socketPath)
-        try client.send("GET /v1/apps/com.example.app/ios/devices HTTP/1.1\r\nHost: relay\r\n\r\n")
-        let text = try client.receiveAll()
-        #expect(text.hasPrefix("HTTP/1.1 200") && !text.hasSuffix("0\r\n\r\n"), "\(text)")
+        for form in ["ndjson", "csv"] {
+            let client = try RawClient(unixSocket: bench.socketPath)
+            try client.send(
+                "GET /v1/apps/com.example.app/ios/devices?format=\(form) HTTP/1.1\r\nHost: relay\r\n\r\n")
+            let text = try client.receiveAll()
+            #expect(text.hasPrefix("HTTP/1.1 200") && !text.hasSuffix("0\r\n\r\n"), "\(text)")
+        }
         #expect(
             bench.logged.all.contains {
                 $0.hasPrefix("error a request failed route=GET /v1/apps/{app}/{platform}/devices status=500")

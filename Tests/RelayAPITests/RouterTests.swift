@@ -69,6 +69,8 @@ struct RouterTests {
             "DELETE", "/v1/apps/com.example.app/ios/devices/ab", "/v1/apps/{app}/{platform}/devices/{token}",
             PathValues(app: "com.example.app", platform: .ios, name: "ab"), .scope(.devices)
         ),
+        ("GET", "/v1/devices", "/v1/devices", PathValues(), .scope(.devices)),
+        ("DELETE", "/v1/devices", "/v1/devices", PathValues(), .scope(.devices)),
         ("GET", "/v1/campaigns", "/v1/campaigns", PathValues(), .scope(.status)),
         ("GET", "/v1/campaigns/0a", "/v1/campaigns/{id}", PathValues(name: "0a"), .scope(.status)),
         (

@@ -115,5 +115,8 @@ struct QueryPlanTests {
                 == ["SEARCH device USING INDEX device_token (token_hash=?)"])
         #expect(try plan(DeviceTable.page) == ["SEARCH d USING INTEGER PRIMARY KEY (rowid>?)", app])
         #expect(try plan(DeviceTable.pageOfApp) == ["SEARCH d USING INDEX device_live (app_id=? AND rowid>?)", app])
+        #expect(
+            try plan(DeviceTable.pageOfUser)
+                == ["SEARCH d USING INDEX device_telephone (telephone=? AND rowid>?)", app])
     }
 }

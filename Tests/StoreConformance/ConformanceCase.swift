@@ -25,7 +25,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
 
     package static let all: [ConformanceCase] =
         versions + webhooks + registry + upgrades + campaigns + planning + ledger + uneventful + hygiene + leftovers
-        + deliveries
+        + deliveries + erasing
         + tokens
         + inForce + withdrawing + gates + hostile + maintenance + outbox + waves + environments
         + adoption + rounds

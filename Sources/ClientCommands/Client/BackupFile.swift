@@ -22,7 +22,7 @@ final class BackupFile {
         var information = stat()
         if unsafe stat(path, &information) == 0 {
             guard information.st_mode & S_IFMT == S_IFREG else {
-                throw CommandFailure(.failed, "\(path) is not a file", hint: "name the file that the backup is to be")
+                throw CommandFailure(.failed, "\(path) is not a file", hint: "name the file that is to be made")
             }
             guard replaces else { throw Self.exists(path) }
         }

@@ -23,7 +23,7 @@ package struct ConnectionOptions: Sendable {
             ? spec
             : .value(
                 "token", "TOKEN",
-                "to this device, registered or not; with --url it is the API token, and --device names it")
+                "the device's push token; with --url it is the API token, and --device names the device")
     }
 
     /// Instead of the daemon's socket or address: for tests.

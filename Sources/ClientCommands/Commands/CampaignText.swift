@@ -70,7 +70,9 @@ package struct CampaignText: Sendable {
     }
 
     /// One record, field by field, with the counts that are not 0.
-    package var details: String {
+    ///
+    /// - Parameter hasColour: whether it goes where colours are welcome.
+    package func details(hasColour: Bool = Screen.current.hasColour) -> String {
         var fields: [(String, String)] = [
             ("campaign", id), ("app", json.place), ("required", json.shown(.required, or: "-")),
             ("in force", json.shown(.inForce, or: "-")),
@@ -78,6 +80,7 @@ package struct CampaignText: Sendable {
             ("state", state),
         ]
         if !json.shown(.reason).isEmpty { fields.append(("reason", json.shown(.reason))) }
+        if let canary { fields.append(("canary", canary)) }
         if let wave { fields.append(("wave", waveDetails(wave))) }
         if let limit = json[.rateLimit]?.number { fields.append(("pace", "at most \(Quantity.rate(limit))")) }
         if !json.shown(.waitingUntil).isEmpty { fields.append(("waiting until", json.shown(.waitingUntil))) }
@@ -86,7 +89,23 @@ package struct CampaignText: Sendable {
         for (title, field) in [("created", Field.createdAt), ("started", .startedAt), ("finished", .finishedAt)] {
             fields.append((title, json.shown(field, or: "-")))
         }
-        return TextTable.fields(fields) + "\n" + countsTable
+        let tint: (String, String) -> Tint? = { name, value in
+            hasColour && name == "state" ? Tint.ofState(value) : nil
+        }
+        return TextTable.fields(fields, tint: tint) + "\n"
+            + countsTable(Screen(width: Screen.current.width, hasColour: hasColour))
+    }
+
+    /// Whether the users whom the bump named are still the only ones; nil where it named none.
+    private var canary: String? {
+        guard let canary = json[.canary], canary != .null else { return nil }
+        let telephones = Quantity.count(canary.count(.telephones), "phone number")
+        guard canary.shown(.phase) == CampaignCanary.Phase.released.rawValue else {
+            let ended = canary.shown(.endedAt)
+            return "\(telephones), and nobody else yet" + (ended.isEmpty ? "" : "; done at \(ended)")
+        }
+        let released = canary.shown(.releasedAt)
+        return "\(telephones) first, everybody" + (released.isEmpty ? " since its release" : " since \(released)")
     }
 
     /// When it was opened again, and for how many.
@@ -109,7 +128,7 @@ package struct CampaignText: Sendable {
         return text
     }
 
-    private var countsTable: String {
+    private func countsTable(_ screen: Screen) -> String {
         var table = AudienceTable(audience)
         for state in DeliveryState.allCases where count(state) > 0 || state == .accepted {
             table.add(state.name, count(state))
@@ -117,6 +136,6 @@ package struct CampaignText: Sendable {
             if state == .rejected { table.add(reasons: json[.rejectedBy]) }
         }
         let upgraded = json.count(.upgraded)
-        return table.text + (upgraded > 0 ? "upgraded since: \(Quantity.count(upgraded, "device"))\n" : "")
+        return table.text(on: screen) + (upgraded > 0 ? "upgraded since: \(Quantity.count(upgraded, "device"))\n" : "")
     }
 }

@@ -7,7 +7,7 @@ import WireFormat
 
 extension CommandEntry {
     static let alertsSet = request(
-        ["alerts", "set"], "Tells every user of an app something at launch",
+        ["alerts", "set"], "Sets the message that every user of an app sees at launch",
         discussion: """
             For apps that read the LaunchGate document. An alert is shown once to each user; a blocking one locks the \
             app, for a maintenance window, and must say when that ends: then it vanishes by itself. A new alert takes \
@@ -25,7 +25,7 @@ extension CommandEntry {
         text: { line($1) + $1.warnings })
 
     static let alertsShow = request(
-        ["alerts", "show"], "Shows what the users of an app are told at launch",
+        ["alerts", "show"], "Shows the message that users of an app see at launch",
         positionals: AppArguments.positionals, examples: ["upgrade-relay alerts show com.example.app ios"],
         request: { try APIRequest("GET", AppArguments.path($0, "alert")) },
         text: { line($1) })
@@ -37,7 +37,7 @@ extension CommandEntry {
     }
 
     static let alertsClear = request(
-        ["alerts", "clear"], "Takes back what the users of an app are told at launch",
+        ["alerts", "clear"], "Clears the message that users of an app see at launch",
         positionals: AppArguments.positionals, examples: ["upgrade-relay alerts clear com.example.app ios"],
         request: { try APIRequest("DELETE", AppArguments.path($0, "alert")) },
         done: {

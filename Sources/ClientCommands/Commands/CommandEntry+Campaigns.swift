@@ -42,7 +42,7 @@ extension CommandEntry {
         ["campaigns", "show"], "Shows how a campaign stands", positionals: [CampaignText.positional],
         examples: ["upgrade-relay campaigns show 1f0c2ab93d44"],
         request: { try APIRequest("GET", ["v1", "campaigns", $0.require("ID")]) },
-        text: { CampaignText($1).details })
+        text: { CampaignText($1).details() })
 
     static let campaignsWatch = client(
         ["campaigns", "watch"], "Follows a campaign until it ends",
@@ -64,12 +64,12 @@ extension CommandEntry {
             }
         }
         display.finish(last.progress)
-        if !run.connection.isJSON { run.console.write(last.details) }
+        if !run.connection.isJSON { run.console.write(last.details()) }
         return last.state == CampaignState.completed.rawValue ? .done : .failed
     }
 
     static let campaignsAdoption = client(
-        ["campaigns", "adoption"], "Shows who obeyed a campaign, over time",
+        ["campaigns", "adoption"], "Shows how many devices upgraded, over time",
         discussion: """
             How many devices of the audience were since seen with a version that meets the requirement, and what had \
             reached them before: an accepted push, an answer at login that they must upgrade, or both. On a terminal \
@@ -102,7 +102,8 @@ extension CommandEntry {
         let client = try run.client()
         let id = try run.arguments.require("ID")
         try await Confirmation.obtain(run, "Cancel campaign \(id)?") {
-            CampaignText(try await client.reply(to: APIRequest("GET", ["v1", "campaigns", id])).json).details
+            let reply = try await client.reply(to: APIRequest("GET", ["v1", "campaigns", id]))
+            return CampaignText(reply.json).details(hasColour: false)
         }
         let reply = try await client.reply(to: APIRequest("POST", ["v1", "campaigns", id, "cancel"]))
         run.show(reply.text, "campaign \(id) is \(CampaignText(reply.json).state)\n")
@@ -145,59 +146,8 @@ extension CommandEntry {
             text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
     }
 
-    static let deliveries = request(
-        ["deliveries"], "Shows what became of each push",
-        discussion:
-            "Of one campaign, of one user or of one device; why somebody got none is the reason beside \"filtered\".",
-        options: [
-            .value("campaign", "ID", "the deliveries of this campaign"),
-            OptionSpec.value("state", "STATE", "with --campaign: only those in this state (\(deliveryStates.shown))")
-                .choosing(deliveryStates.names),
-            .value(
-                "telephone", "NUMBER",
-                "the deliveries to this phone number, in every campaign unless --campaign is given"),
-            .value("device", "TOKEN", "the deliveries to this device in every campaign"),
-        ] + PageOptions.specs,
-        examples: [
-            "upgrade-relay deliveries --campaign 1f0c2ab93d44 --state rejected",
-            "upgrade-relay deliveries --telephone 13800138000",
-        ],
-        request: deliveriesRequest,
-        note: PageOptions.next,
-        text: { _, answer in
-            let columns: [TextTable.Column] = [
-                "CAMPAIGN", "APP", "PLATFORM", "TOKEN", "PHONE NUMBER", .state, "REASON", .right("TRIES"), "UPDATED",
-            ]
-            return answer.table(columns, none: "no deliveries") { item in
-                [
-                    item.shown(.campaign), item.shown(.app), item.shown(.platform), item.shown(.token),
-                    item.shown(.telephone, or: "-"), item.shown(.state), item.shown(.reason, or: "-"),
-                    item.shown(.attempts), item.shown(.updatedAt, or: "-"),
-                ]
-            }
-        })
-
-    private static let deliveryStates = NamedChoice("state", DeliveryState.allCases.map(\.name))
-
-    @Sendable private static func deliveriesRequest(_ arguments: ParsedArguments) throws -> APIRequest {
-        let page = try PageOptions.query(arguments)
-        let state = try deliveryStates.option(arguments)
-        let (telephone, device) = (arguments.value("telephone"), arguments.value("device"))
-        if let campaign = arguments.value("campaign") {
-            if device != nil { throw UsageError("--campaign and --device exclude each other") }
-            let query = page + [("state", state), ("telephone", telephone)]
-            return APIRequest("GET", ["v1", "campaigns", campaign, "deliveries"], query: query)
-        }
-        if state != nil { throw UsageError("--state goes with --campaign") }
-        guard (telephone == nil) != (device == nil) else {
-            throw UsageError("one of --campaign, --telephone and --device is needed")
-        }
-        return APIRequest(
-            "GET", ["v1", "deliveries"], query: page + [("telephone", telephone), ("token", device)])
-    }
-
     static let notifications = request(
-        ["notifications"], "Shows who was told of a campaign's changes, and what each attempt came to",
+        ["notifications"], "Lists the outgoing webhooks about campaigns, and what each attempt came to",
         discussion: "Receivers are named under \"notify\" in the configuration. --json shows every attempt.",
         options: [
             .value("campaign", "ID", "only of this campaign"),

@@ -55,7 +55,7 @@ extension CommandEntry {
 
     private static func write(isValid: Bool, _ faults: [ConfigurationFault], _ console: Console) {
         let faults = faults.map { ["field": .string($0.field), "reason": .string($0.problem)] as JSONValue }
-        let json: JSONValue = ["valid": .bool(isValid), "faults": .array(faults)]
+        let json: JSONValue = ["valid": .bool(isValid), "errors": .array(faults)]
         console.writeLine(json.text())
     }
 

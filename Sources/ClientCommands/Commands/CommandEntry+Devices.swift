@@ -1,54 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
+import RelayStore
 import Terminal
-import VersionSources
+import UpgradeRules
 import WireFormat
 
 extension CommandEntry {
-    private static let token = [PositionalSpec("TOKEN", "the device's push token")]
+    private static let token = [PositionalSpec("TOKEN", "the device's push token", isRequired: false)]
+
+    /// Which device is meant, or whose.
+    private enum Target {
+        case token(String)
+        case telephone(String)
+
+        static func options(_ telephone: String) -> [OptionSpec] {
+            [
+                .value("telephone", "NUMBER", telephone),
+                .value("device", "TOKEN", "the same as --token without --url, or TOKEN alone"),
+            ]
+        }
+
+        init(_ run: ClientRun) throws(UsageError) {
+            let tokens = [
+                run.arguments.positional("TOKEN"), run.arguments.value("device"), run.connection.deviceToken,
+            ].compactMap(\.self)
+            let telephone = run.arguments.value("telephone")
+            guard tokens.count + (telephone == nil ? 0 : 1) == 1 else {
+                throw UsageError("one of TOKEN, --token (with --url: --device) and --telephone is needed")
+            }
+            if telephone == "" { throw UsageError("--telephone: a phone number is needed") }
+            self = telephone.map(Target.telephone) ?? .token(tokens.first ?? "")
+        }
+    }
 
     static let devicesShow = client(
-        ["devices", "show"], "Shows one device of the registry",
-        discussion: "Without --app and --platform, every app is searched for the token.",
-        positionals: token, options: AppArguments.options,
-        examples: ["upgrade-relay devices show 740f4707bebcf74f9b7c25d48e3358945f6aa01da5ddb387462c7eaf61bb78ad"]
+        ["devices", "show"], "Shows one device of the registry, or those of a user",
+        discussion: """
+            Without --app and --platform, every app is searched. With --telephone it shows all devices on which the user \
+            with this phone number is logged in.
+            """,
+        positionals: token, options: Target.options("the devices of this phone number") + AppArguments.options,
+        examples: [
+            "upgrade-relay devices show 740f4707bebcf74f9b7c25d48e3358945f6aa01da5ddb387462c7eaf61bb78ad",
+            "upgrade-relay devices show --telephone 13800138000",
+        ],
+        tokenIsDevice: true
     ) { run in
-        let (place, reply) = try await search(run)
-        let device = reply.json
+        switch try Target(run) {
+        case .telephone(let telephone):
+            let reply = try await devices(of: telephone, run)
+            run.show(reply.text, reply.items.map(details).joined(separator: "\n"))
+            if !run.connection.isJSON, reply.json[.next]?.string != nil {
+                run.console.writeError("there are more: \"upgrade-relay devices export --telephone\" writes all\n")
+            }
+        case .token(let token):
+            let (_, reply) = try await search(token, run)
+            run.show(reply.text, details(reply.json))
+        }
+        return .done
+    }
+
+    private static func details(_ device: JSONValue) -> String {
         var fields = [
-            ("token", device.shown(.token, or: try run.arguments.require("TOKEN"))),
-            ("app", "\(place.app) \(place.platform)"), ("phone number", device.shown(.telephone, or: "-")),
+            ("token", device.shown(.token)), ("app", device.place),
+            ("phone number", device.shown(.telephone, or: "-")),
             ("version", device.shown(.version, or: "-")), ("environment", device.shown(.environment, or: "-")),
             ("registered", device.shown(.registeredAt, or: "-")),
         ]
         if let retired = device[.retiredAt]?.string { fields.append(("dead since", retired)) }
-        run.show(reply.text, TextTable.fields(fields))
-        return .done
+        return TextTable.fields(fields)
     }
 
     static let devicesRemove = client(
-        ["devices", "remove"], "Forgets a device: nothing is ever sent to it again",
-        discussion: "Without --app and --platform, every app is searched for the token; it must be in one only.",
-        positionals: token, options: AppArguments.options,
-        examples: ["upgrade-relay devices remove TOKEN --app com.example.app --platform ios"]
+        ["devices", "remove"], "Forgets a device, or a user: nothing is ever sent there again",
+        discussion: """
+            Without --app and --platform, every app is searched; a token must be in one only. With --telephone a user is \
+            erased, in one transaction: each device with this phone number is removed, and the number goes out of what is \
+            recorded of pushes, which otherwise stays. On a terminal it asks first. An app that registers again is known \
+            again: delete the account before.
+            """,
+        positionals: token,
+        options: Target.options("erase the user with this phone number") + [Confirmation.option] + AppArguments.options,
+        examples: [
+            "upgrade-relay devices remove TOKEN --app com.example.app --platform ios",
+            "upgrade-relay devices remove --telephone 13800138000",
+        ],
+        tokenIsDevice: true
     ) { run in
-        let (place, _) = try await search(run)
-        let token = try run.arguments.require("TOKEN")
-        _ = try await run.client().reply(to: APIRequest("DELETE", place.path("devices", token)))
-        run.show(
-            [
-                "app": .string(place.app), "platform": .string(place.platform), "token": .string(token),
-                "removed": .bool(true),
-            ],
-            DisplayWidth.sanitised("removed from \(place.app) \(place.platform)") + "\n")
+        switch try Target(run) {
+        case .telephone(let telephone):
+            try await Confirmation.obtain(run, "Forget this user?") {
+                try await devicesTable(of: telephone, run)
+            }
+            let query = try [("telephone", telephone)] + placeQuery(run)
+            let reply = try await run.client().reply(to: APIRequest("DELETE", ["v1", "devices"], query: query))
+            let (devices, deliveries) = (reply.json.count(.devices), reply.json.count(.deliveries))
+            run.show(
+                reply.text,
+                "\(Quantity.count(devices, "device")) removed; the phone number is out of "
+                    + (deliveries == 1 ? "1 delivery\n" : "\(Quantity.count(deliveries)) deliveries\n"))
+        case .token(let token):
+            let (place, _) = try await search(token, run)
+            _ = try await run.client().reply(to: APIRequest("DELETE", place.path("devices", token)))
+            run.show(
+                [
+                    "app": .string(place.app), "platform": .string(place.platform), "token": .string(token),
+                    "removed": .bool(true),
+                ],
+                DisplayWidth.sanitised("removed from \(place.app) \(place.platform)") + "\n")
+        }
         return .done
+    }
+
+    private static func placeQuery(_ run: ClientRun) throws -> [(String, String?)] {
+        [
+            ("app", run.arguments.value("app")),
+            ("platform", try run.arguments.value("platform").map(AppArguments.platform)),
+        ]
+    }
+
+    /// - Throws: `CommandFailure` where there is none.
+    private static func devices(of telephone: String, _ run: ClientRun) async throws -> RelayClient.Reply {
+        let query = try [("telephone", telephone)] + placeQuery(run) + [("limit", "1000")]
+        let reply = try await run.client().reply(to: APIRequest("GET", ["v1", "devices"], query: query))
+        guard !reply.items.isEmpty else {
+            throw CommandFailure(
+                .failed, "no device has this phone number", hint: "it must be spelt as the app sends it")
+        }
+        return reply
+    }
+
+    /// What a person sees before a yes.
+    private static func devicesTable(of telephone: String, _ run: ClientRun) async throws -> String {
+        let query = try [("telephone", telephone)] + placeQuery(run) + [("limit", "1000")]
+        let reply = try await run.client().reply(to: APIRequest("GET", ["v1", "devices"], query: query))
+        var table = TextTable(["APP", "PLATFORM", "TOKEN", "VERSION", "REGISTERED"])
+        for item in reply.items {
+            table.add([
+                item.shown(.app), item.shown(.platform), item.shown(.token), item.shown(.version, or: "-"),
+                item.shown(.registeredAt, or: "-"),
+            ])
+        }
+        if table.rows.isEmpty { return "no device has this phone number; there may be deliveries with it\n" }
+        return table.text + (reply.json[.next]?.string == nil ? "" : "and more\n")
     }
 
     /// The one device with the token, in one app or in all.
     ///
     /// - Throws: `CommandFailure` where no device or more than one has it.
-    private static func search(_ run: ClientRun) async throws -> (AppArguments.Place, RelayClient.Reply) {
-        let token = try run.arguments.require("TOKEN")
+    private static func search(
+        _ token: String, _ run: ClientRun
+    ) async throws -> (AppArguments.Place, RelayClient.Reply) {
         let client = try run.client()
         var found: [(place: AppArguments.Place, RelayClient.Reply)] = []
         for place in try await AppArguments.places(run) {
@@ -67,44 +169,52 @@ extension CommandEntry {
     }
 
     static let devicesExport = client(
-        ["devices", "export"], "Writes the registry to standard output, as \"devices import\" reads it",
+        ["devices", "export"], "Writes the registry to a file or standard output, as \"devices import\" reads it",
         discussion: """
             Phone numbers and tokens are written in full: keep the file as you would keep the database. registeredAt is when the \
             token was last registered, deadSince when the push service declared it dead; it is empty (null) for a living \
-            one. Imported again, the file changes nothing.
+            one. Imported again, the file changes nothing. NDJSON unless --csv is given. A list that breaks off is an \
+            error, and leaves no file.
             """,
-        options: [.flag("csv", "CSV with a header line instead of NDJSON")] + AppArguments.options,
-        examples: ["upgrade-relay devices export --csv > devices.csv"]
+        options: Export.options + [
+            .value("telephone", "NUMBER", "only the devices of this phone number"),
+            .value("below", "VERSION", "only those not known to have this version or a newer one"),
+            OptionSpec.value("environment", "NAME", "only those of production, or of the sandbox")
+                .choosing(environments.names),
+            .flag("dead", "only tokens that the push service has declared dead"),
+            .flag("alive", "only the others"),
+        ] + AppArguments.options,
+        examples: [
+            "upgrade-relay devices export --csv --output devices.csv",
+            "upgrade-relay devices export --app com.example.app --platform ios --below 2.0.0",
+        ]
     ) { run in
-        let isCSV = run.arguments.flag("csv")
-        if isCSV, run.connection.isJSON { throw UsageError("--csv and --json exclude each other") }
-        let places = try await AppArguments.places(run)
-        let output = BufferedOutput(run.console)
-        // What has come is shown, also where the rest does not.
-        defer { output.flush() }
-        if isCSV { output.add(DeviceLine.columns.map(\.rawValue).joined(separator: ",")) }
-        for place in places {
-            let request = APIRequest("GET", place.path("devices"), accept: "application/x-ndjson")
-            try await run.client().lines(request) { line in
-                if !line.isEmpty { output.add(isCSV ? try csv(line) : JSONText.shown(line)) }
-                return true
-            }
+        let query = try exportQuery(run.arguments)
+        guard let export = try Export.asked(run, usual: .ndjson) else { return .failed }
+        for place in try await AppArguments.places(run) {
+            try await export.take(place.path("devices"), query: query)
         }
+        try export.finish()
         return .done
     }
 
-    private static func csv(_ line: [UInt8]) throws -> String {
-        if let plain = DeviceLineScan(line, in: 0..<line.count) {
-            let values = [
-                plain.app, plain.platform, plain.token, plain.telephone, plain.version, plain.environment,
-                plain.registeredAt, plain.deadSince,
-            ]
-            return values.map { CSVParser.quoted($0.map { String(decoding: line[$0], as: UTF8.self) } ?? "") }
-                .joined(separator: ",")
+    private static let environments = NamedChoice("environment", PushEnvironment.allCases.map(\.name))
+
+    private static func exportQuery(_ arguments: ParsedArguments) throws -> [(String, String?)] {
+        if arguments.flag("dead"), arguments.flag("alive") {
+            throw UsageError("--dead and --alive exclude each other")
         }
-        guard let device = try? JSONReader.read(line) else {
-            throw CommandFailure(.failed, "the daemon's answer is not NDJSON")
+        if let text = arguments.value("below") {
+            do {
+                _ = try Version(text)
+            } catch {
+                throw UsageError("--below: \(error)")
+            }
         }
-        return DeviceLine.columns.map { CSVParser.quoted(device[$0]?.string ?? "") }.joined(separator: ",")
+        return [
+            ("telephone", arguments.value("telephone")), ("below", arguments.value("below")),
+            ("environment", try environments.option(arguments)),
+            ("dead", arguments.flag("dead") ? "true" : arguments.flag("alive") ? "false" : nil),
+        ]
     }
 }

@@ -28,7 +28,7 @@ extension CommandEntry {
             .value("rejects", "PATH", "where refused lines are written, as they stood behind the same header"),
             .flag(
                 "strict",
-                "refuse telephones that no app would ever equal (1.38E+10, NULL, padded, full-width, …) and tokens of "
+                "refuse phone numbers that no app would ever equal (1.38E+10, NULL, padded, full-width, …) and tokens of "
                     + "odd length; without it they are reported"),
         ],
         examples: [

@@ -5,7 +5,7 @@ import WireFormat
 
 extension CommandEntry {
     static let reload = client(
-        ["reload"], "Lets the daemon read its configuration anew, and says what came of it",
+        ["reload"], "Reloads the daemon's configuration and prints the result",
         discussion: """
             All of it is taken or nothing: where something is wrong, the daemon goes on with the configuration of before, \
             and the exit code is 1. systemd reads credentials when it starts the service, so a reload does not renew them; \

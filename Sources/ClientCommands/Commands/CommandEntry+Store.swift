@@ -47,7 +47,7 @@ extension CommandEntry {
     }
 
     static let storeCheck = client(
-        ["store", "check"], "Looks for damage, and for counts that do not add up",
+        ["store", "check"], "Checks the store for damage, and for counts that do not add up",
         discussion:
             "Asks the daemon, whose work goes on meanwhile; where none runs, looks at the store's file. With FILE it looks at that one, a backup say. Changes nothing. Exit code 1 where something is wrong.",
         positionals: [PositionalSpec("FILE", "a store that no daemon has open", isRequired: false)],
@@ -94,7 +94,7 @@ extension CommandEntry {
     }
 
     static let storePrune = client(
-        ["store", "prune"], "Takes old deliveries, dead devices and the like out of the store",
+        ["store", "prune"], "Deletes old deliveries, dead devices and the like",
         discussion:
             "Of campaigns that ended before that time the deliveries go; the campaigns stay, with their counts, and no version is announced twice. Webhook ids, ended alerts, devices that were removed or dead and notifications go too. Campaigns that run go on meanwhile. The configuration's store.keep does the same every hour.",
         options: [.value("older-than", "DURATION", "what ended longer ago than this, such as 90d; at least 1h")],

@@ -44,7 +44,7 @@ extension CommandEntry {
 
     private static func answer(_ item: JSONValue) -> String {
         var fields = [
-            ("device", item.shown(.token)), ("telephone", item.shown(.telephone, or: "-")),
+            ("device", item.shown(.token)), ("phone number", item.shown(.telephone, or: "-")),
             ("server", "\(item.shown(.server)) (\(item.shown(.environment)))"),
             (
                 "answer",

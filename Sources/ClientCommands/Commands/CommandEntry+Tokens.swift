@@ -75,7 +75,7 @@ extension CommandEntry {
         text: { arguments, _ in "token \(try arguments.require("NAME")) revoked\n" })
 
     static let logLevel = request(
-        ["log", "level"], "Shows or changes how talkative the daemon's log is",
+        ["log", "level"], "Shows or changes the level of the daemon's log",
         discussion:
             "The change holds until the configuration is read anew or the daemon starts again; log.level of the "
             + "configuration is what lasts.",

@@ -37,7 +37,7 @@ extension CommandEntry {
     }
 
     static let versionWithdraw = client(
-        ["version", "withdraw"], "Takes back what an app requires, on every channel",
+        ["version", "withdraw"], "Withdraws an app's required version, on every channel",
         discussion: """
             What was required before is required again: by the login check, the launch document and /v1/enforce within a \
             second, and the campaign ends as cancelled. What has been pushed cannot be called back. The history keeps both \
@@ -68,7 +68,7 @@ extension CommandEntry {
 
     static let versionRelease = request(
         ["version", "release"],
-        "Puts what an app requires in force now, whatever its store offers; after a canary, for everybody",
+        "Puts an app's required version in force now, whatever its store offers; after a canary, for everybody",
         discussion: """
             On every channel: pushes, login check, launch document, /v1/enforce. For a version that waits for its store and \
             will not be seen there, or not in time; users who cannot get it are locked out.

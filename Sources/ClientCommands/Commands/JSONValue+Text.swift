@@ -5,7 +5,12 @@ package import WireFormat
 
 extension TextTable.Column {
     /// What a campaign, a delivery or a notification has come to.
-    static let state = tinted("STATE") { state in
+    static let state = tinted("STATE", by: Tint.ofState)
+}
+
+extension Tint {
+    /// nil: it has none.
+    @Sendable static func ofState(_ state: String) -> Tint? {
         switch state {
         case "completed", "accepted", "delivered": .green
         case "waiting", "paused", "retrying", "pending": .yellow

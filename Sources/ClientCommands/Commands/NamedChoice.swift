@@ -16,18 +16,21 @@ struct NamedChoice: Sendable {
     /// nil where it is not given.
     func option(_ arguments: ParsedArguments) throws(UsageError) -> String? {
         guard let text = arguments.value(option), !names.contains(text) else { return arguments.value(option) }
-        let nearest = Suggestion.nearest(to: text, among: names)
-        throw UsageError("--\(option): \"\(text)\" is not a \(option); \(shown)", suggestion: nearest)
+        throw refusal(text)
+    }
+
+    private func refusal(_ text: String) -> UsageError {
+        let article = option.first.map { "aeiou".contains($0) } ?? false ? "an" : "a"
+        return UsageError(
+            "--\(option): \"\(text)\" is not \(article) \(option); \(shown)",
+            suggestion: Suggestion.nearest(to: text, among: names))
     }
 
     /// Several, separated by commas; nil where it is not given.
     func list(_ arguments: ParsedArguments) throws(UsageError) -> [String]? {
         guard let text = arguments.value(option) else { return nil }
         let chosen = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        for word in chosen where !names.contains(word) {
-            let nearest = Suggestion.nearest(to: word, among: names)
-            throw UsageError("--\(option): \"\(word)\" is not a \(option); \(shown)", suggestion: nearest)
-        }
+        for word in chosen where !names.contains(word) { throw refusal(word) }
         return chosen
     }
 }

@@ -35,7 +35,9 @@ package enum PlanText {
 
 /// What becomes of an audience: the devices, their number, their share.
 struct AudienceTable {
-    private var table = TextTable(["DEVICES", .right("COUNT"), .right("SHARE")])
+    private var table = TextTable([
+        .tinted("DEVICES", by: Tint.ofState), .right("COUNT"), .right("SHARE"),
+    ])
     private let audience: Int64
 
     init(_ audience: Int64) {
@@ -55,4 +57,6 @@ struct AudienceTable {
     }
 
     var text: String { table.text }
+
+    func text(on screen: Screen) -> String { table.lines(on: screen).joined(separator: "\n") + "\n" }
 }

@@ -52,7 +52,8 @@ extension ConfigurationManual {
             and the store grows with every campaign.
 
         # listen
-            Where the daemon listens. Under systemd the socket units open the sockets, and their addresses are used.
+            Listeners: the HTTP API and the control socket. Under systemd the socket units open the sockets, and
+            their addresses are used.
         listen.address
             Where the HTTP API listens: an IP address and a port, "[::1]:8480" for IPv6.
         listen.tls.certificate
@@ -89,7 +90,7 @@ extension ConfigurationManual {
             Threads that read and write sockets. They never wait for the disk.
 
         # webhooks, notify, log
-            Webhooks in, webhooks out, and the log.
+            Incoming webhooks, outgoing webhooks, and the log.
         webhooks.secrets
             Secrets that version webhooks are signed with. A webhook is accepted if any of them verifies it, so that
             one can be changed without a gap. Without one, every webhook is refused.

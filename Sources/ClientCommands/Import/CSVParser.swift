@@ -242,13 +242,4 @@ struct CSVParser: Sendable {
         record.ends.removeAll(keepingCapacity: true)
         record.raw.removeAll(keepingCapacity: true)
     }
-
-    /// The field as it is written: in quotes where it must be (RFC 4180, 2.6).
-    static func quoted(_ text: String) -> String {
-        let needs = text.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }
-        guard needs else { return text }
-        // By bytes: with a combining mark behind it, a quote is another character to `String`.
-        let doubled = text.utf8.flatMap { $0 == 0x22 ? [$0, $0] : [$0] }
-        return "\"\(String(decoding: doubled, as: UTF8.self))\""
-    }
 }

@@ -4,9 +4,7 @@ import APIModel
 /// One device of an import: where it belongs, and the line that the API gets.
 package struct DeviceLine: Sendable, Equatable {
     /// The columns of CSV and NDJSON (CONTRACT, "Commands").
-    static let columns: [Field] = [
-        .app, .platform, .token, .telephone, .version, .environment, .registeredAt, .deadSince,
-    ]
+    static let columns = Field.deviceColumns
 
     package var app: String
     package var platform: String

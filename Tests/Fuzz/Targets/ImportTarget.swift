@@ -60,7 +60,7 @@ extension FuzzTarget {
         let fields = [rest.text(), rest.text(), "end"]
         var parser = CSVParser()
         var records: [CSVParser.Record] = []
-        let record = fields.map(CSVParser.quoted).joined(separator: ",") + "\r\n"
+        let record = fields.map(CSVText.quoted).joined(separator: ",") + "\r\n"
         func keep(_ item: CSVParser.Item) -> CSVParser.Shape? {
             if case .record(let record) = item { records.append(record) }
             return nil

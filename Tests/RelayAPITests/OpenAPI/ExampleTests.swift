@@ -44,6 +44,11 @@ struct ExampleTests {
             sent.path.replace("{id}", with: id)
         }
         if entry.path.hasSuffix("/withdraw") { _ = try bench.campaign(required: "2.0") }
+        if entry.path == "/v1/devices" {
+            try bench.store.register(
+                [DeviceRegistration(app: Bench.app, token: "ab", telephone: "13800138000", version: nil)],
+                at: Bench.now)
+        }
         if entry.method == "PATCH" {
             // One that is registered.
             let token = entry.parameters.first { $0["name"]?.text == "token" }?["example"]?.text

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import RelayEngine
+import Terminal
+import WireFormat
+
+extension CommandEntry {
+    static let deliveries = client(
+        ["deliveries"], "Shows what became of each push",
+        discussion: """
+            Of one campaign, of one user or of one device; why somebody got none is the reason beside "filtered". With \
+            --csv or --ndjson all of it is written, however many there are; without, one page. A list that breaks off is \
+            an error, and leaves no file.
+            """,
+        options: [
+            .value("campaign", "ID", "the deliveries of this campaign"),
+            .value(
+                "telephone", "NUMBER",
+                "the deliveries to this phone number, in every campaign unless --campaign is given"),
+            .value("device", "TOKEN", "the deliveries to this device, in every campaign unless --campaign is given"),
+            OptionSpec.value("state", "STATE", "only those in this state (\(deliveryStates.shown))")
+                .choosing(deliveryStates.names),
+            .value("reason", "REASON", "only those with this reason, such as BadDeviceToken or alreadyCurrent"),
+            .value("app", "APP", "without --campaign: only those of this app"),
+            .value("platform", "PLATFORM", "without --campaign: only those on ios or on android"),
+        ] + PageOptions.specs + Export.options,
+        examples: [
+            "upgrade-relay deliveries --campaign 1f0c2ab93d44 --state rejected",
+            "upgrade-relay deliveries --telephone 13800138000",
+            "upgrade-relay deliveries --campaign latest --csv --output deliveries.csv",
+        ]
+    ) { run in
+        let (path, query) = try deliveriesRequest(run.arguments)
+        if let export = try Export.asked(run, usual: nil) {
+            for name in ["limit", "cursor"] where run.arguments.value(name) != nil {
+                throw UsageError("--\(name) goes with pages; --csv and --ndjson write all")
+            }
+            try await export.take(path, query: query)
+            try export.finish()
+            return .done
+        }
+        let page = try PageOptions.query(run.arguments)
+        let reply = try await run.client().reply(to: APIRequest("GET", path, query: page + query))
+        run.show(reply.text, table(reply.json))
+        if !run.connection.isJSON, let note = PageOptions.next(reply.json) { run.console.writeError(note) }
+        return .done
+    }
+
+    private static func table(_ answer: JSONValue) -> String {
+        let columns: [TextTable.Column] = [
+            "CAMPAIGN", "APP", "PLATFORM", "TOKEN", "PHONE NUMBER", .state, "REASON", .right("TRIES"), "UPDATED",
+        ]
+        return answer.table(columns, none: "no deliveries") { item in
+            [
+                item.shown(.campaign), item.shown(.app), item.shown(.platform), item.shown(.token),
+                item.shown(.telephone, or: "-"), item.shown(.state), item.shown(.reason, or: "-"),
+                item.shown(.attempts), item.shown(.updatedAt, or: "-"),
+            ]
+        }
+    }
+
+    private static let deliveryStates = NamedChoice("state", DeliveryState.allCases.map(\.name))
+
+    private static func deliveriesRequest(
+        _ arguments: ParsedArguments
+    ) throws -> (path: [String], query: [(String, String?)]) {
+        let (telephone, device) = (arguments.value("telephone"), arguments.value("device"))
+        let query = try [
+            ("state", deliveryStates.option(arguments)), ("reason", arguments.value("reason")),
+            ("telephone", telephone), ("token", device),
+        ]
+        let places = [
+            ("app", arguments.value("app")),
+            ("platform", try arguments.value("platform").map(AppArguments.platform)),
+        ]
+        if let campaign = arguments.value("campaign") {
+            for (name, value) in places where value != nil {
+                throw UsageError("--campaign and --\(name) exclude each other: a campaign is of one app")
+            }
+            return (["v1", "campaigns", campaign, "deliveries"], query)
+        }
+        guard (telephone == nil) != (device == nil) else {
+            throw UsageError(
+                telephone == nil
+                    ? "one of --campaign, --telephone and --device is needed"
+                    : "--telephone and --device exclude each other without --campaign")
+        }
+        return (["v1", "deliveries"], query + places)
+    }
+}

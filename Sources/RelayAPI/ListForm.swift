@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import HTTPServer
+import RelayEngine
+import RelayStore
+import UpgradeRules
+import WireFormat
+
+/// How a list is answered: page by page, or as a stream to its end.
+enum ListForm: String, CaseIterable {
+    case json
+    case csv
+    case ndjson
+
+    var isStream: Bool { self != .json }
+
+    var contentType: String {
+        switch self {
+        case .json: "application/json"
+        case .csv: "text/csv"
+        case .ndjson: "application/x-ndjson"
+        }
+    }
+
+    /// The form that an `Accept` names with the highest weight (RFC 9110, section 12.5.1); nil where it names none of them: ranges
+    /// such as `*/*` leave it to us.
+    static func accepted(_ accept: String?, among forms: [ListForm]) -> ListForm? {
+        var best: (form: ListForm, weight: Double)?
+        for range in (accept ?? "").split(separator: ",") {
+            let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
+            guard let form = forms.first(where: { $0.contentType == parts.first }) else { continue }
+            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+            if weight > best?.weight ?? 0 { best = (form, weight) }
+        }
+        return best?.form
+    }
+}
+
+extension Query {
+    /// The parameter `format`, else what `Accept` names.
+    ///
+    /// - Parameter forms: that the list has; the first where nothing is said.
+    mutating func form(_ accept: String?, among forms: [ListForm]) -> ListForm {
+        guard let name = text("format") else { return ListForm.accepted(accept, among: forms) ?? forms[0] }
+        if let form = forms.first(where: { $0.rawValue == name }) { return form }
+        let names = forms.map(\.rawValue).joined(separator: ", ")
+        refuse("format", "one of \(names) is needed; it was \(JSONValue.string(name).sight)")
+        return forms[0]
+    }
+
+    /// Refuses what only a page has.
+    mutating func wholeList() {
+        for name in ["limit", "cursor"] where text(name) != nil {
+            refuse(name, "goes with pages; as CSV or NDJSON the list is answered to its end")
+        }
+    }
+
+    /// A text that is not empty.
+    mutating func filledText(_ name: String) -> String? {
+        let text = text(name)
+        if text == "" { refuse(name, "must not be empty") }
+        return text
+    }
+}
+
+/// How an item of a list is written in a stream.
+struct LineFormat<Item> {
+    let columns: [Field]
+    /// The same members.
+    let json: (inout JSONWriter, Item) -> Void
+    /// In the order of the columns.
+    let cells: (Item) -> [String?]
+}
+
+extension LineFormat<DeviceRecord> {
+    static var device: LineFormat {
+        LineFormat(columns: Field.deviceColumns) { writer, record in
+            writer.object { writer in
+                writer.registrationMembers(record.registration)
+                writer.member(.registeredAt, record.registeredAt)
+                writer.member(.deadSince, record.retiredAt)
+            }
+        } cells: { record in
+            let device = record.registration
+            return [
+                device.app.app, device.app.platform.rawValue, device.token, device.telephone, device.version?.text,
+                device.environment.name, record.registeredAt.internetTime, record.retiredAt?.internetTime,
+            ]
+        }
+    }
+}
+
+extension LineFormat<Delivery> {
+    static var delivery: LineFormat {
+        LineFormat(columns: Field.deliveryColumns) {
+            $0.delivery($1)
+        } cells: { delivery in
+            [
+                delivery.campaign, delivery.app.app, delivery.app.platform.rawValue, delivery.token,
+                delivery.telephone, delivery.state.name, delivery.reason,
+                PushID.text(campaign: delivery.campaign, device: delivery.device), String(delivery.attempts),
+                delivery.nextAttemptAt?.internetTime, delivery.updatedAt.internetTime,
+            ]
+        }
+    }
+}

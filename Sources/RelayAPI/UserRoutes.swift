@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import HTTPServer
+import RelayEngine
+import RelayStore
+import Telemetry
+import UpgradeRules
+import WireFormat
+
+/// The devices of one user, whatever app they have, and that the user is forgotten.
+extension API {
+    func devices(_ query: inout Query, _ caller: Caller) throws -> Response {
+        let limit = query.limit(default: 100)
+        let cursor = query.cursor(.devices)
+        let telephone = query.filledText("telephone")
+        let token = query.filledText("token")
+        if (telephone == nil) == (token == nil) {
+            query.refuse("telephone", "exactly one of telephone and token is needed")
+        }
+        let places = AppFilter(&query, caller)
+        try query.finish()
+        let page = try Page(
+            limit: limit, after: cursor, position: \.id, cursor: { Cursor.text(.devices, $0) },
+            isVisible: { places.takes($0.registration.app) }
+        ) { try store.devices(telephone: telephone, token: token, after: $0 ?? 0, limit: $1) }
+        return .json { $0.page(page.items, next: page.next) { $0.device($1) } }
+    }
+
+    /// The log says who asked for it, and not of whom.
+    func eraseUser(_ query: inout Query, _ caller: Caller) throws -> Response {
+        let telephone = query.filledText("telephone")
+        if telephone == nil { query.refuse("telephone", "is missing; the user who is to be forgotten is needed") }
+        let places = AppFilter(&query, caller)
+        try query.finish()
+        let erasure = try store.eraseUser(telephone ?? "") { places.takes($0) }
+        guard erasure != UserErasure() else {
+            throw ProblemDetails(404, "nothing is known of this phone number: it must be spelt as the app sends it")
+        }
+        settings.log(
+            .notice, "a user was erased",
+            [
+                ("telephone", Self.masked(telephone ?? "")), ("devices", String(erasure.devices)),
+                ("deliveries", String(erasure.deliveries)), ("by", caller.actor), ("source", caller.source),
+            ])
+        return .json { writer in
+            writer.object { writer in
+                writer.member(.devices, erasure.devices)
+                writer.member(.deliveries, erasure.deliveries)
+            }
+        }
+    }
+
+    /// Enough for who asked to know it again, too little to call.
+    static func masked(_ telephone: String) -> String {
+        telephone.utf8.count < 8 ? "…" : "\(telephone.prefix(3))…\(telephone.suffix(2))"
+    }
+}
+
+/// The apps that a request is about, among those that its caller may see.
+struct AppFilter: Sendable {
+    static let parameters = ["app", "platform"]
+
+    private let app: String?
+    private let platform: Platform?
+    private let caller: Caller
+
+    init(_ query: inout Query, _ caller: Caller) {
+        self.caller = caller
+        app = query.filledText("app")
+        let name = query.text("platform")
+        platform = name.flatMap(Platform.init)
+        if let name, platform == nil {
+            query.refuse("platform", "\"ios\" or \"android\" is needed; it was \(JSONValue.string(name).sight)")
+        }
+    }
+
+    func takes(_ key: AppKey) -> Bool {
+        caller.maySee(key) && (app ?? key.app) == key.app && (platform ?? key.platform) == key.platform
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+package import RelayStore
+import UpgradeRules
+
+/// What is known of one user, and that it is forgotten.
+extension SQLiteStore {
+    package func devices(telephone: String?, token: String?, after: Int64, limit: Int) throws -> [DeviceRecord] {
+        try read("looking for a user's devices") { connection in
+            guard let token else {
+                guard let telephone else { return [] }
+                return try connection.all(
+                    DeviceTable.pageOfUser, .text(telephone), .integer(after), .integer(max(limit, 0)),
+                    row: DeviceTable.record)
+            }
+            // One in each app at most.
+            let found = try apps(connection).compactMap { try DeviceTable.device($0.key, token: token, connection) }
+            return found.sorted { $0.id < $1.id }.filter {
+                $0.id > after
+                    && (telephone == nil || TelephoneRule.matches($0.registration.telephone, telephone))
+            }
+            .prefix(max(limit, 0)).map(\.self)
+        }
+    }
+
+    package func eraseUser(_ telephone: String, where isMeant: (AppKey) -> Bool) throws -> UserErasure {
+        try write("erasing a user") { connection in
+            var erasure = UserErasure()
+            var seen = SeenTally()
+            let meant = Set(try apps(connection).filter { isMeant($0.key) }.map(\.id))
+            let devices = try DeliveryList.devices(ofUser: telephone, connection).filter { meant.contains($0.app) }
+            for device in devices {
+                if !device.isRemoved, TelephoneRule.matches(device.telephone, telephone) {
+                    let version = try connection.first(
+                        "SELECT version FROM device WHERE id = ?", .integer(device.id)
+                    ) { $0.version(0) }
+                    try DeviceTable.remove(device.id, of: device.app, version ?? nil, &seen, connection)
+                    erasure.devices += 1
+                }
+                erasure.former += Int64(
+                    try connection.run(
+                        "DELETE FROM former_telephone WHERE telephone = ? AND device_id = ?", .text(telephone),
+                        .integer(device.id)))
+            }
+            for (app, devices) in Dictionary(grouping: devices, by: \.app) {
+                erasure.deliveries += try Self.erase(
+                    telephone, fromDeliveriesTo: devices.map(\.id), of: app, connection)
+            }
+            try seen.store(connection)
+            return erasure
+        }
+    }
+
+    private func apps(_ connection: SQLiteConnection) throws -> [(id: Int64, key: AppKey)] {
+        try connection.all("SELECT id, name, platform FROM app") { row in
+            (id: row.integer(0), key: AppKey(app: row.text(1), platform: row.platform(2)))
+        }
+    }
+
+    /// Takes the telephone out of what the ledger says of devices, ascending. What its pushes came to, and to whom others went,
+    /// stays.
+    private static func erase(
+        _ telephone: String, fromDeliveriesTo devices: [Int64], of app: Int64, _ connection: SQLiteConnection
+    ) throws -> Int64 {
+        var erased: Int64 = 0
+        let campaigns = try connection.all(
+            "SELECT id FROM campaign WHERE app_id = ? AND pruned_at IS NULL", .integer(app)
+        ) { CampaignKey(row: $0.integer(0)) }
+        for campaign in campaigns {
+            for device in devices {
+                erased += Int64(
+                    try connection.run(
+                        "UPDATE delivery SET telephone = ? WHERE campaign_id = ? AND device_id = ? AND telephone = ?",
+                        .text(DeliveryList.erased), .integer(campaign.row), .integer(device), .text(telephone)))
+            }
+            erased += try DeliveryBatchTable.erase(telephone, of: devices, in: campaign, connection)
+        }
+        return erased
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Synchronization
+import Testing
+import UpgradeRules
+import WireFormat
+
+@Suite("One user's data, live", .ownThread)
+struct UserErasureTests {
+    private static let user = "13800138000"
+
+    /// Two devices of the user in one app, one in another, one of somebody else; a campaign that was sent.
+    private func bench() throws -> (bench: Bench, campaign: String) {
+        let bench = try Bench()
+        bench.control.hasOther.withLock { $0 = true }
+        for (app, token, telephone) in [
+            ("com.example.app", "ab01", Self.user), ("com.example.app", "ab02", Self.user),
+            ("com.example.app", "ab03", "139"), ("com.example.other", "ab01", Self.user),
+        ] {
+            let body = #"{"telephone":"\#(telephone)","version":"1.0"}"#
+            #expect(try bench.ask("PUT", "/v1/apps/\(app)/ios/devices/\(token)", body).status == 201)
+        }
+        let id = try bench.campaign(required: "2.0")
+        let record = try #require(try bench.store.campaign(id: id))
+        try bench.store.planShards(record.key, shardSize: 10, waves: nil, at: Bench.now)
+        var rows = DeviceRows()
+        try bench.store.readDevices(
+            Bench.app, environment: .production, after: 0, through: .max, limit: 10, into: &rows)
+        let outcomes = rows.rows.map {
+            LedgerRow(device: $0.id, state: .accepted, attempts: 1, telephone: $0.telephone)
+        }
+        try bench.store.commit(
+            [
+                LedgerCommit(
+                    campaign: record.key, shard: 0, cursor: rows.rows.last?.id ?? 0, shardDone: true, rows: outcomes,
+                    devices: rows, retirements: [])
+            ], at: Bench.now)
+        return (bench, id)
+    }
+
+    @Test("a user's devices are found in every app, by telephone and by token, page by page")
+    func found() throws {
+        let (bench, _) = try bench()
+        let all = try bench.ask("GET", "/v1/devices?telephone=\(Self.user)")
+        #expect(all.count("items") == 3)
+        #expect(all.text("items", "2", "app") == "com.example.other")
+        #expect(try bench.ask("GET", "/v1/devices?telephone=\(Self.user)&app=com.example.other").count("items") == 1)
+        #expect(try bench.ask("GET", "/v1/devices?telephone=\(Self.user)&platform=android").count("items") == 0)
+        #expect(try bench.ask("GET", "/v1/devices?token=AB01").count("items") == 2)
+        let page = try bench.ask("GET", "/v1/devices?telephone=\(Self.user)&limit=2")
+        #expect(page.count("items") == 2)
+        let rest = try bench.ask(
+            "GET", "/v1/devices?telephone=\(Self.user)&limit=2&cursor=\(page.text("next") ?? "")")
+        #expect(rest.count("items") == 1 && rest.value("next") == .null)
+    }
+
+    @Test("an erased user is nowhere, what was sent stays, and the log does not name the user")
+    func erased() throws {
+        let (bench, id) = try bench()
+        let path = "/v1/devices?telephone=\(Self.user)"
+        let before = try bench.ask("GET", "/v1/campaigns/\(id)").value("counts")
+        let answer = try bench.ask("DELETE", path)
+        #expect(answer.status == 200)
+        #expect(answer.body == #"{"devices":3,"deliveries":2}"#)
+        #expect(try bench.ask("DELETE", path).status == 404)
+        #expect(try bench.ask("GET", path).count("items") == 0)
+        #expect(try bench.ask("GET", "/v1/apps/com.example.app/ios/devices/ab01").status == 404)
+        #expect(try bench.ask("GET", "/v1/apps/com.example.app/ios/devices").body.split(separator: "\n").count == 1)
+        #expect(try bench.ask("GET", "/v1/deliveries?telephone=\(Self.user)").count("items") == 0)
+        let sent = try bench.ask("GET", "/v1/campaigns/\(id)/deliveries")
+        #expect(sent.count("items") == 3)
+        #expect(sent.text("items", "0", "token") == "ab01")
+        #expect(sent.text("items", "0", "state") == "accepted")
+        #expect(sent.value("items", "0", "telephone") == .null)
+        #expect(sent.text("items", "2", "telephone") == "139")
+        #expect(try bench.ask("GET", "/v1/campaigns/\(id)").value("counts") == before)
+        let lines = bench.logged.all.filter { $0.contains("a user was erased") }
+        #expect(lines.count == 1)
+        #expect(
+            lines.first?.hasPrefix("notice a user was erased telephone=138…00 devices=3 deliveries=2 by=") == true,
+            "\(lines)")
+        #expect(!bench.logged.all.contains { $0.contains(Self.user) })
+        // Who gets the phone next finds nothing of it.
+        let next = #"{"telephone":"next"}"#
+        #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/devices/ab01", next).status == 200)
+        #expect(try bench.ask("GET", "/v1/deliveries?telephone=next").count("items") == 0)
+    }
+
+    @Test("whose token is bound to an app finds and erases there alone; a mistake is refused")
+    func bound() throws {
+        let (bench, _) = try bench()
+        let headers = [
+            ("Authorization", "Bearer \(try bench.newToken(.devices, apps: ["com.example.other"]))")
+        ]
+        let path = "/v1/devices?telephone=\(Self.user)"
+        #expect(try bench.askNetwork("GET", path, headers: headers).count("items") == 1)
+        #expect(try bench.askNetwork("DELETE", "\(path)&app=com.example.app", headers: headers).status == 404)
+        #expect(try bench.askNetwork("DELETE", path, headers: headers).number("devices") == "1")
+        #expect(try bench.ask("GET", path).count("items") == 2)
+        #expect(try bench.askNetwork("DELETE", path).status == 401)
+        let status = [("Authorization", "Bearer \(try bench.newToken(.status))")]
+        #expect(try bench.askNetwork("DELETE", path, headers: status).status == 403)
+        for wrong in ["", "?telephone=", "?telephone=1&token=2", "?telephone=1&platform=web"] {
+            #expect(try bench.ask("DELETE", "/v1/devices\(wrong)").status == 422, "\(wrong)")
+        }
+    }
+}
