@@ -76,8 +76,8 @@ let package = Package(
             "RelayDaemon",
             [
                 "Configuration", "Terminal", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
-                "PushProviders", "HTTP2", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
-                "WireFormat", "RelayEngine", "UpgradeRules", "Systemd", "CLinux",
+                "PushProviders", "HTTP2", "CurlTransport", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
+                "Threading", "WireFormat", "RelayEngine", "UpgradeRules", "Systemd", "CLinux",
             ], touchesC: true),
         room(
             "Demo",
@@ -186,7 +186,7 @@ let package = Package(
                 "Telemetry", "WireFormat", "RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules",
                 "StoreConformance", "FaultInjection", "TestPeers",
             ]),
-        tests("SigningTests", ["Signing", "WireFormat", "RelayEngine"]),
+        tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         tests("ThreadingTests", ["Threading", "RelayEngine"]),
         tests("TelemetryTests", ["Telemetry", "RelayEngine"]),
         tests("WireFormatTests", ["WireFormat", "RelayEngine"]),
@@ -204,12 +204,13 @@ let package = Package(
             "PushProvidersTests",
             [
                 "WireFormat", "PushProviders", "HTTP2", "Signing", "RelayEngine", "UpgradeRules", "SeedApps",
+                "TestPeers",
             ]),
         tests(
             "FanOutTests",
             [
-                "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "PushSimulator", "Signing", "SeedApps",
+                "Telemetry", "Threading", "WireFormat", "FanOut", "PushProviders", "HTTP2", "CurlTransport",
+                "RelayStore", "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "PushSimulator", "Signing", "SeedApps",
                 "TestPeers", "FaultInjection",
             ]),
         tests(
@@ -232,7 +233,7 @@ let package = Package(
                 "TestPeers",
             ]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
-        tests("PushSimulatorTests", ["PushSimulator", "Signing", "WireFormat", "RelayEngine"]),
+        tests("PushSimulatorTests", ["PushSimulator", "Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         .target(
             name: "CommandTranscript", dependencies: ["Terminal"], path: "Tests/CommandTranscript",
             swiftSettings: strict),
@@ -241,7 +242,7 @@ let package = Package(
             "ConfigurationTests",
             [
                 "Configuration", "RelayAPI", "VersionSources", "Signing", "RelayStore", "WireFormat", "RelayEngine",
-                "UpgradeRules",
+                "UpgradeRules", "TestPeers",
             ]),
         tests(
             "ClientCommandsTests",
@@ -254,7 +255,7 @@ let package = Package(
         tests(
             "RelayDaemonTests",
             [
-                "RelayDaemon", "Configuration", "FanOut", "PushProviders", "HTTP2", "Signing", "RelayStore",
+                "RelayDaemon", "Configuration", "RelayAPI", "FanOut", "PushProviders", "HTTP2", "Signing", "RelayStore",
                 "RelayStoreSQLite", "Telemetry", "RelayEngine", "UpgradeRules", "TestPeers",
             ]),
         tests(

@@ -42,6 +42,9 @@ RELAY_SET(ca_info, CURLOPT_CAINFO, const char *_Nonnull)
 /// NULL where CAINFO is ours: Debian's libcurl would trust /etc/ssl/certs besides.
 RELAY_SET(ca_path, CURLOPT_CAPATH, const char *_Nullable)
 RELAY_SET(ssl_version, CURLOPT_SSLVERSION, long)
+/// The client's own certificate with its chain, and its key, both PEM; copied where the blob says CURL_BLOB_COPY.
+RELAY_SET(ssl_cert_blob, CURLOPT_SSLCERT_BLOB, struct curl_blob *_Nonnull)
+RELAY_SET(ssl_key_blob, CURLOPT_SSLKEY_BLOB, struct curl_blob *_Nonnull)
 /// The SSL_CTX before the handshake: ALPN and the info callback.
 RELAY_SET(ssl_ctx_function, CURLOPT_SSL_CTX_FUNCTION, curl_ssl_ctx_callback _Nonnull)
 RELAY_SET(ssl_ctx_data, CURLOPT_SSL_CTX_DATA, void *_Nullable)

@@ -10,10 +10,13 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <string.h>
 
 // EVP_EC_gen is a macro over EVP_PKEY_Q_keygen, which is variadic.
 static inline EVP_PKEY *_Nullable relay_EVP_EC_gen_P256(void) { return EVP_EC_gen("P-256"); }
@@ -36,6 +39,26 @@ static inline int relay_decline_password(char *_Nullable buffer, int size, int w
 static inline EVP_PKEY *_Nullable relay_PEM_read_bio_PrivateKey(BIO *_Nonnull bio, int *_Nonnull encrypted) {
     return PEM_read_bio_PrivateKey(bio, NULL, relay_decline_password, encrypted);
 }
+// The password that a file of somebody else's is protected by; `asked` becomes 1 if it was wanted.
+typedef struct {
+    const void *_Nullable text;
+    int length;
+    int asked;
+} relay_password;
+static inline int relay_give_password(char *_Nullable buffer, int size, int writing, void *_Nullable told) {
+    relay_password *password = told;
+    (void)writing;
+    if (!password) return -1;
+    password->asked = 1;
+    if (!buffer || !password->text || password->length > size) return -1;
+    memcpy(buffer, password->text, (size_t)password->length);
+    return password->length;
+}
+// As above, with that password, and with what `library` has for old ciphers; NULL is the library of the whole process.
+static inline EVP_PKEY *_Nullable relay_PEM_read_bio_PrivateKey_ex(BIO *_Nonnull bio, relay_password *_Nonnull password,
+                                                                   OSSL_LIB_CTX *_Nullable library) {
+    return PEM_read_bio_PrivateKey_ex(bio, NULL, relay_give_password, password, library, NULL);
+}
 static inline EVP_PKEY *_Nullable relay_PEM_read_bio_PUBKEY(BIO *_Nonnull bio) {
     int ignored = 0;
     return PEM_read_bio_PUBKEY(bio, NULL, relay_decline_password, &ignored);
@@ -51,6 +74,21 @@ static inline int relay_X509_add_extension(X509 *_Nonnull certificate, X509 *_No
     if (!extension) return 0;
     int added = X509_add_ext(certificate, extension, -1);
     X509_EXTENSION_free(extension);
+    return added;
+}
+
+// An extension that OpenSSL does not know, by its dotted identifier and the DER of its content.
+static inline int relay_X509_add_raw_extension(X509 *_Nonnull certificate, const char *_Nonnull identifier,
+                                               const unsigned char *_Nonnull content, int length) {
+    ASN1_OBJECT *object = OBJ_txt2obj(identifier, 1);
+    ASN1_OCTET_STRING *data = ASN1_OCTET_STRING_new();
+    X509_EXTENSION *extension = NULL;
+    if (object && data && ASN1_OCTET_STRING_set(data, content, length) == 1)
+        extension = X509_EXTENSION_create_by_OBJ(NULL, object, 0, data);
+    int added = extension && X509_add_ext(certificate, extension, -1);
+    X509_EXTENSION_free(extension);
+    ASN1_OCTET_STRING_free(data);
+    ASN1_OBJECT_free(object);
     return added;
 }
 
@@ -120,4 +158,54 @@ static inline int relay_SSL_CTX_use_certificate_chain_pem(SSL_CTX *_Nonnull cont
     ERR_clear_error();  // The loop ends with "no start line".
     BIO_free(bio);
     return used;
+}
+
+// --- PKCS#12 and client certificates
+
+// d2i_PKCS12_bio(3) reads with the library of what it is given to fill: that of PKCS12_init_ex(3). NULL: the process's.
+static inline PKCS12 *_Nullable relay_d2i_PKCS12_bio(BIO *_Nonnull bio, OSSL_LIB_CTX *_Nullable library) {
+    PKCS12 *file = PKCS12_init_ex(NID_pkcs7_data, library, NULL);
+    if (!file) return NULL;
+    if (!d2i_PKCS12_bio(bio, &file)) {
+        PKCS12_free(file);  // NULL by now, unless nothing was read at all.
+        return NULL;
+    }
+    return file;
+}
+// STACK_OF's functions are macros.
+static inline int relay_sk_X509_num(const STACK_OF(X509) *_Nullable list) { return sk_X509_num(list); }
+static inline X509 *_Nullable relay_sk_X509_value(const STACK_OF(X509) *_Nullable list, int place) {
+    return sk_X509_value(list, place);
+}
+static inline void relay_sk_X509_free(STACK_OF(X509) *_Nullable list) { sk_X509_pop_free(list, X509_free); }
+// Whether one of the thread's errors says that no provider has the algorithm; forgets them all.
+static inline int relay_ERR_take_unsupported(void) {
+    int found = 0;
+    unsigned long error;
+    while ((error = ERR_get_error()) != 0) found |= ERR_GET_REASON(error) == ERR_R_UNSUPPORTED;
+    return found;
+}
+// SSL_CTX_set_verify(3): "If the verify_callback always returns 1, the TLS/SSL handshake will not be terminated": what was
+// found is in SSL_get_verify_result(3), for an answer in words.
+static inline int relay_take_any_client(int verified, X509_STORE_CTX *_Nonnull context) {
+    (void)verified;
+    (void)context;
+    return 1;
+}
+// Asks clients for a certificate of one of these authorities, and takes them without one too. 1 for success.
+static inline int relay_SSL_CTX_ask_clients(SSL_CTX *_Nonnull context, const void *_Nonnull authorities, int length) {
+    BIO *bio = BIO_new_mem_buf(authorities, length);
+    X509_STORE *store = SSL_CTX_get_cert_store(context);
+    int count = 0;
+    X509 *authority;
+    if (!bio) return 0;
+    while (store && (authority = PEM_read_bio_X509(bio, NULL, NULL, NULL)) != NULL) {
+        count += X509_STORE_add_cert(store, authority) == 1 && SSL_CTX_add_client_CA(context, authority) == 1;
+        X509_free(authority);
+    }
+    ERR_clear_error();  // The loop ends with "no start line".
+    BIO_free(bio);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, relay_take_any_client);
+    // Needed where sessions are resumed and clients have certificates (SSL_CTX_set_session_id_context(3)).
+    return count > 0 && SSL_CTX_set_session_id_context(context, (const unsigned char *)"relay", 5) == 1;
 }

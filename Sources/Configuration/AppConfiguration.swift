@@ -49,30 +49,6 @@ package struct PushConfiguration: Sendable, Equatable {
     package var reminders = ReminderSchedule([])
 }
 
-/// How to speak with APNs for one app.
-package struct APNsConfiguration: Sendable, Equatable {
-    /// The ten characters of the developer team.
-    package var teamID: String
-    /// The ten characters of the signing key.
-    package var keyID: String
-    /// The .p8 file that Apple gave.
-    package var key: SecretSource
-    /// The bundle id. Default: the app's name.
-    package var topic: String
-    /// Default https://api.push.apple.com.
-    package var server = ServerAddress(host: "api.push.apple.com", port: 443)
-    /// Default https://api.sandbox.push.apple.com, or `server` where that is one of the owner's own.
-    package var sandboxServer = ServerAddress(host: "api.sandbox.push.apple.com", port: 443)
-    /// Whether a token that its environment calls bad is tried once in the other one. Default no.
-    package var triesOtherEnvironment = false
-    /// A PEM file of certificates to trust instead of the system's. Default the system's.
-    package var trustedCertificates: String?
-    /// An HTTP proxy to CONNECT through: "http://proxy.example:3128". Default none.
-    package var proxy: String?
-    /// Connections at most, for each lane and server. Default 16.
-    package var connections = 16
-}
-
 extension AppConfiguration {
     /// Whether a new requirement waits for a store.
     package var isGated: Bool {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+package import RelayEngine
 import RelayStore
 package import Signing
 import UpgradeRules
@@ -10,9 +11,16 @@ package struct ConfigurationCheck: Sendable {
     package let configuration: RelayConfiguration
     package let environment: [String: String]
 
-    package init(configuration: RelayConfiguration, environment: [String: String]) {
+    /// Certificates hold at this moment or not.
+    let now: Timestamp
+
+    package init(
+        configuration: RelayConfiguration, environment: [String: String],
+        now: Timestamp = Timestamp(seconds: Int64(time(nil)))
+    ) {
         self.configuration = configuration
         self.environment = environment
+        self.now = now
     }
 
     package struct Report: Sendable {
@@ -21,6 +29,11 @@ package struct ConfigurationCheck: Sendable {
         package var secretsRead: [(field: String, place: String)] = []
         /// What TLS is spoken with.
         package var identity: ServerIdentity?
+        /// What apps push with where no key signs.
+        package var certificates: [AppCertificate] = []
+        /// Certificates for pushes that have ended or do not hold yet. The daemon goes on all the same: the login check of every
+        /// app needs it, and the campaigns that such a certificate is for say why they wait.
+        package var outOfTerm: [ConfigurationFault] = []
     }
 
     package func run() -> Report {
@@ -42,7 +55,7 @@ package struct ConfigurationCheck: Sendable {
     private func checkFiles(_ report: inout Report) {
         if let tls = configuration.listen.tls {
             do throws(ConfigurationFault) {
-                report.identity = try tls.identity(environment: environment, now: Int64(time(nil)))
+                report.identity = try tls.identity(environment: environment, now: now.seconds)
                 report.secretsRead.append(("listen.tls.certificate", tls.certificate.place))
                 report.secretsRead.append(("listen.tls.key", tls.key.place))
             } catch {
@@ -70,19 +83,7 @@ package struct ConfigurationCheck: Sendable {
         for app in configuration.apps {
             checkSources(of: app, &report)
             checkFCM(of: app, &report)
-            guard let apns = app.apns else { continue }
-            let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).apns"
-            if let pem = read(apns.key, "\(field).key", &report) {
-                do {
-                    _ = try ES256PrivateKey(pem: pem)
-                } catch {
-                    report.faults.append(
-                        ConfigurationFault("\(field).key", "\(apns.key.place): \(error)"))
-                }
-            }
-            if let path = apns.trustedCertificates {
-                checkCertificates(path, "\(field).trustedCertificates", &report)
-            }
+            if let apns = app.apns { checkAPNs(apns, of: app.key, &report) }
         }
     }
 

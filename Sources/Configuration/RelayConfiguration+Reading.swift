@@ -121,11 +121,12 @@ extension RelayConfiguration {
         case .ios:
             if reader.raw("fcm") != nil { reader.fault("fcm", "is for android; an iOS app is pushed to by apns") }
             if let apns = reader.optionalObject("apns") {
-                app.apns = readAPNs(apns, app: key.app)
+                app.apns = APNsConfiguration(reading: apns, app: key.app)
             } else if reader.raw("apns") == nil, !reader.isNull("apns") {
                 reader.fault(
                     "apns",
-                    "missing; { teamId, keyId, key } say how to push to this app, null that it only asks at login")
+                    "missing; { teamId, keyId, key } or { certificate, key } say how to push to this app, null that it only "
+                        + "asks at login")
             }
         case .android:
             app.fcm = reader.optionalObject("fcm").map { FCMConfiguration(reading: $0) }
@@ -194,37 +195,6 @@ extension RelayConfiguration {
         }
         return ReminderSchedule(times)
     }
-
-    private static func readAPNs(_ reader: ConfigurationReader, app: String) -> APNsConfiguration? {
-        let teamID = reader.requiredString(
-            "teamId", "the ten characters of your Apple developer team", check: tenCharacters)
-        let keyID = reader.requiredString("keyId", "the ten characters of the signing key", check: tenCharacters)
-        let key = reader.requiredSecret("key", "where the .p8 file is") ?? .file("")
-        var apns = APNsConfiguration(
-            teamID: teamID, keyID: keyID, key: key,
-            topic: reader.string("topic", check: shortText) ?? app)
-        if let server = reader.server("server") {
-            apns.server = server
-            // A server of one's own stands for both worlds unless told otherwise: nothing must leak to Apple from a test.
-            apns.sandboxServer = server
-        }
-        apns.sandboxServer = reader.server("sandboxServer") ?? apns.sandboxServer
-        apns.triesOtherEnvironment = reader.flag("tryOtherEnvironment", default: apns.triesOtherEnvironment)
-        if apns.triesOtherEnvironment, apns.server == apns.sandboxServer {
-            reader.fault(
-                "tryOtherEnvironment",
-                "true needs two servers, and both are \(apns.server); name a sandboxServer, or leave this out")
-        }
-        apns.trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
-        apns.proxy = reader.string("proxy") { text in
-            let isProxy = ["http://", "https://", "socks5://", "socks5h://"].contains { text.hasPrefix($0) }
-            return isProxy ? nil : "is not a proxy; an address such as \"http://proxy.example:3128\""
-        }
-        apns.connections = reader.integer(
-            "connections", default: apns.connections, in: 1...100, "a number of connections")
-        reader.finish()
-        return apns
-    }
 }
 
 // MARK: - What a text must be
@@ -233,14 +203,8 @@ func absolutePath(_ text: String) -> String? {
     text.hasPrefix("/") ? nil : "is not an absolute path; one that begins with /"
 }
 
-private func shortText(_ text: String) -> String? {
+func shortText(_ text: String) -> String? {
     text.isEmpty ? "is empty" : text.utf8.count > 255 ? "has \(text.utf8.count) bytes; at most 255" : nil
-}
-
-/// Apple's team and key ids are "a 10-character" identifier (PROTOCOLS 1.4).
-private func tenCharacters(_ text: String) -> String? {
-    let isRight = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-    return isRight ? nil : "is not ten letters and digits"
 }
 
 extension ConfigurationReader {

@@ -22,7 +22,15 @@ package enum SecretSource: Sendable, Hashable {
     ///
     /// - Throws: with the place, and never with any of the secret.
     package func read(environment: [String: String]) throws(FileProbe.Failure) -> [UInt8] {
-        var bytes: [UInt8]
+        var bytes = try bytes(environment: environment)
+        while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard !bytes.isEmpty else { throw FileProbe.Failure(problem: "\(place) is empty") }
+        return bytes
+    }
+
+    /// What is kept there to the last byte, as what is no text needs it.
+    package func bytes(environment: [String: String]) throws(FileProbe.Failure) -> [UInt8] {
+        let bytes: [UInt8]
         switch self {
         case .file(let path):
             bytes = try contents(of: path)
@@ -48,7 +56,6 @@ package enum SecretSource: Sendable, Hashable {
             }
             bytes = Array(value.utf8)
         }
-        while let last = bytes.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") { bytes.removeLast() }
         guard !bytes.isEmpty else { throw FileProbe.Failure(problem: "\(place) is empty") }
         return bytes
     }

@@ -12,6 +12,8 @@ package struct Dialer: Sendable {
     package var port: UInt16
     /// A PEM file of certificates to trust instead of the system's; nil: the system's.
     package var trustedCertificates: String?
+    /// What the server is shown of this client where it asks; nil: nothing.
+    package var clientIdentity: ClientIdentity?
     /// An HTTP or SOCKS proxy, for example "http://proxy.example:3128"; nil: none. The environment is never consulted.
     package var proxy: String?
     /// Name resolution, TCP, proxy and TLS together. Default 10 s.
@@ -63,11 +65,31 @@ package struct Dialer: Sendable {
         try handle.require(unsafe relay_curl_set_tcp_nodelay(easy, 1), "TCP_NODELAY")
         try handle.require(unsafe relay_curl_set_tcp_keepalive(easy, 1), "TCP_KEEPALIVE")
         try handle.require(unsafe relay_curl_set_dns_cache_timeout(easy, 0), "DNS_CACHE_TIMEOUT")
+        if let clientIdentity {
+            try handle.require(
+                unsafe Self.pass(clientIdentity.chain) { unsafe relay_curl_set_ssl_cert_blob(easy, $0) }, "SSLCERT_BLOB"
+            )
+            try handle.require(
+                unsafe Self.pass(clientIdentity.privateKey) { unsafe relay_curl_set_ssl_key_blob(easy, $0) },
+                "SSLKEY_BLOB")
+        }
         // SAFETY: the handle keeps the agreement until after it is cleaned up.
         handle.kept = agreement
         let data = unsafe Unmanaged.passUnretained(agreement).toOpaque()
         try handle.require(unsafe relay_curl_set_ssl_ctx_data(easy, data), "SSL_CTX_DATA")
         try handle.require(unsafe relay_curl_set_ssl_ctx_function(easy, prepareContext), "SSL_CTX_FUNCTION")
+    }
+
+    /// Hands libcurl a copy of a PEM text; PEM is what it takes unless told otherwise (CURLOPT_SSLCERTTYPE(3)).
+    private static func pass(
+        _ text: [UInt8], to option: (UnsafeMutablePointer<curl_blob>) -> CURLcode
+    ) -> CURLcode {
+        var text = text
+        return unsafe text.withUnsafeMutableBytes { bytes in
+            var blob = unsafe curl_blob(
+                data: bytes.baseAddress, len: bytes.count, flags: UInt32(CURL_BLOB_COPY))
+            return unsafe option(&blob)
+        }
     }
 
     /// A proxy address may carry a password.

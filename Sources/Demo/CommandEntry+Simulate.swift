@@ -17,6 +17,9 @@ extension CommandEntry {
                 busyShare, busyTries, busyRetryAfter, deadTokens, badTokens, busyTokens, tokenReasons, serviceErrors, quota, \
                 shares, goAwayAfter, cutAfter, silentAfter, shrinkSettings, refuseEvery, retryAfterDate and latencyMs.
 
+                Clients that show a certificate of the authority in --client-ca are judged by it and need no provider token; \
+                all others are judged by theirs.
+
                 The relay pushes to it with apns: { server: "https://127.0.0.1:2197", trustedCertificates: "/…/ca.pem" }.
                 """,
             options: SimulatorOptions.apnsSpecs,

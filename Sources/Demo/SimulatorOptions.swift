@@ -19,6 +19,12 @@ struct SimulatorOptions: Sendable {
             .value("public-key", "FILE", "the public half of that key (PEM)"),
             .value("key", "FILE", "or the key itself: the .p8 file"),
             .value("write-key", "FILE", "or make a new key and write it here, for the relay to sign with"),
+            .value(
+                "client-ca", "FILE",
+                "ask clients for a certificate of this authority (PEM), and judge it instead of a token"),
+            .value(
+                "client-environment", "NAME", "production or sandbox: what such a certificate must be for",
+                default: "either"),
         ] + certificateSpecs + [
             .value("dead-share", "SHARE", "of the tokens: answered with 410 Unregistered", default: "0"),
             .value("bad-share", "SHARE", "of the tokens: answered with 400 BadDeviceToken", default: "0"),
@@ -70,9 +76,18 @@ struct SimulatorOptions: Sendable {
 
     /// `simulate-apns`: reads the files that the options name, and writes the new key where one is wanted.
     init(apns arguments: ParsedArguments) throws {
-        let configuration = SimulatorConfiguration(
+        var configuration = SimulatorConfiguration(
             topics: Set(arguments.values("topic")), teamID: try arguments.require("team-id"),
             keys: [try arguments.require("key-id"): try Self.publicKey(arguments)])
+        if let path = arguments.value("client-ca") {
+            configuration.clientAuthorities = try Self.contents(path, option: "client-ca")
+        }
+        if let text = arguments.value("client-environment") {
+            guard let world = APNsWorld(rawValue: text) else {
+                throw UsageError("--client-environment: \"\(text)\" is neither production nor sandbox")
+            }
+            configuration.world = world
+        }
         try self.init(configuration, arguments, port: 2197)
     }
 

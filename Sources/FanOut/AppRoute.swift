@@ -9,6 +9,8 @@ package import UpgradeRules
 package struct AppRoute: Sendable, Equatable {
     package var app: AppKey
     package var provider: any PushProvider
+    /// The sandbox's, where it has a credential of its own. Default nil: the same.
+    package var sandboxProvider: (any PushProvider)?
     package var production: PoolConfiguration
     package var sandbox: PoolConfiguration
     /// `page.type` of the payload.
@@ -63,7 +65,18 @@ package struct AppRoute: Sendable, Equatable {
 
     /// Whether the same connections serve both.
     func reaches(as other: AppRoute) -> Bool {
-        provider.identity == other.provider.identity && production == other.production && sandbox == other.sandbox
+        PushEnvironment.allCases.allSatisfy { environment in
+            provider(for: environment).identity == other.provider(for: environment).identity
+                && pool(for: environment) == other.pool(for: environment)
+        }
+    }
+
+    /// What pushes to one environment are made by. The two differ in their credentials at most.
+    package func provider(for environment: PushEnvironment) -> any PushProvider {
+        switch environment {
+        case .production: provider
+        case .sandbox: sandboxProvider ?? provider
+        }
     }
 
     package func payload(message: String?, downloadURL: String) -> UpgradePayload {

@@ -28,7 +28,13 @@ extension Dispatcher {
         }
         for run in order where !run.machine.isHalted {
             do {
-                for service in run.services { pause = min(pause, try send(run, to: service)) }
+                for service in run.services {
+                    do {
+                        pause = min(pause, try send(run, to: service))
+                    } catch let error as UnusableCredential where service !== run.services.first {
+                        stop(run, alone: service, for: reason(for: error, service, run))
+                    }
+                }
                 pause = min(pause, try advance(run))
             } catch let error as StoreError {
                 lastToFail = run.record.key
@@ -38,7 +44,8 @@ extension Dispatcher {
                 // The credential cannot be used: nothing can be sent with it.
                 halt(run)
                 do {
-                    try suspend(run.record, reason: words(for: error, run), at: now.wall)
+                    let why = run.services.first.map { reason(for: error, $0, run) } ?? "\(error)"
+                    try suspend(run.record, reason: why, at: now.wall)
                 } catch {
                     // The next look finds it running, without a run, and begins here again.
                     seenMark = nil

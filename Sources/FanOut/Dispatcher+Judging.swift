@@ -13,13 +13,13 @@ extension Dispatcher {
     mutating func settle(
         _ batch: Batch, of run: CampaignRun, _ service: PushService, at now: Moment
     ) -> LedgerCommit {
-        let provider = run.route.provider
+        let provider = service.provider
         var settlement = Settlement(
             provider: provider, tag: batch.tag, expiresAt: run.record.expiresAt, isPayloadTaken: run.isPayloadTaken,
             now: now.wall)
         batch.settle(with: &settlement)
         run.isPayloadTaken = settlement.isPayloadTaken
-        if let pause = settlement.pause { pauseCredential(of: run, until: pause.until, reason: pause.reason, now) }
+        if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, reason: pause.reason) }
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
             random: Double.random(in: 0..<1))
@@ -51,6 +51,19 @@ extension Dispatcher {
             batch.suspension = reason
             return halt(run)
         }
+        stop(run, alone: service, for: reason)
+    }
+
+    /// Why nothing can be sent to a service, before anything was.
+    func reason(for error: any Error, _ service: PushService, _ run: CampaignRun) -> String {
+        guard let error = error as? UnusableCredential else { return "\(error)" }
+        return service.provider.explain(
+            error.fault, reason: error.reason, refused: nil, service.place(of: run, at: now.wall))
+    }
+
+    /// The campaign goes on elsewhere, and is suspended when nothing else is left to send.
+    mutating func stop(_ run: CampaignRun, alone service: PushService, for reason: String) {
+        guard service.machine.stopReason == nil else { return }
         service.machine.stop(campaign: run.record.key.row, for: reason)
         service.withdraw()
         log(
@@ -99,7 +112,7 @@ extension Dispatcher {
                 }
             stop(
                 run, service,
-                for: run.route.provider.explain(
+                for: service.provider.explain(
                     fault, reason: reason, refused: (trip.pushes, trip.answers), service.place(of: run, at: now.wall)),
                 batch)
         }
@@ -111,16 +124,17 @@ extension Dispatcher {
         _ run: CampaignRun, _ service: PushService, _ batch: Batch, at now: Timestamp
     ) {
         guard let template = batch.template else { return }
-        for service in services.values where service.sharesCredential(of: run.route.provider) {
+        let provider = service.provider
+        for service in services.values where service.sharesCredential(of: provider) {
             service.forgetTemplate()
         }
         do {
-            switch try run.route.provider.renewCredential(after: template, at: now) {
+            switch try service.provider.renewCredential(after: template, at: now) {
             case .kept:
                 break
             case .renewed:
                 // What has not left yet leaves with the new one.
-                for service in services.values where service.sharesCredential(of: run.route.provider) {
+                for service in services.values where service.sharesCredential(of: provider) {
                     service.withdraw()
                 }
                 log(
@@ -129,7 +143,7 @@ extension Dispatcher {
             case .futile(let fault, let reason):
                 let place = service.place(of: run, at: now)
                 stop(
-                    run, service, for: run.route.provider.explain(fault, reason: reason, refused: nil, place), batch)
+                    run, service, for: service.provider.explain(fault, reason: reason, refused: nil, place), batch)
             }
         } catch {
             stop(run, service, for: "\(error)", batch)
@@ -139,17 +153,19 @@ extension Dispatcher {
     /// Sends nothing with this credential before `time`, for whichever campaign (PROTOCOLS 1.6,
     /// TooManyProviderTokenUpdates): another token would only make it worse.
     private mutating func pauseCredential(
-        of run: CampaignRun, until time: Timestamp, reason: String, _ now: Moment
+        of service: PushService, until time: Timestamp, reason: String
     ) {
-        run.route.provider.pauseCredential(until: time)
-        for other in runs.values where other.route.provider.credential == run.route.provider.credential {
-            for service in other.services { pause(service, other, until: time, reason: reason) }
+        service.provider.pauseCredential(until: time)
+        for run in runs.values {
+            for other in run.services where other.provider.credential == service.provider.credential {
+                pause(other, run, until: time, reason: reason)
+            }
         }
     }
 
     /// A campaign begins, or goes on, in a pause from before a restart or from another campaign.
     func takeUpPause(_ service: PushService, _ run: CampaignRun, at now: Timestamp) {
-        guard let known = run.route.provider.credentialPause(at: now) else { return }
+        guard let known = service.provider.credentialPause(at: now) else { return }
         pause(service, run, until: known.until, reason: known.reason)
     }
 

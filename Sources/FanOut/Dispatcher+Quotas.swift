@@ -122,11 +122,4 @@ extension Dispatcher {
     mutating func forgetCredentialFault(of service: PushService) {
         _ = faults.clear(credentialPart(service))
     }
-
-    /// Why the campaign is suspended that cannot be sent.
-    func words(for error: any Error, _ run: CampaignRun) -> String {
-        guard let refused = error as? CredentialRefused, let service = run.services.first else { return "\(error)" }
-        return run.route.provider.explain(
-            .credential, reason: "\(refused)", refused: nil, service.place(of: run, at: now.wall))
-    }
 }

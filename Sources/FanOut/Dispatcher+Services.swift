@@ -129,13 +129,15 @@ extension Dispatcher {
             !run.machine.isHalted, batch.secondTries == nil
         else { return false }
         let now = now
+        let other = self.service(
+            run.record.app, service.key.environment.other, run.route, isCanary: run.record.isCanary)
         // The pause is the credential's, whichever environment it is shown to.
-        if service.machine.isPaused(at: now) || batch.wantsPause {
+        let isOneCredential = service.provider.credential == other.provider.credential
+        if other.machine.isPaused(at: now) || isOneCredential && (service.machine.isPaused(at: now) || batch.wantsPause)
+        {
             batch.isDeniedSecondTries = true
             return false
         }
-        let other = self.service(
-            run.record.app, service.key.environment.other, run.route, isCanary: run.record.isCanary)
         // A service in an outage is spared these too; no probe is made of what nobody waits for.
         if other.machine.isInOutage || (other.secondTriesRestUntil.map { $0 > now.tick } ?? false) { return false }
         // No credential: the first answers stand, and the next batch tells why.

@@ -33,7 +33,7 @@ final class PushService {
     /// What the service answers in its outage, such as "503 ServiceUnavailable".
     var outageText = ""
     private let configuration: PoolConfiguration
-    private let provider: any PushProvider
+    let provider: any PushProvider
     let quota: QuotaLimit?
     private var known: (campaign: CampaignKey, template: PushTemplate, until: Timestamp)?
 
@@ -41,10 +41,10 @@ final class PushService {
         self.key = key
         self.machine = machine
         configuration = route.pool(for: key.environment)
-        provider = route.provider
+        provider = route.provider(for: key.environment)
         quota = provider.quota
-        connections = ServiceConnections(lanes, configuration, route.provider.answerJudge)
-        secondTryConnections = ServiceConnections(lanes, configuration, route.provider.answerJudge)
+        connections = ServiceConnections(lanes, configuration, provider.answerJudge)
+        secondTryConnections = ServiceConnections(lanes, configuration, provider.answerJudge)
     }
 
     /// Whether a batch stays in the queue for as long as no connection can be had. What is for development builds comes back

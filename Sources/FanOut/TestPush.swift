@@ -51,6 +51,8 @@ package struct TestPush: Sendable {
         package var remedy: String?
     }
 
+    private var provider: any PushProvider { route.provider(for: environment) }
+
     /// Sends it and waits for the answer, for as long as dialling and an answer may take.
     package func send(clock: () -> Timestamp) -> Result {
         let pool = route.pool(for: environment)
@@ -64,7 +66,7 @@ package struct TestPush: Sendable {
                 let payload = route.payload(message: message, downloadURL: downloadURL)
                 var arena: [UInt8] = []
                 let target = target(in: &arena)
-                if let refusal = route.provider.refusals(of: [target], in: arena, payload).first {
+                if let refusal = provider.refusals(of: [target], in: arena, payload).first {
                     result.state = .rejected
                     result.reason = refusal.reason
                     result.remedy = "the relay itself does not send this: the token or the payload is malformed"
@@ -72,15 +74,18 @@ package struct TestPush: Sendable {
                 }
                 let template = try template(payload, pool, clock)
                 let batch = RequestBatch(
-                    template: template.request, tag: 0, capacity: 1, bytesPerRequest: route.provider.bytesPerPush)
+                    template: template.request, tag: 0, capacity: 1, bytesPerRequest: provider.bytesPerPush)
                 batch.waitsForConnection = false
-                route.provider.append([target], of: arena, campaign: Array(id.utf8), to: batch)
-                let trouble = try Self.exchange(batch, pool, judge: route.provider.answerJudge)
+                provider.append([target], of: arena, campaign: Array(id.utf8), to: batch)
+                let trouble = try Self.exchange(batch, pool, judge: provider.answerJudge)
                 judge(batch, trouble, &result, at: clock())
-                guard case .renewCredential? = route.provider.exceptions(in: batch, at: now).first?.outcome, !isLast,
-                    case .renewed = try route.provider.renewCredential(after: template, at: clock())
+                guard case .renewCredential? = provider.exceptions(in: batch, at: now).first?.outcome, !isLast,
+                    case .renewed = try provider.renewCredential(after: template, at: clock())
                 else { break }
             }
+        } catch let error as UnusableCredential {
+            result.reason = error.reason
+            result.remedy = explain(error.fault, error.reason, result.server, at: clock())
         } catch {
             result.reason = "\(error)"
             result.remedy = "the push was not sent; check \(section)"
@@ -89,13 +94,12 @@ package struct TestPush: Sendable {
     }
 
     /// The provider's part of the app's configuration.
-    private var section: String { "\(route.section).\(route.provider.section)" }
+    private var section: String { "\(route.section).\(provider.section)" }
 
     /// With a credential that may have to be asked for first.
     private func template(
         _ payload: UpgradePayload, _ pool: PoolConfiguration, _ clock: () -> Timestamp
     ) throws -> PushTemplate {
-        let provider = route.provider
         func make() throws -> PushTemplate {
             let now = clock()
             return try provider.template(
@@ -103,9 +107,9 @@ package struct TestPush: Sendable {
         }
         do {
             return try make()
-        } catch let error where error is CredentialPending || error is CredentialRefused {
+        } catch let error where error is CredentialPending || error is UnusableCredential {
             // Somebody waits for this at a terminal: what was refused before is asked for once more.
-            if error is CredentialRefused {
+            if error is UnusableCredential {
                 provider.forgetRefusal()
                 if let template = try? make() { return template }
             }
@@ -169,14 +173,19 @@ package struct TestPush: Sendable {
 
     // MARK: What it means
 
+    private func explain(_ fault: SendingFault, _ reason: String, _ server: String, at now: Timestamp) -> String {
+        let place = SendingPlace(
+            app: route.app.app, section: route.section, server: server, campaign: "", now: now)
+        return provider.explain(fault, reason: reason, refused: nil, place)
+    }
+
     private func judge(_ batch: RequestBatch, _ trouble: String?, _ result: inout Result, at now: Timestamp) {
         let answer = batch.answers.first
         result.status = answer.flatMap { $0.kind == .answered ? Int($0.status) : nil }
-        let outcome = route.provider.exceptions(in: batch, at: now).first?.outcome ?? .accepted
+        let outcome = provider.exceptions(in: batch, at: now).first?.outcome ?? .accepted
+        let server = result.server
         func explain(_ fault: SendingFault, _ reason: String) -> String {
-            let place = SendingPlace(
-                app: route.app.app, section: route.section, server: result.server, campaign: "", now: now)
-            return route.provider.explain(fault, reason: reason, refused: nil, place)
+            self.explain(fault, reason, server, at: now)
         }
         result.remedy = nil
         switch outcome {
@@ -202,7 +211,7 @@ package struct TestPush: Sendable {
             result.remedy = explain(.clock, reason)
         case .pauseCredential(let pause, let reason):
             // The key's other users must hear of it, too.
-            route.provider.pauseCredential(until: now + pause)
+            provider.pauseCredential(until: now + pause)
             (result.state, result.reason) = (.failed, reason)
             result.remedy = "the service wants a pause of this key; try again after \((now + pause).internetTime)"
         case .retry(_, let reason):

@@ -124,6 +124,7 @@ final class LaneLoop {
         let configuration = pool.configuration
         var dialer = Dialer(host: configuration.origin.host, port: configuration.origin.port)
         dialer.trustedCertificates = configuration.trustedCertificates
+        dialer.clientIdentity = configuration.clientIdentity
         dialer.proxy = configuration.proxy
         dialer.connectTimeout = configuration.connectTimeout
         turn.figures.dials += 1

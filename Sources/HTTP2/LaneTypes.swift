@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CurlTransport
 package import RelayEngine
 
 /// A pool of connections to one origin with one credential, within one lane. Connections are never shared between
@@ -19,6 +20,8 @@ package struct PoolConfiguration: Sendable, Equatable {
     package var origin: Origin
     /// A PEM file of certificates to trust instead of the system's; nil: the system's.
     package var trustedCertificates: String?
+    /// What the server is shown of this client; nil: nothing. Apple ignores provider tokens on a connection with one.
+    package var clientIdentity: ClientIdentity?
     /// An HTTP proxy to CONNECT through, for example "http://proxy.example:3128"; nil: none (the environment is not
     /// consulted either).
     package var proxy: String?

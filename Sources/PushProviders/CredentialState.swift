@@ -16,19 +16,14 @@ package struct CredentialPending: Error, Sendable, CustomStringConvertible {
     package var description: String { fault ?? "the credential is on its way" }
 }
 
-/// Whoever gives out credentials refuses: nothing is sent before an operator has put that right.
-package struct CredentialRefused: Error, Sendable, CustomStringConvertible {
-    /// The word that suspends a campaign.
-    package static let word = "AccessTokenRefused"
+extension UnusableCredential {
+    /// The word for a service account that Google gives no access token.
+    package static let refusedWord = "AccessTokenRefused"
 
-    /// What is wrong and what to do.
-    package var text: String
-
-    package init(_ text: String) {
-        self.text = text
+    /// - Parameter text: what is wrong and what to do.
+    static func refused(_ text: String) -> UnusableCredential {
+        UnusableCredential(reason: "\(refusedWord): \(text)", fault: .credential)
     }
-
-    package var description: String { "\(Self.word): \(text)" }
 }
 
 /// What came of a credential that the push service does not take any more.

@@ -33,7 +33,7 @@ package protocol PushProvider: Sendable {
     /// What all pushes of a campaign share at this moment.
     ///
     /// - Parameter authority: the service's host and port, as a request names them.
-    /// - Throws: `CredentialPending` where sending waits for a credential, `CredentialRefused` where it waits for an operator, or
+    /// - Throws: `CredentialPending` where sending waits for a credential, `UnusableCredential` where it waits for an operator, or
     ///   what else keeps it from being used, such as `SigningError`.
     func template(
         for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp

@@ -8,8 +8,10 @@ package enum SendingFault: Sendable, Hashable {
     case clock
     /// The service saw no provider token.
     case noCredential
-    /// The service judged a client certificate, and we have none.
+    /// The service refuses the client certificate, or judged one where we have none.
     case certificate
+    /// The certificate has ended, does not hold yet, or is for the service's other world: the relay sees so itself.
+    case certificateExpired, certificateNotYetValid, certificateWorld
     /// The key is good but may not do this.
     case forbidden
     /// The key belongs to the service's other world.
@@ -34,6 +36,8 @@ package enum SendingFault: Sendable, Hashable {
         case .credential, .clock, .noCredential, .certificate, .keyEnvironment, .unrelatedKey, .answer, .unknown: true
         // Apple: neither Forbidden nor a malformed request is to be sent again.
         case .forbidden, .topic, .request, .mostlyRefused, .mostlyUnregistered: false
+        // Nothing was sent.
+        case .certificateExpired, .certificateNotYetValid, .certificateWorld: false
         }
     }
 }

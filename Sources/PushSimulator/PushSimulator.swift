@@ -59,7 +59,9 @@ package final class PushSimulator: Sendable {
         let certificate = try ServerCertificate(configuration)
         trustedCertificate = certificate.authority
         trustedCertificatePath = certificate.authorityPath
-        let tls = try ServerTLS(chain: certificate.chain, privateKey: certificate.key, .http2)
+        let tls = try ServerTLS(
+            chain: certificate.chain, privateKey: certificate.key, .http2,
+            clientAuthorities: configuration.clientAuthorities)
         let wake = try Descriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), or: "no eventfd")
         ledger = SimulatorLedger(wake: wake)
         let loop = try SimulatorLoop(

@@ -29,6 +29,8 @@ package struct APNsTeam: Sendable {
     package var teamID: String
     /// `kid` to public key.
     package var keys: [String: ES256PublicKey]
+    /// Which of Apple's worlds it stands for, where it judges certificates. Default nil: both.
+    package var world: APNsWorld?
 
     package init(topics: Set<String>, teamID: String, keys: [String: ES256PublicKey]) {
         self.topics = topics

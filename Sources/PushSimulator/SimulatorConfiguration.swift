@@ -11,6 +11,9 @@ package struct SimulatorConfiguration: Sendable {
     package var certificate = SimulatorCertificate.generated(directory: nil)
     /// Whom it stands in for.
     package var service: SimulatedService
+    /// PEM: clients are asked for a certificate of one of these authorities, and judged by it where they show one. Default nil:
+    /// nobody is asked.
+    package var clientAuthorities: [UInt8]?
     package var faults = FaultScript()
     /// A file to which every accepted push is appended as a line of JSON; nil: none.
     package var recordPath: String?
@@ -25,6 +28,16 @@ package struct SimulatorConfiguration: Sendable {
     package var bare = false
     /// Keeps a count per device token and per push id, in 8-byte hashes (about 80 bytes a push). Default true.
     package var keepsAccepted = true
+
+    /// Which of Apple's worlds it stands for: `APNsTeam.world`. FCM has one only.
+    package var world: APNsWorld? {
+        get { if case .apns(let team) = service { team.world } else { nil } }
+        set {
+            guard case .apns(var team) = service else { return }
+            team.world = newValue
+            service = .apns(team)
+        }
+    }
 
     package init(_ service: SimulatedService) {
         self.service = service

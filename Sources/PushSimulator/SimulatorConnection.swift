@@ -24,6 +24,7 @@ final class SimulatorConnection {
     private let tls: TLSConnection
     private let judge: RequestJudge
     private var isSilent = false
+    private var isIntroduced = false
     private var output: [UInt8] = []
     private var outputSent = 0
 
@@ -55,6 +56,10 @@ final class SimulatorConnection {
             switch unsafe tls.read(into: buffer) {
             case .bytes(let count):
                 records += 1
+                if !isIntroduced {
+                    isIntroduced = true
+                    if let client = tls.client { session.clientShowed(client) }
+                }
                 let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
                 if let end = unsafe session.receive(UnsafeBufferPointer(start: start, count: count)) {
                     judge.publish()

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Signing
 
 /// HTTP/2 over one connection of a simulator, without its socket: bytes in, bytes out. Belongs to the loop's thread.
 protocol SimulatorSession: AnyObject {
+    /// The certificate that the client has shown, before anything else.
+    func clientShowed(_ certificate: ClientCertificate)
     /// Takes what a client has sent.
     /// - Returns: nil: the connection goes on. `close` or `silence`: nothing goes out on it any more.
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> SimulatorConnection.Need?
@@ -13,4 +16,8 @@ protocol SimulatorSession: AnyObject {
     func takeDelayed() -> [DelayedAnswer]
     /// Their time has come.
     func answer(_ answer: DelayedAnswer)
+}
+
+extension SimulatorSession {
+    func clientShowed(_ certificate: ClientCertificate) {}
 }

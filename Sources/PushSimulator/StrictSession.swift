@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CNGHTTP2
 import Glibc
+import Signing
 
 /// A client's requests as nghttp2 reads them: each is judged, and answered as the judge says.
 @safe
@@ -77,6 +78,8 @@ final class StrictSession: SimulatorSession {
         unsafe nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
+    func clientShowed(_ certificate: ClientCertificate) { credential.show(certificate) }
+
     // MARK: What the session reports
 
     func streamBegan(_ stream: Int32) {
@@ -121,7 +124,7 @@ final class StrictSession: SimulatorSession {
         slot.answer = answer
         slot.isWaiting = true
         slot.isJudged = answer.isPush
-        if !isAuthorized, credential.current != nil {
+        if !isAuthorized, credential.isProven {
             isAuthorized = true
             submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(judge.maximumStreams))])
         }

@@ -19,12 +19,9 @@ extension API {
             writer.object { writer in
                 writer.member("status", faults.isEmpty ? "ready" : "notReady")
                 writer.name("faults")
-                writer.array(faults) { writer, fault in
-                    writer.object { writer in
-                        writer.member("part", fault.part)
-                        writer.member("reason", fault.reason)
-                    }
-                }
+                writer.array(faults) { $0.readiness($1) }
+                writer.name("warnings")
+                writer.array(control.warnings()) { $0.readiness($1) }
             }
         }
     }
@@ -48,6 +45,15 @@ extension API {
             return nil
         } catch {
             return ReadinessFault(part: "store", reason: problem(error, at: "GET /readyz").detail)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func readiness(_ fault: ReadinessFault) {
+        object { writer in
+            writer.member("part", fault.part)
+            writer.member("reason", fault.reason)
         }
     }
 }

@@ -70,6 +70,9 @@ package protocol RelayControl: Sendable {
     /// Empty when the daemon can do its work.
     func faults() -> [ReadinessFault]
 
+    /// What will keep it from its work unless somebody sees to it. Known at once.
+    func warnings() -> [ReadinessFault]
+
     /// Writes what `/metrics` reports beyond the API's own requests.
     func writeMetrics(to text: inout MetricsText)
 }
@@ -77,6 +80,7 @@ package protocol RelayControl: Sendable {
 extension RelayControl {
     package func apps() -> [AppKey] { [] }
     package func wait(of record: VersionRecord) -> GateVerdict? { nil }
+    package func warnings() -> [ReadinessFault] { [] }
     package func writeMetrics(to text: inout MetricsText) {}
     package func releaseRules(of app: AppKey) -> ReleaseRules { ReleaseRules() }
     package func versionLookup(of app: AppKey) -> (any VersionLookup)? { nil }

@@ -82,11 +82,13 @@ struct Daemon {
         // An access token that was waited for is used at once.
         tokenSources.fcm.tell { fanOut.poke() }
         let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
-        let maintenance = MaintenanceThread(store: store, log: log, clock: clock)
+        let certificates = CertificateWatch(log: log)
+        certificates.take(active.current.routes, at: clock())
+        let maintenance = MaintenanceThread(store: store, log: log, certificates: certificates, clock: clock)
         let control = DaemonControl(
             store: store, active: active, fanOut: fanOut, sources: sources, notifier: notifier,
             versionCache: versionCache,
-            signings: signings, reloads: reloads, log: log, clock: clock)
+            signings: signings, reloads: reloads, certificates: certificates, log: log, clock: clock)
         var settings = apiSettings(configuration, limits, identity, active)
         settings.server.handed = sockets.handed
         let api = APIServer(store: store, control: control, settings: settings, versionCache: versionCache)
@@ -130,7 +132,7 @@ struct Daemon {
         var parts = Parts(
             configuration: configuration, store: store, active: active, fanOut: fanOut, sources: sources,
             versionCache: versionCache,
-            notifier: notifier, maintenance: maintenance, api: api, identity: identity)
+            notifier: notifier, maintenance: maintenance, certificates: certificates, api: api, identity: identity)
         while signals.next() == .reload {
             reloads.serve(clock: clock) {
                 var verdict = ReloadDesk.Verdict.refused("")
@@ -204,6 +206,7 @@ struct Daemon {
         let versionCache: VersionCache
         let notifier: Notifier
         let maintenance: MaintenanceThread
+        let certificates: CertificateWatch
         let api: APIServer
         /// The certificate in use.
         var identity: ServerIdentity?
@@ -239,6 +242,7 @@ struct Daemon {
             adopt(configuration.log)
             parts.active.exchange(for: new)
             parts.fanOut.reroute(Array(new.routes.values))
+            parts.certificates.take(new.routes, at: clock())
             parts.sources.reload(sources)
             parts.maintenance.reload(keep: configuration.store.keep)
             parts.versionCache.refresh()

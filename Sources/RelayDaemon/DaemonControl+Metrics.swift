@@ -23,6 +23,9 @@ extension DaemonControl {
             write(census, to: &text)
             write(census.versions, to: &text)
         }
+        text.write(
+            MetricCatalogue.certificateLeft,
+            certificates.secondsLeft(at: clock()).map { (Self.labels($0.app), $0.seconds) })
         text.write(MetricCatalogue.watcherLook, work.lastLook.map(Self.seconds))
         writePushes(work, to: &text)
         writeConnections(to: &text)

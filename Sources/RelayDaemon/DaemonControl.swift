@@ -23,6 +23,7 @@ final class DaemonControl: RelayControl {
     let versionCache: VersionCache
     let signings: SigningCount
     let reloads: ReloadDesk
+    let certificates: CertificateWatch
     let log: Log
     let clock: @Sendable () -> Timestamp
     let census = CensusTaker()
@@ -32,7 +33,8 @@ final class DaemonControl: RelayControl {
     init(
         store: any RelayStore, active: ActiveConfiguration.Shared, fanOut: FanOut, sources: SourceRunner,
         notifier: Notifier,
-        versionCache: VersionCache, signings: SigningCount, reloads: ReloadDesk, log: Log,
+        versionCache: VersionCache, signings: SigningCount, reloads: ReloadDesk,
+        certificates: CertificateWatch, log: Log,
         clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
@@ -43,6 +45,7 @@ final class DaemonControl: RelayControl {
         self.versionCache = versionCache
         self.signings = signings
         self.reloads = reloads
+        self.certificates = certificates
         self.log = log
         self.clock = clock
     }
@@ -67,7 +70,11 @@ final class DaemonControl: RelayControl {
 
     func faults() -> [ReadinessFault] {
         let faults = fanOut.faults().merging(sources.faults()) { first, _ in first }
-        return (faults.map { ReadinessFault(part: $0.key, reason: $0.value) } + (reloads.fault.map { [$0] } ?? []))
-            .sorted { $0.part < $1.part }
+        let known = faults.map { ReadinessFault(part: $0.key, reason: $0.value) } + (reloads.fault.map { [$0] } ?? [])
+        return (known + certificates.faults(at: clock())).sorted { $0.part < $1.part }
+    }
+
+    func warnings() -> [ReadinessFault] {
+        certificates.warnings(at: clock())
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Follows every minute how campaigns are obeyed, and prunes the store every hour, as `store.keep` says, on a thread of its
+/// Follows every minute how campaigns are obeyed, looks whether a certificate ends, and prunes the store every hour, as `store.keep` says, on a thread of its
 /// own. While it prunes, a minute of the curve may be missed.
 final class MaintenanceThread: Sendable {
     private static let minute = DispatchTimeInterval.seconds(60)
@@ -16,6 +16,7 @@ final class MaintenanceThread: Sendable {
     private let store: any RelayStore
     private let log: Log
     private let clock: @Sendable () -> Timestamp
+    private let certificates: CertificateWatch?
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
 
@@ -28,7 +29,11 @@ final class MaintenanceThread: Sendable {
         var thread: NativeThread?
     }
 
-    init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) {
+    init(
+        store: any RelayStore, log: Log, certificates: CertificateWatch? = nil,
+        clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.certificates = certificates
         self.store = store
         self.log = log
         self.clock = clock
@@ -71,6 +76,7 @@ final class MaintenanceThread: Sendable {
                 return state
             }
             if state.isStopped { return }
+            certificates?.look(at: clock())
             follow(&isFollowing)
             if let keep = state.keep, state.prunesNow || minutes == Self.minutesBetweenPrunings {
                 minutes = 0

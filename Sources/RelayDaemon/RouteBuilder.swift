@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import CurlTransport
 import FanOut
 import HTTP2
 import PushProviders
@@ -18,17 +19,46 @@ struct RouteBuilder {
     let signings: SigningCount
     let log: Log
 
-    /// - Throws: `CommandFailure` (78) where a key cannot be read or is no P-256 key.
+    /// - Throws: `CommandFailure` (78) where a key or a certificate cannot be used.
     func routes(for configuration: RelayConfiguration) throws -> [AppRoute] {
         // One source for each key: apps of one team share its token (Apple counts renewals by key).
         var sources: [KeyName: APNsTokenSource] = [:]
+        func source(_ team: String, _ key: APNsKey, _ field: String) throws -> APNsTokenSource {
+            let name = KeyName(team: team, key: key.keyID, secret: key.file)
+            let source = try sources[name] ?? tokenSource(name, at: field)
+            sources[name] = source
+            return source
+        }
         return try configuration.apps.compactMap { app in
             if let fcm = app.fcm { return try route(app, fcm) }
             guard let apns = app.apns else { return nil }
-            let name = KeyName(team: apns.teamID, key: apns.keyID, secret: apns.key)
-            let source = try sources[name] ?? tokenSource(name, of: app)
-            sources[name] = source
-            return route(app, apns, source)
+            let field = AppConfiguration.apnsField(app.key)
+            switch apns.credentials {
+            case .keys(let team, let key, let sandbox):
+                let both = APNsCredential.key(try source(team, key, "\(field).key"), of: .both)
+                let own = try sandbox.map { try source(team, $0, "\(field).sandboxKey.key") }
+                return route(
+                    app, apns, topic: apns.topic ?? app.key.app, both, sandbox: own.map { .key($0, of: .sandbox) })
+            case .certificate(let files):
+                return try route(app, apns, files, at: field)
+            }
+        }
+    }
+
+    private func route(
+        _ app: AppConfiguration, _ apns: APNsConfiguration, _ files: APNsCertificateFiles, at field: String
+    ) throws -> AppRoute {
+        do throws(ConfigurationFault) {
+            let certificate = try files.read(at: field, environment: environment)
+            var route = route(
+                app, apns, topic: try apns.topic(of: certificate, at: field),
+                .certificate(certificate, in: .production), sandbox: .certificate(certificate, in: .sandbox))
+            let identity = ClientIdentity(chain: certificate.chain, privateKey: certificate.privateKey)
+            route.production.clientIdentity = identity
+            route.sandbox.clientIdentity = identity
+            return route
+        } catch {
+            throw CommandFailure(.configuration, "\(error)")
         }
     }
 
@@ -41,8 +71,7 @@ struct RouteBuilder {
         var storeKey: String { "APNs/\(team)/\(key)" }
     }
 
-    private func tokenSource(_ name: KeyName, of app: AppConfiguration) throws -> APNsTokenSource {
-        let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).apns.key"
+    private func tokenSource(_ name: KeyName, at field: String) throws -> APNsTokenSource {
         let key: ES256PrivateKey
         do {
             key = try ES256PrivateKey(pem: try name.secret.read(environment: environment))
@@ -78,14 +107,17 @@ struct RouteBuilder {
         }
     }
 
-    private func route(_ app: AppConfiguration, _ apns: APNsConfiguration, _ source: APNsTokenSource) -> AppRoute {
+    private func route(
+        _ app: AppConfiguration, _ apns: APNsConfiguration, topic: String, _ credential: APNsCredential,
+        sandbox: APNsCredential?
+    ) -> AppRoute {
+        let settings = APNsProvider.Settings(topic: topic, priority: app.push.priority)
         var route = AppRoute(
-            app: app.key,
-            provider: APNsProvider(
-                settings: .init(topic: apns.topic, priority: app.push.priority), tokens: source),
+            app: app.key, provider: APNsProvider(settings: settings, credential: credential),
             production: pool(apns.server, apns), sandbox: pool(apns.sandboxServer, apns),
             pushType: app.push.type, alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL,
             timeToLive: app.push.timeToLive)
+        route.sandboxProvider = sandbox.map { APNsProvider(settings: settings, credential: $0) }
         route.takePace(of: app)
         route.triesOtherEnvironment = apns.triesOtherEnvironment
         return route

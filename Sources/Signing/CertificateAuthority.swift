@@ -80,6 +80,30 @@ package struct CertificateAuthority: Sendable {
             key: leafKey, issuerKey: key, authority: certificate)
         return IssuedCertificate(chain: leaf + certificate, privateKey: leafKey.pem)
     }
+
+    /// A certificate for pushes with a fresh key, with the extensions of Apple's.
+    ///
+    /// - Parameters:
+    ///   - name: its common name: "Apple Push Services: com.example.app".
+    ///   - userID: the subject's UID, which is the topic of a certificate for one app.
+    ///   - content: its topics are left out where there are none.
+    package func issue(
+        pushCertificate name: String, userID: String?, _ content: APNsCertificateContent, validity: CertificateValidity
+    ) throws -> IssuedCertificate {
+        let leafKey = try ES256PrivateKey.generate()
+        var contents = CertificateContents(
+            subject: name, issuer: self.name, validity: validity,
+            extensions: [
+                (NID_basic_constraints, "critical,CA:FALSE"),
+                (NID_key_usage, "critical,digitalSignature"),
+                (NID_ext_key_usage, "clientAuth"),
+                (NID_authority_key_identifier, "keyid:always"),
+            ])
+        contents.userID = userID
+        contents.rawExtensions = content.extensions
+        let leaf = try Certificate.pem(contents, key: leafKey, issuerKey: key, authority: certificate)
+        return IssuedCertificate(chain: leaf + certificate, privateKey: leafKey.pem)
+    }
 }
 
 /// What goes into a certificate besides keys.
@@ -88,6 +112,9 @@ private struct CertificateContents {
     var issuer: String
     var validity: CertificateValidity
     var extensions: [(nid: Int32, value: String)]
+    var userID: String?
+    /// By dotted identifier, as DER.
+    var rawExtensions: [(identifier: String, content: [UInt8])] = []
 }
 
 private enum Certificate {
@@ -105,6 +132,7 @@ private enum Certificate {
             && ASN1_TIME_set(X509_getm_notBefore(certificate), Int(contents.validity.notBefore)) != nil
             && ASN1_TIME_set(X509_getm_notAfter(certificate), Int(contents.validity.notAfter)) != nil
             && set(contents.subject, X509_get_subject_name(certificate))
+            && (contents.userID.map { unsafe set($0, as: "UID", X509_get_subject_name(certificate)) } ?? true)
             && set(contents.issuer, X509_get_issuer_name(certificate))
             && key.key.withPointer { unsafe X509_set_pubkey(certificate, $0) } == 1
         guard filled else { throw LibraryFailure.taken("the certificate of \(contents.subject) cannot be made") }
@@ -119,16 +147,22 @@ private enum Certificate {
                 throw LibraryFailure.taken("the certificate of \(contents.subject) cannot hold \"\(value)\"")
             }
         }
+        for (identifier, content) in contents.rawExtensions {
+            guard unsafe relay_X509_add_raw_extension(certificate, identifier, content, Int32(content.count)) == 1
+            else {
+                throw LibraryFailure.taken("the certificate of \(contents.subject) cannot hold \(identifier)")
+            }
+        }
         guard unsafe issuerKey.key.withPointer({ unsafe X509_sign(certificate, $0, EVP_sha256()) }) > 0,
             let memory = Memory(), unsafe PEM_write_bio_X509(memory.bio, certificate) == 1
         else { throw LibraryFailure.taken("the certificate of \(contents.subject) cannot be signed") }
         return memory.contents()
     }
 
-    private static func set(_ commonName: String, _ name: OpaquePointer?) -> Bool {
+    private static func set(_ value: String, as field: String = "CN", _ name: OpaquePointer?) -> Bool {
         // MBSTRING_UTF8 is a macro (MBSTRING_FLAG): 0x1000.
         let utf8: Int32 = 0x1000
-        let text = Array(commonName.utf8)
-        return unsafe X509_NAME_add_entry_by_txt(name, "CN", utf8, text, Int32(text.count), -1, 0) == 1
+        let text = Array(value.utf8)
+        return unsafe X509_NAME_add_entry_by_txt(name, field, utf8, text, Int32(text.count), -1, 0) == 1
     }
 }

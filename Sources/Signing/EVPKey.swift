@@ -27,6 +27,11 @@ final class EVPKey: @unchecked Sendable {
         }
     }
 
+    /// Takes ownership of `key`, of whatever kind it is.
+    init(adopting key: OpaquePointer) {
+        unsafe self.key = key
+    }
+
     private var typeName: String {
         unsafe EVP_PKEY_get0_type_name(key).map { unsafe String(cString: $0) } ?? "of an unknown kind"
     }

@@ -18,7 +18,11 @@ package final class ServerTLS: @unchecked Sendable {
     /// - Parameters:
     ///   - chain: PEM, the server's own certificate first.
     ///   - privateKey: PEM.
-    package init(chain: [UInt8], privateKey: [UInt8], _ speech: Speech) throws(SigningError) {
+    ///   - clientAuthorities: PEM: clients are asked for a certificate of one of these, and taken without one too. nil: they are
+    ///     not asked.
+    package init(
+        chain: [UInt8], privateKey: [UInt8], _ speech: Speech, clientAuthorities: [UInt8]? = nil
+    ) throws(SigningError) {
         guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
             throw LibraryFailure.taken("TLS cannot be set up")
         }
@@ -31,6 +35,12 @@ package final class ServerTLS: @unchecked Sendable {
         else { throw LibraryFailure.taken("the certificate cannot be used: it has to be PEM, the server's own first") }
         guard unsafe relay_SSL_CTX_use_private_key_pem(context, privateKey, Int32(privateKey.count)) == 1 else {
             throw LibraryFailure.taken("the private key cannot be used: it has to be PEM and the certificate's own")
+        }
+        if let clientAuthorities {
+            guard unsafe relay_SSL_CTX_ask_clients(context, clientAuthorities, Int32(clientAuthorities.count)) == 1
+            else {
+                throw LibraryFailure.taken("the clients' authorities cannot be used: they have to be PEM")
+            }
         }
         unsafe relay_SSL_CTX_set_server_modes(context)
         switch speech {
@@ -75,6 +85,13 @@ package final class TLSConnection {
     deinit { unsafe SSL_free(ssl) }
 
     package var isHandshakeDone: Bool { unsafe SSL_in_init(ssl) == 0 }
+
+    /// The certificate that the client has shown, once the handshake is done; nil where it has shown none.
+    package var client: ClientCertificate? {
+        guard let certificate = unsafe SSL_get1_peer_certificate(ssl) else { return nil }
+        return unsafe ClientCertificate(
+            X509Certificate(adopting: certificate), isTrusted: SSL_get_verify_result(ssl) == Int(X509_V_OK))
+    }
 
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
         ERR_clear_error()

@@ -25,6 +25,9 @@ package enum MetricCatalogue {
     package static let credentialSuspended = Metric(
         .gauge, "upgrade_relay_credential_suspended", ["app", "platform"],
         "1 while a campaign is suspended because the push service refuses the credential or its environment, else 0.")
+    package static let certificateLeft = Metric(
+        .gauge, "upgrade_relay_push_certificate_seconds_left", ["app", "platform"],
+        "Seconds until the certificate ends that the app's pushes need, below 0 after it; absent where a key signs.")
     package static let pushesCancelled = Metric(
         .gauge, "upgrade_relay_pushes_cancelled", ["app", "platform", "state"],
         "Devices that got no push because their campaign was cancelled or superseded.")
@@ -50,8 +53,9 @@ package enum MetricCatalogue {
         "When the requirement was asked for that is not in force yet; absent while none waits.")
 
     static let campaigns = [
-        campaignsByState, devices, pending, retriesWaiting, oldestCampaign, credentialSuspended, pushesCancelled,
-        devicesToUpgrade, devicesUpgraded, devicesTold, watcherLook, versionInfo, requirementWaiting,
+        campaignsByState, devices, pending, retriesWaiting, oldestCampaign, credentialSuspended, certificateLeft,
+        pushesCancelled, devicesToUpgrade, devicesUpgraded, devicesTold, watcherLook, versionInfo,
+        requirementWaiting,
     ]
 
     // MARK: Pushes

@@ -64,7 +64,8 @@ final class RealDaemon: Sendable {
         let control = DaemonControl(
             store: store, active: active, fanOut: fanOut, sources: sources, notifier: notifier,
             versionCache: versionCache,
-            signings: signings, reloads: ReloadDesk(startedAt: clock()) {}, log: log, clock: clock)
+            signings: signings, reloads: ReloadDesk(startedAt: clock()) {}, certificates: CertificateWatch(log: log),
+            log: log, clock: clock)
         let settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",
             webhookSecrets: { [] }, clock: clock, log: log)

@@ -56,7 +56,8 @@ import WireFormat
 
     /// The sample with everything that it shows as a comment.
     private static func uncommented(_ text: String) -> String {
-        let setting = #/^\s*//\s+((?:[a-zA-Z]+:\s.*|\{ (?:app|google|launch)\w+: .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
+        let setting =
+            #/^\s*//\s+((?:(?:[a-zA-Z]+|"com\.example\.other"):\s.*|\{ (?:app|google|launch)\w+: .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.wholeMatch(of: setting).map { String($0.output.1) } ?? String(line)
         }.joined(separator: "\n")
@@ -100,6 +101,11 @@ import WireFormat
         #expect(shown.webhooks == plain.webhooks && shown.fanOut == plain.fanOut && shown.log == plain.log)
         let app = try #require(plain.apps.first)
         var same = try #require(shown.app(app.key))
+        // An example: one key serves both environments.
+        guard case .keys(let team, let key, sandbox: .some)? = same.apns?.credentials else {
+            throw ConfigurationFault("apns", "the sample shows a sandboxKey")
+        }
+        same.apns?.credentials = .keys(teamID: team, key, sandbox: nil)
         #expect(same.sources.count == 4)
         (same.sources, same.sourceKeys) = ([], [:])
         // An example too: without a rate there is no ramp, without waves nothing between them.

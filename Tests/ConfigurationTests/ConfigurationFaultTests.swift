@@ -174,7 +174,7 @@ import VersionSources
         ),
         (
             "{ apps: { a: { ios: {} } } }",
-            #"apps["a"].ios.apns: missing; { teamId, keyId, key } say how to push to this app, null that it only asks at login"#
+            #"apps["a"].ios.apns: missing; { teamId, keyId, key } or { certificate, key } say how to push to this app, null that it only asks at login"#
         ),
         ("{ apps: { a: {} } }", #"apps["a"]: names no platform; ios: { … }, android: { … } or both"#),
         (
@@ -321,7 +321,8 @@ import VersionSources
         #expect(app.apns?.topic == "com.example.app")
         #expect(app.apns?.server.description == "https://api.push.apple.com")
         #expect(app.apns?.sandboxServer.description == "https://api.sandbox.push.apple.com")
-        #expect(app.apns?.key == .credential("apns-key"))
+        let key = APNsKey(keyID: "FGHIJ67890", file: .credential("apns-key"))
+        #expect(app.apns?.credentials == .keys(teamID: "ABCDE12345", key, sandbox: nil))
     }
 
     @Test func `An app that only asks at login says so with null`() throws {

@@ -62,7 +62,6 @@ import UpgradeRules
         Line(.fcmServiceDisabled, suspends: "SERVICE_DISABLED"),
         Line(.fcmScopeInsufficient, suspends: "ACCESS_TOKEN_SCOPE_INSUFFICIENT"),
         Line(.fcmUnauthenticated, suspends: "UNAUTHENTICATED"),
-        Line(.fcmUnauthenticated, count: 40),
         Line(.fcmNoSuchPage, suspends: "HTTP 404"),
         Line(.fcmQuotaExceeded, waits: "the quota of the project is reached"),
         Line(.fcmQuotaExceeded, retryAfter: 5, waits: "the quota of the project is reached"),
@@ -99,7 +98,7 @@ import UpgradeRules
         var line = Line("token endpoint refuses") {
             $0.tokenEndpoint = .init(status: 400, error: "invalid_grant", description: "Invalid JWT Signature.")
         }
-        line.suspends = CredentialRefused.word
+        line.suspends = UnusableCredential.refusedWord
         return line
     }
 

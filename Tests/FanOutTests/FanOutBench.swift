@@ -80,10 +80,10 @@ struct FanOutBench {
     func fanOut(
         _ pool: PoolConfiguration, sandbox: PoolConfiguration? = nil, timeToLive: Duration,
         configuration: FanOut.Configuration = FanOut.Configuration(), stored: ProviderToken? = nil,
-        onClock: @escaping @Sendable () -> Void = {}, change: (inout AppRoute) -> Void = { _ in }
+        onClock: @escaping @Sendable () -> Void = {}, change: (inout AppRoute) throws -> Void = { _ in }
     ) throws -> FanOut {
         var route = route(pool, sandbox: sandbox, timeToLive: timeToLive, stored: stored)
-        change(&route)
+        try change(&route)
         let (clock, lines) = (clock, lines)
         return try FanOut(
             store: store, routes: [route], configuration: configuration,

@@ -32,7 +32,8 @@ final class LiveBench {
 
     init(
         _ faults: FaultScript = FaultScript(), sandbox sandboxFaults: FaultScript? = nil, latency: Duration = .zero,
-        maximumStreams: Int = 1000, sandboxIsAway: Bool = false
+        maximumStreams: Int = 1000, sandboxIsAway: Bool = false, clientAuthorities: [UInt8]? = nil,
+        sandboxKeys: [String: ES256PublicKey]? = nil
     ) throws {
         let bench = try FanOutBench()
         self.bench = bench
@@ -40,6 +41,11 @@ final class LiveBench {
             try Self.simulator(bench, name, faults) {
                 $0.latency = latency
                 $0.maximumStreams = maximumStreams
+                $0.clientAuthorities = clientAuthorities
+                if name == "sandbox", let sandboxKeys, case .apns(var team) = $0.service {
+                    team.keys = sandboxKeys
+                    $0.service = .apns(team)
+                }
             }
         }
         production = try simulator("production", faults)
@@ -83,7 +89,7 @@ final class LiveBench {
     ///   - issued: how old the provider token is that an earlier run kept; nil: there was none.
     ///   - change: changes the app's route.
     func start(
-        lanes: Int = 1, issued age: Duration? = nil, change: (inout AppRoute) -> Void = { _ in }
+        lanes: Int = 1, issued age: Duration? = nil, change: (inout AppRoute) throws -> Void = { _ in }
     ) throws {
         var configuration = FanOut.Configuration()
         configuration.lanes = lanes

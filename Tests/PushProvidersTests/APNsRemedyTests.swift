@@ -2,6 +2,7 @@
 import PushProviders
 import RelayEngine
 import Signing
+import TestPeers
 import Testing
 
 /// What an operator reads when a campaign is suspended: what is wrong, which app, which field, what to do.
@@ -43,25 +44,26 @@ import Testing
             .forbidden, "Forbidden",
             #"APNs forbids the key of com.example.app to push. Check apps["com.example.app"].ios.apns.keyId "#
                 + "(KEY1234567): at developer.apple.com, Keys, it must have the Apple Push Notifications service enabled "
-                + "for the topic com.example.app."
+                + "for the topic com.example.app, and a topic-specific key must list that topic."
         ),
         (
             .keyEnvironment, "BadEnvironmentKeyIdInToken",
             "the key of com.example.app is not for this environment of APNs, https://api.push.apple.com. Check "
-                + #"apps["com.example.app"].ios.apns: keyId (KEY1234567) and key of a key for that environment, or server "#
+                + #"apps["com.example.app"].ios.apns: keyId (KEY1234567) and key of a key for that environment (a "#
+                + "key that is for one environment only goes to apns, the one for the other to apns.sandboxKey), or server "
                 + "and sandboxServer, if it is the wrong one."
         ),
         (
             .unrelatedKey, "UnrelatedKeyIdInToken",
             "APNs takes the key of com.example.app for one of another family, on new connections too. Check "
                 + #"apps["com.example.app"].ios.apns: keyId (KEY1234567), key and teamId (TEAM123456) must be those of "#
-                + "topic com.example.app."
+                + "topic com.example.app; a topic-specific key goes with keys of its own family alone."
         ),
         (
             .topic, "TopicDisallowed",
             "APNs does not accept the topic com.example.app of com.example.app. Check "
                 + #"apps["com.example.app"].ios.apns.topic: it must be the app's bundle id, and the key KEY1234567 of team "#
-                + "TEAM123456 must be allowed to push to it."
+                + "TEAM123456 must be allowed to push to it; a topic-specific key must list it (developer.apple.com, Keys)."
         ),
         (
             .request, "BadPriority",
@@ -113,5 +115,73 @@ import Testing
             try self.text(.mostlyRefused, reason, refused: (19, 20))
                 == "\(reason): 19 of the first 20 pushes of com.example.app were refused by https://api.push.apple.com: "
                 + text + Self.then)
+    }
+
+    // MARK: A key of the sandbox's own, a certificate
+
+    @Test func theSandboxsKeyIsNamedWhereItStands() throws {
+        let provider = APNsProvider(
+            settings: .init(topic: "com.example.app", priority: 10),
+            credential: .key(
+                APNsTokenSource(
+                    teamID: "TEAM123456", keyID: "KEY1234567", key: try ES256PrivateKey.generate(), stored: nil,
+                    save: { _ in }), of: .sandbox))
+        let text = provider.explain(.credential, reason: "InvalidProviderToken", refused: nil, place)
+        #expect(text.contains(#"Check apps["com.example.app"].ios.apns.sandboxKey: key, keyId (KEY1234567)"#))
+    }
+
+    private static let certificateTexts: [(SendingFault, reason: String, text: String)] = [
+        (
+            .certificate, "BadCertificate",
+            "APNs does not accept the certificate of com.example.app, \"Apple Push Services: com.example.app\". Check "
+                + #"apps["com.example.app"].ios.apns.certificate: it ends at "#
+        ),
+        (
+            .certificate, "BadCertificateEnvironment",
+            "APNs says that the certificate of com.example.app, \"Apple Push Services: com.example.app\", is not for this "
+                + #"environment, https://api.push.apple.com. Check apps["com.example.app"].ios.apns.certificate, which is for "#
+                + "production and sandbox, and "
+        ),
+        (
+            .noCredential, "MissingProviderToken",
+            "APNs saw neither a certificate nor a provider token of com.example.app, although the connection shows one. Check "
+        ),
+        (
+            .topic, "TopicDisallowed",
+            "APNs does not accept the topic com.example.app of com.example.app. Check "
+                + #"apps["com.example.app"].ios.apns.topic: it must be the app's bundle id, and one of the certificate's, "#
+                + "which are com.example.app."
+        ),
+        (
+            .certificateExpired, "CertificateExpired",
+            "the certificate of com.example.app, \"Apple Push Services: com.example.app\", ended at "
+        ),
+        (
+            .certificateNotYetValid, "CertificateNotYetValid",
+            "the certificate of com.example.app, \"Apple Push Services: com.example.app\", begins at "
+        ),
+        (
+            .certificateWorld, "CertificateEnvironment",
+            "the certificate of com.example.app, \"Apple Push Services: com.example.app\", is for production and sandbox, not "
+                + "for production, whose devices wait. Check "
+        ),
+        (
+            .unknown, "SomethingNew",
+            "APNs refuses the certificate of com.example.app, \"Apple Push Services: com.example.app\". Check "
+        ),
+        (.forbidden, "Forbidden", "APNs refuses the certificate of com.example.app"),
+    ]
+
+    @Test(arguments: certificateTexts)
+    func whereACertificateIsShownTheWordsAreAboutIt(fault: SendingFault, reason: String, text: String) throws {
+        let files = try PushCertificateFiles()
+        let provider = APNsProvider(
+            settings: .init(topic: "com.example.app", priority: 10),
+            credential: .certificate(try files.read(try files.issue()), in: .production))
+        let told = provider.explain(fault, reason: reason, refused: nil, place)
+        #expect(told.hasPrefix("\(reason): \(text)"), "\(told)")
+        #expect(told.hasSuffix(Self.then))
+        #expect(!told.contains("KEY") && !told.contains("keyId"))
+        #expect(SuspensionReason.isOfCredential(told) == (reason != "SomethingNew"))
     }
 }

@@ -287,7 +287,8 @@ import WireFormat
         #expect(text(.forbidden, "SECURITY_POLICY_VIOLATED").contains("policy of the organisation"))
         #expect(text(.topic, "CONSUMER_INVALID").contains("fcm.project"))
         #expect(text(.credential, "UNAUTHENTICATED").contains("not even a new one"))
-        let refused = CredentialRefused("Google refuses the key; this machine's clock is wrong: set it (timedatectl)")
+        let refused = UnusableCredential.refused(
+            "Google refuses the key; this machine's clock is wrong: set it (timedatectl)")
         #expect(text(.credential, "\(refused)").hasPrefix("AccessTokenRefused: Google refuses the key; "))
         for word in FCMProvider.credentialReasons { #expect(SuspensionReason.isOfCredential("\(word): x")) }
         #expect(!SuspensionReason.isOfCredential("QUOTA_EXCEEDED: x"))

@@ -12,6 +12,7 @@ import VersionSources
 final class ControlDouble: RelayControl {
     private let store: any RelayStore
     let faultsNow = Mutex<[ReadinessFault]>([])
+    let warningsNow = Mutex<[ReadinessFault]>([])
     /// How often `faults` was asked.
     let faultLooks = Mutex(0)
     /// How often the metrics were asked for.
@@ -145,6 +146,8 @@ final class ControlDouble: RelayControl {
         faultLooks.withLock { $0 += 1 }
         return faultsNow.withLock { $0 }
     }
+
+    func warnings() -> [ReadinessFault] { warningsNow.withLock { $0 } }
 
     func writeMetrics(to text: inout MetricsText) { metricsLooks.withLock { $0 += 1 } }
 

@@ -325,7 +325,13 @@ struct ResourceLiveTests {
     func health() throws {
         let bench = try Bench()
         #expect(try bench.askNetwork("GET", "/healthz").text("status") == "ok")
-        #expect(try bench.askNetwork("GET", "/readyz").status == 200)
+        // A warning is told and changes nothing.
+        bench.control.warningsNow.withLock {
+            $0 = [ReadinessFault(part: "certificate:com.example.app", reason: "ends in 8 days")]
+        }
+        let ready = try bench.askNetwork("GET", "/readyz")
+        #expect(ready.status == 200 && ready.text("status") == "ready")
+        #expect(ready.text("warnings", "0", "part") == "certificate:com.example.app")
         let other = try Bench()
         other.control.faultsNow.withLock { $0 = [ReadinessFault(part: "apns:com.example.app", reason: "bad key")] }
         let answer = try other.askNetwork("GET", "/readyz")

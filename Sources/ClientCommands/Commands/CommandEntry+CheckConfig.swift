@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Foundation
+import RelayEngine
 import RelayStore
 import Signing
 package import Terminal
@@ -31,8 +32,9 @@ extension CommandEntry {
             return report(error, isJSON, context.console)
         }
         let check = ConfigurationCheck(configuration: configuration, environment: context.environment).run()
-        guard check.faults.isEmpty else {
-            return report(ConfigurationError(path: file.path, faults: check.faults), isJSON, context.console)
+        let faults = check.faults + check.outOfTerm
+        guard faults.isEmpty else {
+            return report(ConfigurationError(path: file.path, faults: faults), isJSON, context.console)
         }
         if isJSON {
             write(isValid: true, [], context.console)
@@ -69,11 +71,13 @@ extension CommandEntry {
             fields.append(("certificate", "\(identity.names), until \(end)"))
         }
         for app in configuration.apps {
+            let certificate = check.certificates.first { $0.app == app.key }
             let pushes =
-                app.apns.map { "pushes to \($0.server) as \($0.topic)" }
+                app.apns.map { "pushes to \($0.server) as \(certificate?.topic ?? $0.topic ?? app.key.app)" }
                 ?? app.fcm.map { "pushes to \($0.server)" + ($0.project.map { ", project \($0)" } ?? "") }
                 ?? "no pushes"
             fields.append(("app", "\(app.key.app) \(app.key.platform.rawValue), \(pushes)"))
+            if let certificate { fields.append(("certificate", Self.text(certificate.certificate))) }
         }
         if configuration.apps.isEmpty { fields.append(("apps", "none")) }
         for secret in check.secretsRead { fields.append(("read", "\(secret.field) from \(secret.place)")) }
@@ -81,5 +85,11 @@ extension CommandEntry {
             fields.append(("note", "webhooks.secrets is empty: every webhook is refused"))
         }
         return "configuration is valid\n\n" + TextTable.fields(fields)
+    }
+
+    /// ""Apple Push Services: com.example.app" for production and sandbox, until 2027-01-15T08:00:00.000Z".
+    private static func text(_ certificate: PushCertificate) -> String {
+        let worlds = certificate.content.worlds.map(\.rawValue).sorted().joined(separator: " and ")
+        return "\(certificate) for \(worlds), until \(certificate.term.notAfter.internetTime)"
     }
 }

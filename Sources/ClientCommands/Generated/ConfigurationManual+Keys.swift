@@ -214,20 +214,34 @@ extension ConfigurationManual {
             How to push to an iOS app. null for one that only asks at login or reads the LaunchGate document. Android
             has *fcm* instead.
         apps.APP.PLATFORM.apns.teamId
-            The ten characters of the developer team, from Apple's developer site.
+            The ten characters of the developer team, from Apple's developer site. Needed unless there is a *certificate*.
         apps.APP.PLATFORM.apns.keyId
-            The ten characters of the signing key.
+            The ten characters of the signing key. Needed unless there is a *certificate*.
         apps.APP.PLATFORM.apns.key
-            The .p8 file from Apple.
+            The .p8 file from Apple. Beside a *certificate*: the PEM file of its key, unless that is in the same file.
+        apps.APP.PLATFORM.apns.sandboxKey.keyId
+            The ten characters of another key of the same team, which signs for devices of the sandbox. Without
+            *sandboxKey* one key signs for both. Team keys that are made today are for one environment.
+        apps.APP.PLATFORM.apns.sandboxKey.key
+            The .p8 file of that key.
+        apps.APP.PLATFORM.apns.certificate
+            A certificate for pushes instead of *teamId*, *keyId* and *key*: PEM, the .cer file from Apple, or a .p12
+            file, which is recognised by its content. In an environment variable it is PEM, or the file in base64. It
+            is for production, for the sandbox, or for both. A month before its end the log, /readyz and a metric warn
+            of it; after it the app's campaigns are suspended.
+        apps.APP.PLATFORM.apns.password
+            The password of the .p12 file, or of the PEM file with the key.
         apps.APP.PLATFORM.apns.topic
-            The bundle id. By default the app's name.
+            The bundle id. By default the app's name; with a *certificate* the topic of that, and needed where it has
+            several.
         apps.APP.PLATFORM.apns.server
             A server to use instead of Apple's, such as "https://127.0.0.1:2197" for *upgrade-relay simulate-apns*.
         apps.APP.PLATFORM.apns.sandboxServer
             The same for devices of the sandbox. By default the same as *server*, if that is given.
         apps.APP.PLATFORM.apns.tryOtherEnvironment
             Whether a token that is refused as BadDeviceToken is tried once in the other environment. If it is
-            accepted there, the device's environment is corrected. The key must be valid for both.
+            accepted there, the device's environment is corrected. The key must be valid for both, or *sandboxKey* be
+            given.
         apps.APP.PLATFORM.apns.trustedCertificates
             A PEM file of certificates to trust instead of the system's.
         apps.APP.PLATFORM.apns.proxy

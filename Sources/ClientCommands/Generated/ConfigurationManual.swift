@@ -79,7 +79,8 @@ enum ConfigurationManual {
           apps: {
             "com.example.app": {
               ios: {
-                apns: { teamId: "ABCDE12345", keyId: "FGHIJ67890", key: { file: "/k" } },
+                apns: { certificate: { file: "/c" }, key: { file: "/k" }, password: { file: "/p" },
+                        sandboxKey: { keyId: "FGHIJ67891", key: { file: "/k" } } },
                 pace: { ratePerSecond: 1, rampUp: {} },
                 sources: [{ appStore: { id: 1 } }, { appStoreConnect: { appId: 1, keyId: "2X9R4HXF34",
                   key: { file: "/k" } } }, { launchGate: { url: "https://example.com" } }],

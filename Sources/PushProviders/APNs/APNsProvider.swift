@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP2
 package import RelayEngine
+package import Signing
 package import UpgradeRules
 
 /// One app's way to APNs: turns a campaign into a request template, and answers into outcomes.
@@ -37,21 +38,36 @@ package struct APNsProvider: PushProvider {
     }
 
     private let settings: Settings
-    private let tokens: APNsTokenSource
+    private let allowedBy: APNsCredential
+
+    package init(settings: Settings, credential: APNsCredential) {
+        self.settings = settings
+        allowedBy = credential
+    }
 
     package init(settings: Settings, tokens: APNsTokenSource) {
-        self.settings = settings
-        self.tokens = tokens
+        self.init(settings: settings, credential: .key(tokens, of: .both))
+    }
+
+    /// Whose end is watched; nil where a key signs.
+    package var certificate: PushCertificate? {
+        guard case .certificate(let certificate, _) = allowedBy else { return nil }
+        return certificate
+    }
+
+    private var tokens: APNsTokenSource? {
+        guard case .key(let tokens, _) = allowedBy else { return nil }
+        return tokens
     }
 
     package var name: String { "APNs" }
-    package var identity: AnyHashable { Identity(settings: settings, tokens: ObjectIdentifier(tokens)) }
-    package var credential: AnyHashable { ObjectIdentifier(tokens) }
+    package var identity: AnyHashable { Identity(settings: settings, credential: credential) }
+    package var credential: AnyHashable { allowedBy.identity }
     package var answerJudge: any AnswerJudge { APNsJudge() }
 
     private struct Identity: Hashable {
         var settings: Settings
-        var tokens: ObjectIdentifier
+        var credential: AnyHashable
     }
 
     // MARK: Request
@@ -60,19 +76,25 @@ package struct APNsProvider: PushProvider {
         try payload.checked(longestTelephone: longestTelephone)
     }
 
-    /// - Throws: `SigningError`.
+    /// - Throws: `SigningError`, `ProviderTokenPause`, or `UnusableCredential`.
     package func template(
         for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
     ) throws -> PushTemplate {
-        let token = try tokens.token(at: now)
+        try allowedBy.check(at: now)
+        let token = try tokens?.token(at: now)
         // PROTOCOLS 1.2. HPACK as Apple asks (PROTOCOLS 1.7, text A): path and authorization without indexing, and so
         // the apns-id, which differs each time; what stays the same is indexed.
-        let fields: [RequestTemplate.Field] = [
+        var fields: [RequestTemplate.Field] = [
             .init(":method", "POST"),
             .init(":scheme", "https"),
             .init(":authority", authority),
             .init(":path", .slot(Slot.path), isIndexed: false),
-            .init("authorization", .constant(Array("bearer \(token.text)".utf8)), isIndexed: false),
+        ]
+        if let token {
+            fields.append(
+                .init("authorization", .constant(Array("bearer \(token.text)".utf8)), isIndexed: false))
+        }
+        fields += [
             .init("apns-topic", settings.topic),
             .init("apns-push-type", "alert"),
             .init("apns-id", .slot(Slot.pushID), isIndexed: false),
@@ -85,7 +107,7 @@ package struct APNsProvider: PushProvider {
         ]
         return PushTemplate(
             request: RequestTemplate(fields: fields, body: body, slotCount: Slot.count),
-            credentialMadeAt: token.issuedAt)
+            credentialMadeAt: token?.issuedAt ?? now)
     }
 
     /// Path, apns-id, telephone.
@@ -159,9 +181,19 @@ package struct APNsProvider: PushProvider {
         if let outcome = PushOutcome.withoutAnswer(answer) { return outcome }
         if answer.status == 200 { return .accepted }
         let body = answer.body < 0 ? APNsErrorBody([]) : APNsErrorBody(batch.bodies[Int(answer.body)])
-        return Self.outcome(
+        let outcome = Self.outcome(
             status: answer.status, reason: body.reason, timestamp: body.timestamp(at: now),
             retryAfter: answer.retryAfter < 0 ? nil : .seconds(Int64(answer.retryAfter)))
+        return tokens == nil ? Self.withoutTokens(outcome) : outcome
+    }
+
+    /// Where no token is sent, an answer about tokens asks for nothing that could be done: somebody on the way added one.
+    private static func withoutTokens(_ outcome: PushOutcome) -> PushOutcome {
+        switch outcome {
+        case .renewCredential(let reason), .pauseCredential(_, let reason), .reconnect(let reason):
+            .fault(reason: reason, .unknown)
+        default: outcome
+        }
     }
 
     package func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException] {
@@ -177,7 +209,7 @@ package struct APNsProvider: PushProvider {
     }
 
     package func wantsPause(_ batch: RequestBatch) -> Bool {
-        batch.answers.contains { means($0, 429, .pauseCredential, in: batch) }
+        tokens != nil && batch.answers.contains { means($0, 429, .pauseCredential, in: batch) }
     }
 
     private func means(
@@ -211,19 +243,19 @@ package struct APNsProvider: PushProvider {
     private static let credentialPause = Duration.seconds(300)
 
     package func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> CredentialRenewal {
-        switch try tokens.refused(template.credentialMadeAt, at: now) {
+        switch try tokens?.refused(template.credentialMadeAt, at: now) {
         case .sign: .renewed
-        case .alreadyRenewed, .paused: .kept
+        case .alreadyRenewed, .paused, nil: .kept
         case .clockSkew: .futile(.clock, reason: "ExpiredProviderToken")
         }
     }
 
     package func pauseCredential(until time: Timestamp) {
-        tokens.pause(until: time)
+        tokens?.pause(until: time)
     }
 
     package func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)? {
-        tokens.pause(at: now).map { ($0, "TooManyProviderTokenUpdates") }
+        tokens?.pause(at: now).map { ($0, "TooManyProviderTokenUpdates") }
     }
 
     // MARK: Words
@@ -231,7 +263,6 @@ package struct APNsProvider: PushProvider {
     package func explain(
         _ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?, _ place: SendingPlace
     ) -> String {
-        APNsRemedy(place).text(
-            fault, reason: reason, topic: settings.topic, teamID: tokens.teamID, keyID: tokens.keyID, refused: refused)
+        APNsRemedy(place, topic: settings.topic, allowedBy).text(fault, reason: reason, refused: refused)
     }
 }

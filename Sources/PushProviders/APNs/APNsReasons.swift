@@ -16,7 +16,8 @@ extension APNsProvider {
     /// Those that an operator ends by another key, topic or environment.
     package static let credentialReasons: Set<String> = [
         "BadCertificate", "BadCertificateEnvironment", "BadDeviceToken", "BadEnvironmentKeyIdInToken",
-        "BadEnvironmentKeyInToken", "BadTopic", "ExpiredProviderToken", "Forbidden", "InvalidProviderToken",
+        "BadEnvironmentKeyInToken", "BadTopic", "CertificateEnvironment", "CertificateExpired",
+        "CertificateNotYetValid", "ExpiredProviderToken", "Forbidden", "InvalidProviderToken",
         "MissingProviderToken", "MissingTopic", "TopicDisallowed", "UnrelatedKeyIdInToken",
     ]
 }

@@ -1,34 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
+import Signing
 import WireFormat
 
 /// What an operator is told when a campaign is suspended: what is wrong, with which app, which field of the configuration
 /// to look at, and how to go on.
 struct APNsRemedy {
-    private let place: SendingPlace
+    let place: SendingPlace
+    let topic: String
+    private let credential: APNsCredential
 
-    init(_ place: SendingPlace) {
+    init(_ place: SendingPlace, topic: String, _ credential: APNsCredential) {
         self.place = place
+        self.topic = topic
+        self.credential = credential
     }
 
-    private var app: String { place.app }
-    private var section: String { place.section }
-    private var server: String { place.server }
-    private var now: Timestamp { place.now }
+    var app: String { place.app }
+    var server: String { place.server }
+    var now: Timestamp { place.now }
+    var apns: String { "\(place.section).apns" }
 
     /// - Parameters:
     ///   - refused: how many of the first pushes were refused; only for `.mostlyRefused` and `.mostlyUnregistered`.
-    func text(
-        _ fault: SendingFault, reason: String, topic: String, teamID: String, keyID: String,
-        refused: (pushes: Int, of: Int)?
-    ) -> String {
-        let apns = "\(section).apns"
+    func text(_ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?) -> String {
         switch fault {
-        case .credential:
+        case .request:
             return say(
-                reason, "APNs does not accept the provider token of \(app)",
-                "\(apns): key, keyId (\(keyID)) and teamId (\(teamID)) must belong together and the key must not be "
-                    + "revoked; and this machine's clock, which says \(now.internetTime), must be right")
+                reason, "APNs finds the pushes of \(app) malformed", "\(place.section).push and \(apns).topic")
+        case .answer:
+            return say(
+                reason, "what answers for \(app) at \(server) is not APNs",
+                "\(apns).server and \(apns).proxy")
+        case .mostlyRefused:
+            return mostlyRefused(reason, refused: refused ?? (0, 0))
+        case .mostlyUnregistered:
+            let (pushes, of) = refused ?? (0, 0)
+            return say(
+                reason,
+                "\(pushes) of the first \(of) tokens of \(app) are no longer registered, says \(server), far more than in "
+                    + "its earlier campaigns; none was given up",
+                "\(apns).server and \(apns).topic, and where these tokens came from; if they really are dead, resume and "
+                    + "they are retired", restarts: false)
+        case .credential, .clock, .noCredential, .certificate, .certificateExpired, .certificateNotYetValid,
+            .certificateWorld, .forbidden, .keyEnvironment, .unrelatedKey, .topic, .unknown:
+            switch credential {
+            case .key(let tokens, let holder): return text(fault, reason, tokens, holder)
+            case .certificate(let certificate, let world): return text(fault, reason, certificate, world)
+            }
+        }
+    }
+
+    // MARK: Where a key signs
+
+    private func text(
+        _ fault: SendingFault, _ reason: String, _ tokens: APNsTokenSource, _ holder: APNsKeyPlace
+    ) -> String {
+        let (teamID, keyID) = (tokens.teamID, tokens.keyID)
+        let key = "\(place.section).\(holder.rawValue)"
+        switch fault {
         case .clock:
             return say(
                 reason, "APNs calls a fresh provider token of \(app) expired, so this machine's clock is wrong",
@@ -45,53 +75,44 @@ struct APNsRemedy {
         case .forbidden:
             return say(
                 reason, "APNs forbids the key of \(app) to push",
-                "\(apns).keyId (\(keyID)): at developer.apple.com, Keys, it must have the Apple Push Notifications "
-                    + "service enabled for the topic \(topic)")
+                "\(key).keyId (\(keyID)): at developer.apple.com, Keys, it must have the Apple Push Notifications "
+                    + "service enabled for the topic \(topic), and a topic-specific key must list that topic")
         case .keyEnvironment:
             return say(
                 reason, "the key of \(app) is not for this environment of APNs, \(server)",
-                "\(apns): keyId (\(keyID)) and key of a key for that environment, or server and sandboxServer, if it is "
-                    + "the wrong one")
+                "\(key): keyId (\(keyID)) and key of a key for that environment (a key that is for one environment only "
+                    + "goes to apns, the one for the other to apns.sandboxKey), or server and sandboxServer, if it is the "
+                    + "wrong one")
         case .unrelatedKey:
             return say(
                 reason, "APNs takes the key of \(app) for one of another family, on new connections too",
-                "\(apns): keyId (\(keyID)), key and teamId (\(teamID)) must be those of topic \(topic)")
+                "\(key): keyId (\(keyID)), key and teamId (\(teamID)) must be those of topic \(topic); a topic-specific "
+                    + "key goes with keys of its own family alone")
         case .topic:
             return say(
                 reason, "APNs does not accept the topic \(topic) of \(app)",
                 "\(apns).topic: it must be the app's bundle id, and the key \(keyID) of team \(teamID) must be allowed to "
-                    + "push to it")
-        case .request:
-            return say(
-                reason, "APNs finds the pushes of \(app) malformed", "\(section).push and \(apns).topic")
-        case .answer:
-            return say(
-                reason, "what answers for \(app) at \(server) is not APNs",
-                "\(apns).server and \(apns).proxy")
+                    + "push to it; a topic-specific key must list it (developer.apple.com, Keys)")
         case .unknown:
             return say(
                 reason, "APNs refuses the credential of \(app)",
-                "\(apns): keyId (\(keyID)), teamId (\(teamID)), topic (\(topic)); Apple's page \"Handling notification "
+                "\(key): keyId (\(keyID)), teamId (\(teamID)), topic (\(topic)); Apple's page \"Handling notification "
                     + "responses from APNs\" explains the reason")
-        case .mostlyRefused:
-            return mostlyRefused(reason, topic: topic, refused: refused ?? (0, 0))
-        case .mostlyUnregistered:
-            let (pushes, of) = refused ?? (0, 0)
+        default:
             return say(
-                reason,
-                "\(pushes) of the first \(of) tokens of \(app) are no longer registered, says \(server), far more than in "
-                    + "its earlier campaigns; none was given up",
-                "\(apns).server and \(apns).topic, and where these tokens came from; if they really are dead, resume and "
-                    + "they are retired", restarts: false)
+                reason, "APNs does not accept the provider token of \(app)",
+                "\(key): key, keyId (\(keyID)) and teamId (\(teamID)) must belong together and the key must not be "
+                    + "revoked; and this machine's clock, which says \(now.internetTime), must be right")
         }
     }
 
-    private func mostlyRefused(_ reason: String, topic: String, refused: (pushes: Int, of: Int)) -> String {
+    // MARK: Refused pushes
+
+    private func mostlyRefused(_ reason: String, refused: (pushes: Int, of: Int)) -> String {
         let share =
             place.campaign.isEmpty
             ? "the push was refused by \(server)"
             : "\(refused.pushes) of the first \(refused.of) pushes of \(app) were refused by \(server)"
-        let apns = "\(section).apns"
         return switch reason {
         case "BadDeviceToken":
             say(
@@ -103,13 +124,13 @@ struct APNsRemedy {
                 reason, "\(share): these tokens are of another app than the topic \(topic)",
                 "\(apns).topic, and under which app the devices were registered; no token was given up")
         default:
-            say(reason, share, "\(section).push and \(apns); no token was given up")
+            say(reason, share, "\(place.section).push and \(apns); no token was given up")
         }
     }
 
     /// A restart, not a reload: systemd reads credentials when it starts a service (systemd.exec(5), LoadCredential=), and it
     /// keeps the sockets open meanwhile.
-    private func say(_ reason: String, _ what: String, _ check: String, restarts: Bool = true) -> String {
+    func say(_ reason: String, _ what: String, _ check: String, restarts: Bool = true) -> String {
         // A test push belongs to no campaign.
         if place.campaign.isEmpty { return "\(what). Check \(check)" }
         return "\(reason): \(what). Check \(check). Then: "

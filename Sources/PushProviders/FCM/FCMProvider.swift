@@ -88,7 +88,7 @@ package struct FCMProvider: PushProvider {
         )
     }
 
-    /// - Throws: `CredentialPending`, `CredentialRefused`.
+    /// - Throws: `CredentialPending`, `UnusableCredential`.
     package func template(
         for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
     ) throws -> PushTemplate {
@@ -214,7 +214,8 @@ package struct FCMProvider: PushProvider {
 
     /// Those that an operator ends by another key, project or permission.
     package static let credentialReasons: Set<String> = [
-        CredentialRefused.word, "UNAUTHENTICATED", "PERMISSION_DENIED", "SENDER_ID_MISMATCH", "THIRD_PARTY_AUTH_ERROR",
+        UnusableCredential.refusedWord, "UNAUTHENTICATED", "PERMISSION_DENIED", "SENDER_ID_MISMATCH",
+        "THIRD_PARTY_AUTH_ERROR",
         "APNS_AUTH_ERROR", "SERVICE_DISABLED", "IAM_PERMISSION_DENIED", "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
         "SECURITY_POLICY_VIOLATED", "CONSUMER_INVALID", "CONSUMER_SUSPENDED", "USER_PROJECT_DENIED",
     ]

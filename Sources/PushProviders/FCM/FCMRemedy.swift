@@ -19,11 +19,11 @@ struct FCMRemedy {
     private var fcm: String { "\(place.section).fcm" }
 
     /// - Parameters:
-    ///   - reason: FCM's word; where no access token is to be had, `CredentialRefused` as text.
+    ///   - reason: FCM's word; where no access token is to be had, `UnusableCredential` as text.
     ///   - refused: how many of the first pushes were refused; only for `.mostlyRefused` and `.mostlyUnregistered`.
     func text(_ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?) -> String {
         switch fault {
-        case .credential where reason.hasPrefix(CredentialRefused.word):
+        case .credential where reason.hasPrefix(UnusableCredential.refusedWord):
             // Google's own text says what to do about the account.
             return say(
                 reason, nil,
@@ -59,7 +59,8 @@ struct FCMRemedy {
                     + "than in its earlier campaigns; none was given up",
                 "\(fcm).project (\(project)) and \(fcm).server, and where these tokens came from; if they really are dead, "
                     + "resume and they are retired", restarts: false)
-        case .unknown, .certificate, .keyEnvironment, .unrelatedKey:
+        case .unknown, .certificate, .certificateExpired, .certificateNotYetValid, .certificateWorld, .keyEnvironment,
+            .unrelatedKey:
             return say(
                 reason, "FCM refuses the pushes of \(app)",
                 "\(fcm): serviceAccount (\(account)) and project (\(project)); Google's page \"FCM error codes\" explains "

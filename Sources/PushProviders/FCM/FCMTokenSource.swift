@@ -72,7 +72,7 @@ package final class FCMTokenSource: Sendable {
 
     /// The token to send with. Near its end another one is asked for, and it serves meanwhile.
     ///
-    /// - Throws: `CredentialPending`, `CredentialRefused`.
+    /// - Throws: `CredentialPending`, `UnusableCredential`.
     package func token(at now: Timestamp) throws -> Token {
         var asks = false
         defer { if asks { ask() } }
@@ -91,7 +91,7 @@ package final class FCMTokenSource: Sendable {
                 throw CredentialPending(fault: state.trouble?.passing)
             case .wait(let until):
                 switch state.trouble {
-                case .refused(let text): throw CredentialRefused(text)
+                case .refused(let text): throw UnusableCredential.refused(text)
                 case .unavailable(let text): throw CredentialPending(until: until, fault: text)
                 case nil: throw CredentialPending(until: until)
                 }

@@ -6,7 +6,7 @@ final class APNsRules: ServiceRules {
     private var check: RequestCheck
 
     init(_ team: APNsTeam) {
-        check = RequestCheck(topics: team.topics, teamID: team.teamID, keys: team.keys)
+        check = RequestCheck(topics: team.topics, teamID: team.teamID, keys: team.keys, world: team.world)
     }
 
     /// One stream only until a valid token was seen (PROTOCOLS 1.7).

@@ -19,7 +19,13 @@ package struct RequestCheck {
     /// Apple: do not hard-code a length. This only keeps nonsense out.
     private static let longestToken = 200
 
-    package init(topics: Set<String>, teamID: String, keys: [String: ES256PublicKey]) {
+    /// The world that certificates are to be for; nil: any.
+    private let world: APNsWorld?
+
+    package init(
+        topics: Set<String>, teamID: String, keys: [String: ES256PublicKey], world: APNsWorld? = nil
+    ) {
+        self.world = world
         self.topics = topics.map { Array($0.utf8)[...] }
         self.book = ProviderTokenBook(verifier: ProviderTokenVerifier(teamID: teamID, keys: keys))
     }
@@ -31,8 +37,9 @@ package struct RequestCheck {
         now: Int64
     ) -> Verdict {
         let reason =
-            target(headers) ?? credentialFault(headers[.authorization], &credential, now: now) ?? fields(headers)
-            ?? topic(headers) ?? self.payload(payload, payloadSize, headers) ?? deviceToken(headers.deviceToken)
+            target(headers) ?? credentialFault(headers, &credential, now: now) ?? fields(headers)
+            ?? topic(headers, credential.certificate) ?? self.payload(payload, payloadSize, headers)
+            ?? deviceToken(headers.deviceToken)
         return reason.map { .rejected($0) } ?? .accepted
     }
 
@@ -45,6 +52,18 @@ package struct RequestCheck {
         if token.isEmpty { return .missingDeviceToken }
         if token.contains(UInt8(ascii: "/")) { return .badPath }
         return headers.hasDuplicate ? .duplicateHeaders : nil
+    }
+
+    /// A certificate is looked at, and else the token.
+    private mutating func credentialFault(
+        _ headers: borrowing RequestHeaders, _ credential: inout ConnectionCredential, now: Int64
+    ) -> RejectionReason? {
+        guard let certificate = credential.certificate else {
+            return credentialFault(headers[.authorization], &credential, now: now)
+        }
+        guard certificate.isTrusted else { return .badCertificate }
+        let worlds = certificate.content.worlds
+        return world.map(worlds.contains) ?? !worlds.isEmpty ? nil : .badCertificateEnvironment
     }
 
     /// Verifies each distinct value once; the age is looked at every time.
@@ -80,8 +99,16 @@ package struct RequestCheck {
         return nil
     }
 
-    private func topic(_ headers: borrowing RequestHeaders) -> RejectionReason? {
-        guard let topic = headers[.topic], !topic.isEmpty else { return .missingTopic }
+    private func topic(
+        _ headers: borrowing RequestHeaders, _ certificate: ClientCertificate?
+    ) -> RejectionReason? {
+        guard let topic = headers[.topic], !topic.isEmpty else {
+            // Apple: only with a certificate of one topic may the header be left out.
+            return certificate?.content.topics.count == 1 ? nil : .missingTopic
+        }
+        if let certificate, !certificate.content.topics.contains(where: { topic.elementsEqual($0.name.utf8) }) {
+            return .topicDisallowed
+        }
         guard topic.count <= 255, topic.allSatisfy(Self.isTopicCharacter) else { return .badTopic }
         let suffix = headers[.pushType].flatMap { Self.suffix(ofPushType: $0) } ?? []
         let bundle = topic.suffix(suffix.count) == suffix[...] ? topic.dropLast(suffix.count) : topic

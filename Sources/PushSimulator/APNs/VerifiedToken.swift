@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import Signing
+package import Signing
 import WireFormat
 
 /// A provider token whose signature holds (PROTOCOLS 1.4).
@@ -57,11 +57,17 @@ package struct ConnectionCredential: Sendable {
     /// The newest accepted token.
     package private(set) var current: VerifiedToken?
     private var currentBytes: [UInt8] = []
+    /// What the client has shown in TLS; with it no token is looked at (PROTOCOLS 1.2).
+    package private(set) var certificate: ClientCertificate?
+    /// Whether the client may have all its streams: APNs allows one until it has seen a valid token.
+    package var isProven: Bool { current != nil || certificate.map(\.isTrusted) ?? false }
     /// "Wedged": once it has called a token expired it refuses every other one too, and only a new connection helps
     /// (PROTOCOLS 1.4, pushy).
     private var isWedged = false
 
     package init() {}
+
+    package mutating func show(_ certificate: ClientCertificate) { self.certificate = certificate }
 
     /// How long a token lasts: "if the timestamp for token issue isn't within the last hour, APNs rejects" it.
     package static let lifetime: Int64 = 3600

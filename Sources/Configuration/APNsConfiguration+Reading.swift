@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension APNsConfiguration {
+    /// - Parameters:
+    ///   - reader: of an app's `apns`.
+    ///   - app: its name.
+    init(reading reader: ConfigurationReader, app: String) {
+        self.init(credentials: Self.readCredentials(reader), topic: reader.string("topic", check: shortText))
+        if case .keys = credentials, topic == nil { topic = app }
+        if let own = reader.server("server") {
+            server = own
+            // A server of one's own stands for both worlds unless told otherwise: nothing must leak to Apple from a test.
+            sandboxServer = own
+        }
+        sandboxServer = reader.server("sandboxServer") ?? sandboxServer
+        triesOtherEnvironment = reader.flag("tryOtherEnvironment", default: triesOtherEnvironment)
+        if triesOtherEnvironment, server == sandboxServer {
+            reader.fault(
+                "tryOtherEnvironment",
+                "true needs two servers, and both are \(server); name a sandboxServer, or leave this out")
+        }
+        trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
+        proxy = reader.string("proxy") { text in
+            let isProxy = ["http://", "https://", "socks5://", "socks5h://"].contains { text.hasPrefix($0) }
+            return isProxy ? nil : "is not a proxy; an address such as \"http://proxy.example:3128\""
+        }
+        connections = reader.integer("connections", default: connections, in: 1...100, "a number of connections")
+        reader.finish()
+    }
+
+    private static func readCredentials(_ reader: ConfigurationReader) -> APNsCredentials {
+        guard let certificate = reader.raw("certificate") else { return readKeys(reader) }
+        // Read all the same: what stands there may be wrong besides.
+        _ = reader.string("teamId", check: tenCharacters)
+        _ = reader.string("keyId", check: tenCharacters)
+        _ = readSandboxKey(reader, beside: nil)
+        for key in ["teamId", "keyId", "sandboxKey"] where reader.raw(key) != nil {
+            reader.fault(
+                key,
+                "goes with a key that signs tokens, and there is a `certificate`; leave out one of the two")
+        }
+        return .certificate(
+            APNsCertificateFiles(
+                certificate: reader.secret(certificate, at: reader.path(of: "certificate")) ?? .file(""),
+                key: optionalSecret("key", reader), password: optionalSecret("password", reader)))
+    }
+
+    private static func readKeys(_ reader: ConfigurationReader) -> APNsCredentials {
+        let teamID = reader.requiredString(
+            "teamId", "the ten characters of your Apple developer team", check: tenCharacters)
+        let key = APNsKey(
+            keyID: reader.requiredString("keyId", "the ten characters of the signing key", check: tenCharacters),
+            file: reader.requiredSecret("key", "where the .p8 file is") ?? .file(""))
+        if reader.raw("password") != nil {
+            reader.fault("password", "goes with a `certificate`, and there is none; a .p8 file has no password")
+        }
+        return .keys(teamID: teamID, key, sandbox: readSandboxKey(reader, beside: key))
+    }
+
+    /// - Parameter key: the other environment's.
+    private static func readSandboxKey(_ reader: ConfigurationReader, beside key: APNsKey?) -> APNsKey? {
+        guard let reader = reader.optionalObject("sandboxKey") else { return nil }
+        let sandbox = APNsKey(
+            keyID: reader.requiredString(
+                "keyId", "the ten characters of the sandbox's signing key", check: tenCharacters),
+            file: reader.requiredSecret("key", "where the .p8 file of the sandbox's key is") ?? .file(""))
+        if let key, !sandbox.keyID.isEmpty, sandbox.keyID == key.keyID {
+            reader.fault(
+                "keyId", "\"\(key.keyID)\" is the other key's, too; leave sandboxKey out where one key serves both")
+        }
+        reader.finish()
+        return sandbox
+    }
+
+    private static func optionalSecret(_ key: String, _ reader: ConfigurationReader) -> SecretSource? {
+        reader.raw(key).flatMap { reader.secret($0, at: reader.path(of: key)) }
+    }
+}
+
+/// Apple's team and key ids are "a 10-character" identifier (PROTOCOLS 1.4).
+private func tenCharacters(_ text: String) -> String? {
+    let isRight = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    return isRight ? nil : "is not ten letters and digits"
+}

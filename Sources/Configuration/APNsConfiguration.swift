@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Signing
+
+/// How to speak with APNs for one app.
+package struct APNsConfiguration: Sendable, Equatable {
+    package var credentials: APNsCredentials
+    /// The bundle id. Default the app's name; beside a certificate nil, which is its only topic.
+    package var topic: String?
+    /// Default https://api.push.apple.com.
+    package var server = ServerAddress(host: "api.push.apple.com", port: 443)
+    /// Default https://api.sandbox.push.apple.com, or `server` where that is one of the owner's own.
+    package var sandboxServer = ServerAddress(host: "api.sandbox.push.apple.com", port: 443)
+    /// Whether a token that its environment calls bad is tried once in the other one. Default no.
+    package var triesOtherEnvironment = false
+    /// A PEM file of certificates to trust instead of the system's. Default the system's.
+    package var trustedCertificates: String?
+    /// An HTTP proxy to CONNECT through: "http://proxy.example:3128". Default none.
+    package var proxy: String?
+    /// Connections at most, for each lane and server. Default 16.
+    package var connections = 16
+}
+
+/// What pushes are allowed by.
+package enum APNsCredentials: Sendable, Equatable {
+    /// - Parameters:
+    ///   - teamID: the ten characters of the developer team, whose keys both are.
+    ///   - sandbox: nil: one key serves both environments.
+    case keys(teamID: String, APNsKey, sandbox: APNsKey?)
+    case certificate(APNsCertificateFiles)
+}
+
+/// A key that signs provider tokens.
+package struct APNsKey: Sendable, Hashable {
+    /// The ten characters of the signing key.
+    package var keyID: String
+    /// The .p8 file that Apple gave.
+    package var file: SecretSource
+}
+
+/// Where a certificate for pushes is kept.
+package struct APNsCertificateFiles: Sendable, Hashable {
+    /// PEM, DER or PKCS#12.
+    package var certificate: SecretSource
+    /// PEM. nil: it is in the same file.
+    package var key: SecretSource?
+    /// Of the key, or of the PKCS#12 file.
+    package var password: SecretSource?
+
+    /// Reads all of it and finds out whether it belongs together; not whether it holds at this moment.
+    ///
+    /// - Parameter field: the app's `apns`.
+    /// - Throws: `ConfigurationFault` with the field.
+    package func read(at field: String, environment: [String: String]) throws(ConfigurationFault) -> PushCertificate {
+        let bytes = try Self.read("\(field).certificate", environment) { environment throws(FileProbe.Failure) in
+            try certificate.bytes(environment: environment)
+        }
+        let keyText = try Self.read(key, "\(field).key", environment)
+        let passwordText = try Self.read(password, "\(field).password", environment)
+        do throws(PushCertificate.Fault) {
+            return try PushCertificate(certificate: bytes, key: keyText, password: passwordText)
+        } catch {
+            let place =
+                switch error.part {
+                case .certificate: certificate.place
+                case .key: (key ?? certificate).place
+                case .password: (password ?? certificate).place
+                }
+            throw ConfigurationFault("\(field).\(error.part.rawValue)", "\(place) \(error)")
+        }
+    }
+
+    /// Every place, by its key in the configuration.
+    var places: [(key: String, place: SecretSource)] {
+        var places: [(key: String, place: SecretSource)] = [("certificate", certificate)]
+        if let key { places.append(("key", key)) }
+        if let password { places.append(("password", password)) }
+        return places
+    }
+
+    private static func read(
+        _ source: SecretSource?, _ field: String, _ environment: [String: String]
+    ) throws(ConfigurationFault) -> [UInt8]? {
+        guard let source else { return nil }
+        return try read(field, environment) { environment throws(FileProbe.Failure) in
+            try source.read(environment: environment)
+        }
+    }
+
+    private static func read(
+        _ field: String, _ environment: [String: String],
+        _ body: ([String: String]) throws(FileProbe.Failure) -> [UInt8]
+    ) throws(ConfigurationFault) -> [UInt8] {
+        do throws(FileProbe.Failure) {
+            return try body(environment)
+        } catch {
+            throw ConfigurationFault(field, "\(error)")
+        }
+    }
+}
+
+extension APNsConfiguration {
+    /// The topic that pushes are for, where a certificate names those that it may be.
+    ///
+    /// - Throws: `ConfigurationFault` with the field.
+    package func topic(of certificate: PushCertificate, at field: String) throws(ConfigurationFault) -> String {
+        let topics = certificate.content.alertTopics
+        let list = topics.joined(separator: ", ")
+        guard let topic else {
+            if let only = topics.first, topics.count == 1 { return only }
+            throw ConfigurationFault(
+                "\(field).topic",
+                topics.isEmpty
+                    ? "missing; the certificate \(certificate) names none that alerts may be pushed to, only "
+                        + certificate.content.topics.map(\.name).joined(separator: ", ")
+                    : "missing; the certificate \(certificate) is for \(topics.count) topics, one of which is needed: \(list)"
+            )
+        }
+        guard topics.contains(topic) else {
+            throw ConfigurationFault(
+                "\(field).topic", "\"\(topic)\" is not a topic of the certificate \(certificate), which is for \(list)")
+        }
+        return topic
+    }
+}

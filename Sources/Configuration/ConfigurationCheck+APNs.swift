@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+package import RelayStore
+package import Signing
+import UpgradeRules
+import WireFormat
+
+extension ConfigurationCheck {
+    /// An app's certificate for pushes, with its topic.
+    package struct AppCertificate: Sendable {
+        package var app: AppKey
+        package var certificate: PushCertificate
+        package var topic: String
+    }
+
+    /// The keys or the certificate that an app pushes with.
+    func checkAPNs(_ apns: APNsConfiguration, of app: AppKey, _ report: inout Report) {
+        let field = AppConfiguration.apnsField(app)
+        switch apns.credentials {
+        case .keys(_, let key, let sandbox):
+            check(key, "\(field).key", &report)
+            if let sandbox { check(sandbox, "\(field).sandboxKey.key", &report) }
+        case .certificate(let files):
+            do throws(ConfigurationFault) {
+                let certificate = try files.read(at: field, environment: environment)
+                for (key, place) in files.places { report.secretsRead.append(("\(field).\(key)", place.place)) }
+                let topic = try apns.topic(of: certificate, at: field)
+                report.certificates.append(AppCertificate(app: app, certificate: certificate, topic: topic))
+                if let fault = fault(of: certificate.term, files, field) { report.outOfTerm.append(fault) }
+            } catch {
+                report.faults.append(error)
+            }
+        }
+        if let path = apns.trustedCertificates { checkCertificates(path, "\(field).trustedCertificates", &report) }
+    }
+
+    private func check(_ key: APNsKey, _ field: String, _ report: inout Report) {
+        guard let pem = read(key.file, field, &report) else { return }
+        do {
+            _ = try ES256PrivateKey(pem: pem)
+        } catch {
+            report.faults.append(ConfigurationFault(field, "\(key.file.place): \(error)"))
+        }
+    }
+
+    private func fault(
+        of term: CertificateTerm, _ files: APNsCertificateFiles, _ field: String
+    ) -> ConfigurationFault? {
+        let place = files.certificate.place
+        switch term.standing(at: now) {
+        case .good, .ending: return nil
+        case .notYet:
+            return ConfigurationFault(
+                "\(field).certificate",
+                "\(place) holds a certificate that begins at \(term.notBefore.internetTime) only; is the clock right?")
+        case .ended:
+            return ConfigurationFault(
+                "\(field).certificate",
+                "\(place) holds a certificate that ended at \(term.notAfter.internetTime); a new one from developer.apple.com, "
+                    + "Certificates, is needed")
+        }
+    }
+}
+
+extension AppConfiguration {
+    /// An app's `apns`, as its owner finds it.
+    package static func apnsField(_ app: AppKey) -> String {
+        "apps[\"\(app.app)\"].\(app.platform.rawValue).apns"
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a client shows of itself in TLS: its certificate, and the key that proves it.
+package struct ClientIdentity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+    /// PEM, the client's own first.
+    package let chain: [UInt8]
+    /// PEM, without a password. A secret.
+    package let privateKey: [UInt8]
+
+    package init(chain: [UInt8], privateKey: [UInt8]) {
+        self.chain = chain
+        self.privateKey = privateKey
+    }
+
+    /// Without the key.
+    package var description: String { "a client certificate" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

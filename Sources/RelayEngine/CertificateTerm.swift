@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// From when to when a certificate holds, and what that means at a moment. Pure.
+package struct CertificateTerm: Sendable, Hashable {
+    package enum Standing: Sendable, Hashable {
+        /// It holds from `notBefore` on: either it is very new, or the clock is wrong.
+        case notYet
+        case good
+        /// It ends within `notice`: time to have another one made.
+        case ending
+        case ended
+    }
+
+    /// How long before its end is spoken of: Apple's certificates hold for a year and somebody has to make the next one by hand.
+    package static let notice = Duration.seconds(30 * 86_400)
+
+    package var notBefore: Timestamp
+    /// The last moment at which it holds (RFC 5280, 4.1.2.5: "through notAfter, inclusive").
+    package var notAfter: Timestamp
+
+    package init(notBefore: Timestamp, notAfter: Timestamp) {
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+    }
+
+    package func standing(at now: Timestamp) -> Standing {
+        if now < notBefore { return .notYet }
+        if now > notAfter { return .ended }
+        return notAfter - now <= Self.notice ? .ending : .good
+    }
+
+    /// Until its end; below zero after it.
+    package func left(at now: Timestamp) -> Duration { notAfter - now }
+}
+
+/// When a certificate's end is told of: at the first look, when it comes to another standing, and then once a day.
+package struct CertificateReminder: Sendable {
+    package static let interval = Duration.seconds(86_400)
+
+    package let term: CertificateTerm
+    private var told: (standing: CertificateTerm.Standing, at: Timestamp)?
+
+    package init(_ term: CertificateTerm) {
+        self.term = term
+    }
+
+    /// - Returns: what is to be told now; nil: nothing. A certificate that holds is told of only after one that did not.
+    package mutating func look(at now: Timestamp) -> CertificateTerm.Standing? {
+        let standing = term.standing(at: now)
+        let isNew = standing != (told?.standing ?? .good)
+        // A clock that is set back must not silence it.
+        let isDue = told.map { now >= $0.at + Self.interval || now < $0.at } ?? true
+        guard isNew || standing != .good && isDue else { return nil }
+        told = (standing, now)
+        return standing
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The certificate that a client has shown to a server of ours.
+package struct ClientCertificate: Sendable, Hashable {
+    /// Whether one of the server's authorities issued it, and it holds at this moment.
+    package let isTrusted: Bool
+    /// What APNs would let its owner do.
+    package let content: APNsCertificateContent
+
+    init(_ certificate: X509Certificate, isTrusted: Bool) {
+        self.isTrusted = isTrusted
+        content = APNsCertificateContent(userID: certificate.userID) { certificate.extensionContent($0) }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenSSL
+
+/// A library of OpenSSL's with the ciphers of the last century, for files that macOS's Keychain Access still writes with them
+/// (RC2 with 40 bits, RFC 2268). It is separate from the library that all else uses, where these ciphers stay unknown
+/// (OSSL_LIB_CTX(3), OSSL_PROVIDER-legacy(7)).
+///
+/// What was read with it must be gone before it is.
+@safe
+final class LegacyLibrary {
+    let context: OpaquePointer
+    private let legacy: OpaquePointer
+    private let usual: OpaquePointer
+
+    /// Nil where this machine does not have the provider; it is a file of its own, which not every installation has.
+    ///
+    /// - Parameter provider: its name.
+    init?(provider: String) {
+        guard let context = unsafe OSSL_LIB_CTX_new() else { return nil }
+        guard let legacy = unsafe OSSL_PROVIDER_load(context, provider) else {
+            unsafe OSSL_LIB_CTX_free(context)
+            ERR_clear_error()
+            return nil
+        }
+        // Once a provider is loaded by name the default one is no longer loaded by itself (OSSL_PROVIDER_load(3)).
+        guard let usual = unsafe OSSL_PROVIDER_load(context, "default") else {
+            _ = unsafe OSSL_PROVIDER_unload(legacy)
+            unsafe OSSL_LIB_CTX_free(context)
+            ERR_clear_error()
+            return nil
+        }
+        unsafe self.context = context
+        unsafe self.legacy = legacy
+        unsafe self.usual = usual
+    }
+
+    deinit {
+        _ = unsafe OSSL_PROVIDER_unload(usual)
+        _ = unsafe OSSL_PROVIDER_unload(legacy)
+        unsafe OSSL_LIB_CTX_free(context)
+        ERR_clear_error()
+    }
+}

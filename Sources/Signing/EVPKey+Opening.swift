@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import COpenSSL
+
+/// Keys of any kind, with a password or without: those of client certificates.
+extension EVPKey {
+    enum OpeningFailure: Error {
+        case wrongPassword(given: Bool)
+        /// Encrypted with a cipher that only the legacy provider has, and this machine has no such provider.
+        case needsLegacyProvider
+        case damaged(SigningError)
+    }
+
+    /// A key without a password, of any kind.
+    static func anyPrivateKey(pem: [UInt8]) throws(SigningError) -> EVPKey {
+        try unsafe EVPKey(adopting: readPrivateKey(pem))
+    }
+
+    /// The key of a PEM block as PKCS#8 without a password.
+    static func opened(
+        _ pem: [UInt8], password: [UInt8]?, legacyProvider: String
+    ) throws(OpeningFailure) -> [UInt8] {
+        do throws(OpeningFailure) {
+            return try unsafe opened(pem, password, library: nil)
+        } catch {
+            guard case .needsLegacyProvider = error, let legacy = LegacyLibrary(provider: legacyProvider) else {
+                throw error
+            }
+            defer { withExtendedLifetime(legacy) {} }
+            return try unsafe opened(pem, password, library: legacy.context)
+        }
+    }
+
+    @unsafe
+    private static func opened(
+        _ pem: [UInt8], _ password: [UInt8]?, library: OpaquePointer?
+    ) throws(OpeningFailure) -> [UInt8] {
+        guard let memory = Memory(pem) else { throw .damaged(LibraryFailure.taken("no memory for a private key")) }
+        let text = password ?? []
+        var isAsked = false
+        let read = unsafe text.withUnsafeBytes { bytes in
+            var secret = unsafe relay_password(
+                text: password == nil ? nil : bytes.baseAddress, length: Int32(clamping: bytes.count), asked: 0)
+            let key = unsafe relay_PEM_read_bio_PrivateKey_ex(memory.bio, &secret, library)
+            isAsked = unsafe secret.asked == 1
+            return unsafe key
+        }
+        guard let read = unsafe read else {
+            let isUnsupported = relay_ERR_take_unsupported() == 1
+            guard isAsked else {
+                throw .damaged(SigningError(.library, "holds a private key that cannot be read: it is damaged"))
+            }
+            // OpenSSL says "unsupported" of what it cannot make sense of, too: the legacy provider's attempt decides.
+            if isUnsupported, password != nil, unsafe library == nil { throw .needsLegacyProvider }
+            throw .wrongPassword(given: password != nil)
+        }
+        ERR_clear_error()
+        do {
+            return try unsafe EVPKey(adopting: read).privatePEM()
+        } catch {
+            throw .damaged(error as? SigningError ?? SigningError(.library, "\(error)"))
+        }
+    }
+}
