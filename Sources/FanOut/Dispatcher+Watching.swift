@@ -163,7 +163,7 @@ extension Dispatcher {
         let service = service(run.record.app, environment, run.route, isCanary: run.record.isCanary)
         // Whatever was repaired before it goes on, the clock included, is to be seen at once.
         service.forgetTemplate()
-        run.route.provider.forgetRefusal()
+        service.provider.forgetRefusal()
         service.machine.begin(
             campaign: run.record.key.row, nextRetry: nextRetry, delivered: run.record.counts.accepted,
             unregisteredLimit: unregisteredLimit, keepsRamp: keepsRamp,

@@ -62,7 +62,6 @@ import UpgradeRules
         Line(.fcmServiceDisabled, suspends: "SERVICE_DISABLED"),
         Line(.fcmScopeInsufficient, suspends: "ACCESS_TOKEN_SCOPE_INSUFFICIENT"),
         Line(.fcmUnauthenticated, suspends: "UNAUTHENTICATED"),
-        Line(.fcmUnauthenticated, count: 40),
         Line(.fcmNoSuchPage, suspends: "HTTP 404"),
         Line(.fcmQuotaExceeded, waits: "the quota of the project is reached"),
         Line(.fcmQuotaExceeded, retryAfter: 5, waits: "the quota of the project is reached"),

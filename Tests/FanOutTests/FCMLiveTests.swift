@@ -384,6 +384,6 @@ import UpgradeRules
         bench.service.state.change { $0.grant = .answered(.refused("Google refuses; set the clock"), retryAfter: nil) }
         let refused = try send("x")
         #expect(refused.state == .failed && refused.reason?.contains("set the clock") == true)
-        #expect(refused.remedy?.hasSuffix(#"check apps["com.example.app"].android.fcm"#) == true)
+        #expect(refused.remedy?.contains(#"Check apps["com.example.app"].android.fcm.serviceAccount"#) == true)
     }
 }
