@@ -9,7 +9,7 @@ extension CommandEntry {
             purpose: "Shows the whole job on this machine, with nothing to configure",
             discussion: """
                 Starts simulators of APNs and FCM and the real daemon on loopback, registers devices (some without a \
-                telephone, some already current, some with dead tokens), announces a new required version by a signed \
+                phone number, some already current, some with dead tokens), announces a new required version by a signed \
                 webhook, for iOS and then for Android, and follows each campaign to its end. Then every figure is compared \
                 with what the simulator received; the exit code is 0 only if all of them add up.
                 """,

@@ -367,16 +367,16 @@ import WireFormat
         #expect(reading.doubts.entries[.oddToken] == DoubtTally.Entry(count: 1, line: 3, example: "fee"))
         #expect(
             ImportReport.warning(reading.doubts, isStrict: false).first
-                == "2 lines: telephone that is a word for nothing, such as \"NULL\" in line 2; stored as it is "
+                == "2 lines: phone number that is a word for nothing, such as \"NULL\" in line 2; stored as it is "
                 + "(--strict refuses it)")
         #expect(
             try read(Array(text.utf8), isStrict: true).items == [
-                "2 refused: telephone that is a word for nothing", "3 refused: token of an odd number of hex digits",
-                "4 refused: telephone that is a word for nothing",
+                "2 refused: phone number that is a word for nothing", "3 refused: token of an odd number of hex digits",
+                "4 refused: phone number that is a word for nothing",
             ])
         #expect(
             try read(Array(json.utf8), isStrict: true).items == [
-                "1 refused: telephone that is a word for nothing", "2 refused: token of an odd number of hex digits",
+                "1 refused: phone number that is a word for nothing", "2 refused: token of an odd number of hex digits",
             ])
         #expect(try read(Array("token\nfee\n".utf8), platform: "android").doubts == DoubtTally())
     }

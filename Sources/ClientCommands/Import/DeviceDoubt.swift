@@ -8,14 +8,14 @@ enum DeviceDoubt: Int, CaseIterable, Sendable {
     /// Of the lines that have it.
     var text: String {
         switch self {
-        case .lostCharacter: "telephone with U+FFFD, where an earlier conversion lost a character"
-        case .invisible: "telephone with a no-break space or another invisible character"
-        case .fullWidth: "telephone in full-width characters"
-        case .padded: "telephone with white space at its beginning or end"
-        case .exponent: "telephone as a spreadsheet shortens a number"
-        case .decimals: "telephone with a decimal point"
-        case .nothing: "telephone that is a word for nothing"
-        case .formula: "telephone that begins as a spreadsheet's formula or text mark"
+        case .lostCharacter: "phone number with U+FFFD, where an earlier conversion lost a character"
+        case .invisible: "phone number with a no-break space or another invisible character"
+        case .fullWidth: "phone number in full-width characters"
+        case .padded: "phone number with white space at its beginning or end"
+        case .exponent: "phone number as a spreadsheet shortens a number"
+        case .decimals: "phone number with a decimal point"
+        case .nothing: "phone number that is a word for nothing"
+        case .formula: "phone number that begins as a spreadsheet's formula or text mark"
         case .oddToken: "token of an odd number of hex digits"
         }
     }
