@@ -85,10 +85,13 @@ struct Daemon {
         let certificates = CertificateWatch(log: log)
         certificates.take(active.current.routes, at: clock())
         let maintenance = MaintenanceThread(store: store, log: log, certificates: certificates, clock: clock)
+        let requirements = RequirementControl(
+            store: store, apps: { active.current.apps }, routes: { active.current.routes }, progress: fanOut,
+            sources: sources, versionCache: versionCache, log: log, clock: clock)
         let control = DaemonControl(
-            store: store, active: active, fanOut: fanOut, sources: sources, notifier: notifier,
-            versionCache: versionCache,
-            signings: signings, reloads: reloads, certificates: certificates, log: log, clock: clock)
+            store: store, requirements: requirements, active: active, fanOut: fanOut, sources: sources,
+            notifier: notifier, signings: signings, reloads: reloads, certificates: certificates, log: log,
+            clock: clock)
         var settings = apiSettings(configuration, limits, identity, active)
         settings.server.handed = sockets.handed
         let api = APIServer(store: store, control: control, settings: settings, versionCache: versionCache)
@@ -97,7 +100,7 @@ struct Daemon {
             try sources.start(
                 try configuration.sourcePlan(environment: environment),
                 callbacks: .init(
-                    apply: { try control.take($0, from: $1) },
+                    apply: { try requirements.take($0, from: $1) },
                     inForceChanged: {
                         versionCache.refresh()
                         fanOut.poke()

@@ -13,11 +13,11 @@ extension DaemonControl {
     private static let mostDevices = 5
 
     func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport] {
-        let app = try configured(wish.app)
+        let app = try requirements.configured(wish.app)
         guard let route = active.current.routes[wish.app] else {
             throw ControlError(
                 .unknownApp, context: "\(wish.app.app) has no push service on \(wish.app.platform.rawValue)",
-                hint: Self.pushHint(wish.app))
+                hint: RequirementControl.pushHint(wish.app))
         }
         // As a campaign of what is asked for now would say it.
         let record = try store.version(of: wish.app)

@@ -5,44 +5,40 @@ import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
-import Synchronization
 import Telemetry
 import UpgradeRules
 import VersionSources
 import WireFormat
 
-/// What the API asks of the running daemon: the store's answers with what configuration and fan-out add.
+/// What the API asks of the running daemon: the door to what decides on requirements (`RequirementControl`), and what the daemon's
+/// own parts tell.
 ///
 /// Used from the HTTP server's threads.
 final class DaemonControl: RelayControl {
     let store: any RelayStore
+    let requirements: RequirementControl
     let active: ActiveConfiguration.Shared
     let fanOut: FanOut
     let sources: SourceRunner
     let notifier: Notifier
-    let versionCache: VersionCache
     let signings: SigningCount
     let reloads: ReloadDesk
     let certificates: CertificateWatch
     let log: Log
     let clock: @Sendable () -> Timestamp
     let census = CensusTaker()
-    /// What a force policy derives hangs on what is stored: nothing may come between the two.
-    let oneByOne = Mutex(())
 
     init(
-        store: any RelayStore, active: ActiveConfiguration.Shared, fanOut: FanOut, sources: SourceRunner,
-        notifier: Notifier,
-        versionCache: VersionCache, signings: SigningCount, reloads: ReloadDesk,
-        certificates: CertificateWatch, log: Log,
-        clock: @escaping @Sendable () -> Timestamp
+        store: any RelayStore, requirements: RequirementControl, active: ActiveConfiguration.Shared, fanOut: FanOut,
+        sources: SourceRunner, notifier: Notifier, signings: SigningCount, reloads: ReloadDesk,
+        certificates: CertificateWatch, log: Log, clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
+        self.requirements = requirements
         self.active = active
         self.fanOut = fanOut
         self.sources = sources
         self.notifier = notifier
-        self.versionCache = versionCache
         self.signings = signings
         self.reloads = reloads
         self.certificates = certificates

@@ -61,11 +61,13 @@ final class RealDaemon: Sendable {
             clock: clock, onVersions: { _ in versionCache.refresh() })
         notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
         let sources = try SourceRunner(store: store, log: log, clock: clock)
+        let requirements = RequirementControl(
+            store: store, apps: { active.current.apps }, routes: { active.current.routes }, progress: fanOut,
+            sources: sources, versionCache: versionCache, log: log, clock: clock)
         let control = DaemonControl(
-            store: store, active: active, fanOut: fanOut, sources: sources, notifier: notifier,
-            versionCache: versionCache,
-            signings: signings, reloads: ReloadDesk(startedAt: clock()) {}, certificates: CertificateWatch(log: log),
-            log: log, clock: clock)
+            store: store, requirements: requirements, active: active, fanOut: fanOut, sources: sources,
+            notifier: notifier, signings: signings, reloads: ReloadDesk(startedAt: clock()) {},
+            certificates: CertificateWatch(log: log), log: log, clock: clock)
         let settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",
             webhookSecrets: { [] }, clock: clock, log: log)

@@ -2,17 +2,17 @@
 import Configuration
 import FanOut
 import PushProviders
-import RelayAPI
-import RelayEngine
-import RelayStore
+package import RelayAPI
+package import RelayEngine
+package import RelayStore
 import Synchronization
 import Telemetry
 import UpgradeRules
 import VersionSources
 
 /// Versions: bumps, dry runs, and what is said of them.
-extension DaemonControl {
-    func bump(
+extension RequirementControl {
+    package func bump(
         _ bump: VersionBump, actor: String, source: String, receipt: WebhookReceipt?,
         render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
@@ -22,12 +22,12 @@ extension DaemonControl {
             if !bump.isConfirmed, let doubt = try doubt(bump) {
                 throw ControlError(doubt, context: "an implausible rise of \(bump.app.app) is not confirmed")
             }
-            if bump.required != nil, let route = active.current.routes[bump.app] { _ = try payload(record, route) }
+            if bump.required != nil, let route = routes()[bump.app] { _ = try payload(record, route) }
             return try store.apply(
-                bump, actor: actor, source: source, at: clock(), draft: active.current.routes[bump.app]?.draft,
+                bump, actor: actor, source: source, at: clock(), draft: routes()[bump.app]?.draft,
                 waitingReason: app.waitingReason, receipt: receipt, render: render)
         }
-        fanOut.poke()
+        progress.poke()
         if case .applied(let outcome, _) = applied { warn(outcome.record) }
         sources.poke()
         // What came from a store was asked just now.
@@ -36,9 +36,9 @@ extension DaemonControl {
     }
 
     /// What a source found out: as any other bump, but for a URL that the configuration knows better.
-    func take(_ bump: VersionBump, from source: String) throws {
+    package func take(_ bump: VersionBump, from source: String) throws {
         var bump = bump
-        if active.current.apps[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
+        if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         // It is the word of a store, or of a file that the owner keeps: nobody is there to be asked.
         bump.isConfirmed = true
         _ = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
@@ -83,7 +83,7 @@ extension DaemonControl {
         return (seen + [stored?.required, stored?.latest, sources.offered(of: app)].compactMap(\.self)).max()
     }
 
-    func withdraw(app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
+    package func withdraw(app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
         _ = try configured(app)
         let withdrawal = try oneByOne.withLock { _ in
             try store.withdraw(app, by: actor, reason: reason, at: clock())
@@ -101,7 +101,7 @@ extension DaemonControl {
                 ("campaign", withdrawal.campaign?.id ?? "none"), ("by", actor), ("reason", reason ?? "none given"),
             ])
         versionCache.refresh()
-        fanOut.poke()
+        progress.poke()
         sources.poke()
         return withdrawal
     }
@@ -116,7 +116,7 @@ extension DaemonControl {
         }
     }
 
-    func wait(of record: VersionRecord) -> GateVerdict? {
+    package func wait(of record: VersionRecord) -> GateVerdict? {
         let inForce = record.inForce
         if let required = record.required, !inForce.holds(required, onlyFor: record.telephones) {
             return sources.verdict(required, build: record.builds.required, of: record.app)
@@ -127,7 +127,7 @@ extension DaemonControl {
         return sources.verdict(latest, build: record.builds.latest, of: record.app, isReminder: true)
     }
 
-    func plan(_ bump: VersionBump) throws -> PlanReport {
+    package func plan(_ bump: VersionBump) throws -> PlanReport {
         let app = try configured(bump.app)
         // The dry run says what the bump itself would say.
         let (bump, record) = try asked(bump, app)
@@ -136,7 +136,7 @@ extension DaemonControl {
                 .noRequirement, context: "no required version is given, none is stored and no force policy derives one",
                 hint: "send `required`")
         }
-        guard let route = active.current.routes[bump.app] else {
+        guard let route = routes()[bump.app] else {
             throw ControlError(
                 .unknownApp, context: "\(bump.app.app) has no push service on \(bump.app.platform.rawValue)",
                 hint: Self.pushHint(bump.app))
@@ -162,18 +162,6 @@ extension DaemonControl {
         return report
     }
 
-    func configured(_ app: AppKey) throws -> AppConfiguration {
-        let apps = active.current.apps
-        guard let configuration = apps[app] else {
-            throw ControlError(
-                .unknownApp, context: "\(app.app) is not configured for \(app.platform.rawValue)",
-                hint: "the configuration knows "
-                    + apps.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
-                    .joined(separator: ", "))
-        }
-        return configuration
-    }
-
     /// The payload that a campaign of the record sends, checked before anything is stored (DESIGN, rule 4): made of what the
     /// campaign is made of (`CampaignTable.create`) by what makes its own (`CampaignRun`).
     private func payload(_ record: VersionRecord, _ route: AppRoute) throws -> UpgradePayload {
@@ -190,11 +178,6 @@ extension DaemonControl {
         } catch {
             throw ControlError(.payloadTooLarge, context: "\(error)")
         }
-    }
-
-    /// What an app lacks that cannot be pushed to.
-    static func pushHint(_ app: AppKey) -> String {
-        "add `\(app.platform == .ios ? "apns" : "fcm")` to the app's configuration"
     }
 
     /// Bytes kept free for a telephone: E.164 has fifteen digits at most. A longer one that does not fit is refused by

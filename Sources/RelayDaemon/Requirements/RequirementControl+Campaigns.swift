@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import FanOut
-import RelayAPI
+package import RelayAPI
 import RelayEngine
-import RelayStore
+package import RelayStore
 import Telemetry
 import UpgradeRules
 import VersionSources
 import WireFormat
 
 /// Campaigns: how they stand, and what an operator does with them.
-extension DaemonControl {
-    func status(_ record: CampaignRecord) -> CampaignStatus {
-        let figures = fanOut.figures(of: record.key)
+extension RequirementControl {
+    package func status(_ record: CampaignRecord) -> CampaignStatus {
+        let figures = progress.figures(of: record.key)
         let now = clock()
         var record = record
         // Read after the figures: outcomes that were recorded in between would be neither on their way nor in the ledger,
@@ -19,7 +19,7 @@ extension DaemonControl {
         if record.state.isFinal, let newer = try? store.campaign(record.key) { record = newer }
         let counts = figures.counts(record.counts)
         if record.state == .running, record.reason == nil { record.reason = figures.trouble }
-        let route = record.state == .running ? active.current.routes[record.app] : nil
+        let route = record.state == .running ? routes()[record.app] : nil
         let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }
         if record.state == .running, record.reason == nil, let wave = record.waves.current, let nextWaveAt {
             record.reason =
@@ -56,11 +56,11 @@ extension DaemonControl {
             + "; \"campaigns release \(record.id)\" sends to everybody"
     }
 
-    func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
+    package func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
         try move(id, from: [.running, .waiting], to: .paused, verb: "paused", by: actor)
     }
 
-    func resume(campaign id: String, by actor: String) throws -> CampaignStatus {
+    package func resume(campaign id: String, by actor: String) throws -> CampaignStatus {
         // What is not in force still has to wait for its store.
         let campaign = try campaign(id)
         let record = try store.version(of: campaign.app)
@@ -69,12 +69,12 @@ extension DaemonControl {
             id, from: [.paused, .suspended], to: isInForce ? .running : .waiting, verb: "resumed", by: actor)
     }
 
-    func release(campaign id: String, by actor: String) throws -> CampaignStatus {
+    package func release(campaign id: String, by actor: String) throws -> CampaignStatus {
         let campaign = try campaign(id)
         // Of a running campaign it is the next wave that waits.
         if try store.releaseWave(campaign.key, at: clock()) {
             log(.notice, "the next wave was released by hand", [("campaign", id), ("by", actor)])
-            fanOut.poke()
+            progress.poke()
             return status(try store.campaign(campaign.key) ?? campaign)
         }
         guard campaign.state == .waiting || campaign.state == .suspended || campaign.state == .running,
@@ -84,7 +84,7 @@ extension DaemonControl {
         return status(try self.campaign(id))
     }
 
-    func release(app: AppKey, by actor: String) throws -> VersionRecord {
+    package func release(app: AppKey, by actor: String) throws -> VersionRecord {
         _ = try configured(app)
         let waiting = try store.waitingVersions(of: app).required.first?.required
         let isReleased =
@@ -112,7 +112,7 @@ extension DaemonControl {
                 ("app", app.app), ("platform", app.platform.rawValue), ("required", released.text), ("by", actor),
             ])
         versionCache.refresh()
-        fanOut.poke()
+        progress.poke()
         sources.poke()
         return released
     }
@@ -127,12 +127,12 @@ extension DaemonControl {
                 ("app", app.app), ("platform", app.platform.rawValue), ("required", required.text), ("by", actor),
             ])
         versionCache.refresh()
-        fanOut.poke()
+        progress.poke()
         sources.poke()
         return true
     }
 
-    func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {
+    package func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {
         try move(id, from: [.waiting, .running, .paused, .suspended], to: .cancelled, verb: "cancelled", by: actor)
     }
 
@@ -166,7 +166,7 @@ extension DaemonControl {
                     ("to", state.rawValue), ("by", actor),
                 ] + (state.isFinal ? after.endFields.dropFirst(2) : []))
         }
-        fanOut.poke()
+        progress.poke()
         sources.poke()
         return status(after)
     }

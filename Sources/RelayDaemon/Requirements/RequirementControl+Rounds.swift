@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import FanOut
-import RelayAPI
-import RelayEngine
+package import RelayAPI
+package import RelayEngine
 import RelayStore
 import Telemetry
 import UpgradeRules
 import VersionSources
 
 /// Campaigns that are sent again to some of their devices.
-extension DaemonControl {
-    func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus {
+extension RequirementControl {
+    package func retry(campaign id: String, states: Set<DeliveryState>, by actor: String) throws -> CampaignStatus {
         guard let campaign = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
         }
-        guard let route = active.current.routes[campaign.app] else {
+        guard let route = routes()[campaign.app] else {
             throw ControlError(
                 .unknownApp, context: "\(campaign.app.app) has no push service on \(campaign.app.platform.rawValue)",
                 hint: Self.pushHint(campaign.app))
@@ -28,7 +28,7 @@ extension DaemonControl {
                 ("campaign", id), ("app", campaign.app.app),
                 ("states", CampaignRound.names(of: states).joined(separator: ",")), ("by", actor),
             ])
-        fanOut.poke()
+        progress.poke()
         sources.poke()
         return status(try store.campaign(campaign.key) ?? campaign)
     }
@@ -68,7 +68,7 @@ extension DaemonControl {
 
     /// nil where none is configured or left, where another version is required by now, or where an operator has to act first.
     func nextReminder(of record: CampaignRecord, at now: Timestamp) -> Timestamp? {
-        guard let schedule = active.current.routes[record.app]?.reminders, !schedule.times.isEmpty,
+        guard let schedule = routes()[record.app]?.reminders, !schedule.times.isEmpty,
             let startedAt = record.startedAt,
             record.state == .completed || record.state == .running || record.state == .paused,
             record.inForce == record.required

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Configuration
+package import FanOut
+package import RelayAPI
+package import RelayEngine
+package import RelayStore
+import Synchronization
+package import Telemetry
+import UpgradeRules
+package import VersionSources
+
+/// What people, webhooks and sources do with requirements and campaigns: raise, release, withdraw, pause, cancel, retry, and the
+/// dry run.
+///
+/// It starts no thread and reads no clock of its own, so that whoever drives the fan-out drives it too: the daemon's threads,
+/// or a simulation. May be used from any thread.
+package final class RequirementControl: Sendable {
+    /// What it asks of the fan-out, whoever drives that.
+    package protocol Progress: Sendable {
+        func figures(of campaign: CampaignKey) -> RunFigures
+        /// Says that the store changed.
+        func poke()
+    }
+
+    let store: any RelayStore
+    let apps: @Sendable () -> [AppKey: AppConfiguration]
+    let routes: @Sendable () -> [AppKey: AppRoute]
+    let progress: any Progress
+    let sources: SourceRunner
+    let versionCache: VersionCache
+    let log: Log
+    let clock: @Sendable () -> Timestamp
+    /// What a force policy derives hangs on what is stored: nothing may come between the two.
+    let oneByOne = Mutex(())
+
+    /// - Parameters:
+    ///   - apps: every app that is configured at this moment.
+    ///   - routes: of those, the ones that can be pushed to.
+    package init(
+        store: any RelayStore, apps: @escaping @Sendable () -> [AppKey: AppConfiguration],
+        routes: @escaping @Sendable () -> [AppKey: AppRoute], progress: any Progress, sources: SourceRunner,
+        versionCache: VersionCache, log: Log, clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.store = store
+        self.apps = apps
+        self.routes = routes
+        self.progress = progress
+        self.sources = sources
+        self.versionCache = versionCache
+        self.log = log
+        self.clock = clock
+    }
+
+    func configured(_ app: AppKey) throws -> AppConfiguration {
+        let apps = apps()
+        guard let configuration = apps[app] else {
+            throw ControlError(
+                .unknownApp, context: "\(app.app) is not configured for \(app.platform.rawValue)",
+                hint: "the configuration knows "
+                    + apps.keys.map { "\($0.app)/\($0.platform.rawValue)" }.sorted()
+                    .joined(separator: ", "))
+        }
+        return configuration
+    }
+
+    /// What an app lacks that cannot be pushed to.
+    static func pushHint(_ app: AppKey) -> String {
+        "add `\(app.platform == .ios ? "apns" : "fcm")` to the app's configuration"
+    }
+}
+
+extension FanOut: RequirementControl.Progress {}
