@@ -1,38 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-import Configuration
-import FanOut
+package import Configuration
+package import FanOut
 import Notifications
-import RelayAPI
-import RelayEngine
-import RelayStore
+package import RelayAPI
+package import RelayEngine
+package import RelayStore
 import Signing
 import Synchronization
-import Telemetry
+package import Telemetry
 import Terminal
 import VersionSources
 
 /// What the configuration of this moment says, ready to use; a reload exchanges all of it at once.
-struct ActiveConfiguration: Sendable {
-    var apps: [AppKey: AppConfiguration]
-    var routes: [AppKey: AppRoute]
+package struct ActiveConfiguration: Sendable {
+    package var apps: [AppKey: AppConfiguration]
+    package var routes: [AppKey: AppRoute]
     var webhookSecrets: [WebhookSecret]
     var notify: [NotificationTarget]
     var enforce: EnforceRules
 
     /// What answers to clients need of each app.
-    var profiles: [AppKey: AppProfile] {
+    package var profiles: [AppKey: AppProfile] {
         apps.mapValues { AppProfile($0) }
     }
 
     /// Reads every key and secret that the configuration names.
     ///
     /// - Throws: `CommandFailure` (78) with the field that is at fault.
-    init(
+    package init(
         _ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String],
-        tokenSources: TokenSources, signings: SigningCount, log: Log
+        tokenSources: TokenSources, signings: SigningCount, log: Log, clock: @escaping @Sendable () -> Timestamp
     ) throws {
         let builder = RouteBuilder(
-            store: store, environment: environment, tokenSources: tokenSources, signings: signings, log: log)
+            store: store, environment: environment, tokenSources: tokenSources, signings: signings, log: log,
+            clock: clock)
         let routes = try builder.routes(for: configuration)
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
         apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })

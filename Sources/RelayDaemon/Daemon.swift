@@ -69,7 +69,7 @@ struct Daemon {
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: environment, tokenSources: tokenSources, signings: signings,
-                log: log))
+                log: log, clock: clock))
         let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
         let sources = try SourceRunner(store: store, log: log, clock: clock)
         let fanOut = try FanOut(
@@ -223,7 +223,7 @@ struct Daemon {
             let (configuration, identity) = try load()
             let new = try ActiveConfiguration(
                 configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
-                signings: signings, log: log)
+                signings: signings, log: log, clock: clock)
             let sources = try configuration.sourcePlan(environment: environment)
             // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
             let isNewIdentity = try identity.map { try parts.api.exchange(identity: $0) } ?? false

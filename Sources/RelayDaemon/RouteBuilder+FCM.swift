@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import FanOut
-import Foundation
 import HTTP2
 import PushProviders
 import RelayEngine
@@ -28,8 +27,7 @@ extension RouteBuilder {
                 "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).fcm.serviceAccount: \(error)")
         }
         let tokens = tokenSources.fcm.source(
-            of: account, trustedCertificates: fcm.trustedCertificates, proxy: fcm.proxy
-        ) { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) }
+            of: account, trustedCertificates: fcm.trustedCertificates, proxy: fcm.proxy, clock: clock)
         var settings = FCMProvider.Settings(
             project: project, isHighPriority: app.push.priority == 10, quotaPerMinute: fcm.quotaPerMinute,
             avoidsQuarterHours: fcm.avoidsQuarterHours)

@@ -18,6 +18,7 @@ struct RouteBuilder {
     let tokenSources: TokenSources
     let signings: SigningCount
     let log: Log
+    let clock: @Sendable () -> Timestamp
 
     /// - Throws: `CommandFailure` (78) where a key or a certificate cannot be used.
     func routes(for configuration: RelayConfiguration) throws -> [AppRoute] {

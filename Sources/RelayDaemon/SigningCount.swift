@@ -2,7 +2,9 @@
 import Synchronization
 
 /// How many provider tokens this process has signed, whatever became of the routes that they were for.
-final class SigningCount: Sendable {
+package final class SigningCount: Sendable {
+    package init() {}
+
     private let count = Atomic(0)
 
     var value: Int { count.load(ordering: .relaxed) }

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The routes of the old configuration work on until what they have in flight has its answers. What APNs says to them of a
 /// key, and what they sign, is at once what the new routes of that key go by: both have the same source.
-final class TokenSources: Sendable {
+package final class TokenSources: Sendable {
     /// As Apple knows a key.
     private struct Name: Hashable {
         var team: String
@@ -31,7 +31,11 @@ final class TokenSources: Sendable {
     }
 
     private let state = Mutex(State())
-    let fcm = FCMTokenSources()
+    package let fcm: FCMTokenSources
+
+    package init(fcm: FCMTokenSources = FCMTokenSources()) {
+        self.fcm = fcm
+    }
 
     /// The source of this key, made where none is in use.
     ///

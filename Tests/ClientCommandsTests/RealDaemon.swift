@@ -54,7 +54,7 @@ final class RealDaemon: Sendable {
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: [:], tokenSources: TokenSources(), signings: signings,
-                log: log))
+                log: log, clock: clock))
         let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
         fanOut = try FanOut(
             store: store, routes: Array(active.current.routes.values), configuration: FanOut.Configuration(), log: log,

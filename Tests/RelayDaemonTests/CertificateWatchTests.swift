@@ -48,7 +48,8 @@ import UpgradeRules
             """
         let builder = RouteBuilder(
             store: store, environment: [:], tokenSources: TokenSources(), signings: SigningCount(),
-            log: Log(minimum: .error) { _, _, _ in })
+            log: Log(minimum: .error) { _, _, _ in },
+            clock: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) })
         let routes = try builder.routes(for: ConfigurationFile.parse(Array(text.utf8), path: "test"))
         return Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
     }
