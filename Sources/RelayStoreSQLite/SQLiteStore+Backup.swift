@@ -7,7 +7,8 @@ import Threading
 
 extension SQLiteStore {
     package func snapshot(progress: (BackupProgress) -> Bool) throws -> any StoreSnapshot {
-        try reporting("backing up the store") {
+        options.onEnter?()
+        return try reporting("backing up the store") {
             let copy = Snapshot.path(beside: path)
             Snapshot.removeLeftover(of: path)
             try Self.copy(Self.reader(path: path), to: copy, progress)

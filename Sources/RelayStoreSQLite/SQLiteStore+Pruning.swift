@@ -55,7 +55,7 @@ private struct Pruning {
         report.longestPause = max(report.longestPause, pace.longest)
         batches += 1
         // So that the writer seldom has to.
-        if batches % 16 == 0 { store.checkpoints.copy() }
+        if batches % 16 == 0 { store.checkpoints?.copy() }
         Pause.rest(pause)
         return result
     }
@@ -259,7 +259,7 @@ private struct Pruning {
             try look(pulse)
             if freed == 0 || rest == 0 { break }
         }
-        store.checkpoints.copy()
+        store.checkpoints?.copy()
     }
 }
 
