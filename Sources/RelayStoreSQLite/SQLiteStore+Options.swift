@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import RelayEngine
+import Threading
 
 extension SQLiteStore {
     /// What a store is opened with. The defaults are the daemon's; a simulation, which has one thread and a clock of its own,
@@ -13,6 +14,10 @@ extension SQLiteStore {
         package var copiesLogAside = true
         /// The time of opening, which the schema's steps are recorded with. Default the system's.
         package var clock: @Sendable () -> Timestamp = Self.systemTime
+        /// How long a commit or a part of a long work took, which decides how much the next part takes on. Default the system's.
+        package var ticks: @Sendable () -> MonotonicTime = MonotonicClock.now
+        /// Leaves the machine to others between the parts of a long work. Default sleeps.
+        package var rest: @Sendable (Duration) -> Void = Pause.rest
         /// Called before each transaction and each look, while no lock is held: where others may have their turn. Not by
         /// `close()`. Default nil: nothing is called.
         package var onEnter: (@Sendable () -> Void)?

@@ -47,8 +47,8 @@ private struct Pruning {
     private mutating func turn<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         var time = Duration.zero
         let result = try store.locked(doing) { connection in
-            let start = ContinuousClock.now
-            defer { time = ContinuousClock.now - start }
+            let start = store.options.ticks()
+            defer { time = store.options.ticks() - start }
             return try body(connection)
         }
         let pause = pace.finished(in: time)
@@ -56,7 +56,7 @@ private struct Pruning {
         batches += 1
         // So that the writer seldom has to.
         if batches % 16 == 0 { store.checkpoints?.copy() }
-        Pause.rest(pause)
+        store.options.rest(pause)
         return result
     }
 

@@ -166,9 +166,9 @@ package final class SQLiteStore: RelayStore {
     }
 
     private func commit<R>(on connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> R) throws -> R {
-        let start = ContinuousClock.now
+        let start = options.ticks()
         defer {
-            let duration = ContinuousClock.now - start
+            let duration = options.ticks() - start
             tally.withLock { $0.commits.add(duration) }
         }
         return try connection.transaction("BEGIN IMMEDIATE", body)

@@ -61,6 +61,31 @@ struct StoreOptionsTests {
         #expect(try store.inspect("SELECT DISTINCT opened_at FROM release") == [["12000"]])
     }
 
+    @Test("A long work takes its time from the ticks that it is given, and rests as it is told to")
+    func ticksAndRests() throws {
+        let directory = try TemporaryDirectory()
+        let time = Mutex(MonotonicTime(nanoseconds: 0))
+        let rests = Mutex<[Duration]>([])
+        var options = Self.onOneThread
+        options.ticks = {
+            time.withLock { now in
+                defer { now = now + .milliseconds(7) }; return now
+            }
+        }
+        options.rest = { rest in rests.withLock { $0.append(rest) } }
+        let store = try SQLiteStore(path: directory.file("relay.db"), options: options)
+        defer { withExtendedLifetime(directory) { store.close() } }
+        try store.checkWritable()
+        #expect(store.figures().commits.seconds == 0.007)
+        let now = Timestamp(seconds: 1_700_000_000)
+        let report = try store.prune(before: now, at: now) { _ in true }
+        #expect(report.longestPause == .milliseconds(7))
+        #expect(rests.withLock { !$0.isEmpty && $0.allSatisfy { $0 == .milliseconds(7) } })
+        rests.withLock { $0 = [] }
+        _ = try store.snapshot { _ in true }
+        #expect(rests.withLock { !$0.isEmpty && $0.allSatisfy { $0 == .milliseconds(7) } })
+    }
+
     @Test("Others have their turn before each entry, while no lock is held")
     func entries() throws {
         let directory = try TemporaryDirectory()
