@@ -16,13 +16,13 @@ extension Dispatcher {
         let provider = service.provider
         var settlement = Settlement(
             provider: provider, tag: batch.tag, expiresAt: run.record.expiresAt, isPayloadTaken: run.isPayloadTaken,
-            now: now.wall)
+            now: now.wall, random: random)
         batch.settle(with: &settlement)
         run.isPayloadTaken = settlement.isPayloadTaken
         if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, reason: pause.reason) }
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
-            random: Double.random(in: 0..<1))
+            random: random.unit())
         weigh(judgement.trust, &settlement, batch, of: run, service, at: now)
         report(judgement.outage, of: service, settlement.failureText, at: now)
         judgeQuota(of: service, settlement.report, answers: settlement.answered, at: now)

@@ -18,6 +18,8 @@ extension SQLiteStore {
         package var ticks: @Sendable () -> MonotonicTime = MonotonicClock.now
         /// Leaves the machine to others between the parts of a long work. Default sleeps.
         package var rest: @Sendable (Duration) -> Void = Pause.rest
+        /// Where the public ids of campaigns come from. Default the system's.
+        package var random = RandomSource.system
         /// Called before each transaction and each look, while no lock is held: where others may have their turn. Not by
         /// `close()`. Default nil: nothing is called.
         package var onEnter: (@Sendable () -> Void)?

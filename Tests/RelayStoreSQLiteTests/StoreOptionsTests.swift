@@ -6,6 +6,7 @@ import RelayStore
 import StoreConformance
 import Synchronization
 import Testing
+import UpgradeRules
 
 @testable import RelayStoreSQLite
 
@@ -84,6 +85,23 @@ struct StoreOptionsTests {
         rests.withLock { $0 = [] }
         _ = try store.snapshot { _ in true }
         #expect(rests.withLock { !$0.isEmpty && $0.allSatisfy { $0 == .milliseconds(7) } })
+    }
+
+    @Test("A campaign's public id comes from the source of chance")
+    func publicID() throws {
+        let directory = try TemporaryDirectory()
+        var options = Self.onOneThread
+        options.random = RandomSource { 0xABCD_EF01_2345_6789 }
+        let store = try SQLiteStore(path: directory.file("relay.db"), options: options)
+        defer { withExtendedLifetime(directory) { store.close() } }
+        let app = AppKey(app: "com.example.app", platform: .ios)
+        let bump = VersionBump(app: app, latest: nil, required: try Version("2.0"))
+        let now = Timestamp(seconds: 1_700_000_000)
+        _ = try store.apply(bump, actor: "tester", source: "test", at: now, draft: nil, receipt: nil) { _ in
+            StoredAnswer(status: 200, body: [])
+        }
+        let draft = CampaignDraft(downloadURL: "https://apps.example.com/app", timeToLive: .seconds(60))
+        #expect(try store.reconcile(app, draft: draft, waitingReason: nil, at: now)?.id == "abcdef012345")
     }
 
     @Test("Others have their turn before each entry, while no lock is held")
