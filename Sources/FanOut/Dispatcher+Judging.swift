@@ -124,14 +124,15 @@ extension Dispatcher {
         _ run: CampaignRun, _ service: PushService, _ batch: Batch, at now: Timestamp
     ) {
         guard let template = batch.template else { return }
-        for other in services.values where other.sharesCredential(of: service.provider) { other.forgetTemplate() }
+        let sharers = servicesInOrder.filter { $0.sharesCredential(of: service.provider) }
+        for other in sharers { other.forgetTemplate() }
         do {
             switch try service.provider.renewCredential(after: template, at: now) {
             case .kept:
                 break
             case .renewed:
                 // What has not left yet leaves with the new one.
-                for other in services.values where other.sharesCredential(of: service.provider) { other.withdraw() }
+                for other in sharers { other.withdraw() }
                 log(
                     .notice, "the push service does not take the token any more: another one is used",
                     [("campaign", run.record.id), ("app", run.record.app.app)])
@@ -151,7 +152,7 @@ extension Dispatcher {
         of service: PushService, until time: Timestamp, reason: String
     ) {
         service.provider.pauseCredential(until: time)
-        for run in runs.values {
+        for run in runsInOrder {
             for other in run.services where other.provider.credential == service.provider.credential {
                 pause(other, run, until: time, reason: reason)
             }

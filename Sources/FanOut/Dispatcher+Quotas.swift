@@ -56,7 +56,7 @@ extension Dispatcher {
         log(
             .warning, "the project's quota is reached: nothing is sent to it for a while",
             [("project", limit.project), ("until", (now.wall + pause).internetTime)])
-        for service in services.values where service.quota?.project == limit.project { service.withdraw() }
+        for service in servicesInOrder where service.quota?.project == limit.project { service.withdraw() }
     }
 
     /// Why the service waits for its quota, or for a campaign's first minute to begin; nil where it does not.

@@ -88,6 +88,10 @@ struct Dispatcher {
 
     var now: Moment { clock() }
 
+    /// What follows is done in this order, not in that of the hashes, which is another in each process.
+    var runsInOrder: [CampaignRun] { runs.values.sorted { $0.record.key < $1.record.key } }
+    var servicesInOrder: [PushService] { services.values.sorted { $0.key < $1.key } }
+
     /// No campaign begins or goes on: the daemon stops.
     var isStopping: Bool { stopBy != nil }
 
@@ -134,7 +138,7 @@ struct Dispatcher {
             reroute(routes)
         case .stop(let deadline):
             stopBy = now.tick + deadline
-            for run in runs.values { halt(run) }
+            for run in runsInOrder { halt(run) }
         }
     }
 

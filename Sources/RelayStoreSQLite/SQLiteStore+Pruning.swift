@@ -218,7 +218,7 @@ private struct Pruning {
                 seen.left(row.version, app: row.app)
             }
         }
-        for (app, devices) in registered {
+        for (app, devices) in registered.sorted(by: { $0.key < $1.key }) {
             try connection.run(
                 "UPDATE app SET devices = max(devices - ?, 0) WHERE id = ?", .integer(devices), .integer(app))
         }
