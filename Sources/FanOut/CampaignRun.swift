@@ -51,7 +51,7 @@ final class CampaignRun {
     /// Production first, which the waves wait for.
     func add(_ service: PushService) {
         services.append(service)
-        services.sort { $0.key.environment.rawValue < $1.key.environment.rawValue }
+        services.sort { $0.key.environment < $1.key.environment }
     }
 
     func service(_ environment: PushEnvironment) -> PushService? {

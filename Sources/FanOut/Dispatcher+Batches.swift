@@ -11,7 +11,7 @@ extension Dispatcher {
 
     /// Lets each service have on its way what fills its connections, as far as there is room for all.
     func shareBudget() {
-        let busy = services.values.filter { $0.machine.isBusy }
+        let busy = services.values.filter { $0.machine.isBusy }.sorted { $0.key < $1.key }
         let shares = BatchBudget(configuration.limits).shares(streams: busy.map { $0.connections.streams })
         for (service, share) in zip(busy, shares) { service.machine.change(share: share) }
     }

@@ -16,13 +16,13 @@ extension Dispatcher {
         let provider = service.provider
         var settlement = Settlement(
             provider: provider, tag: batch.tag, expiresAt: run.record.expiresAt, isPayloadTaken: run.isPayloadTaken,
-            now: now.wall)
+            now: now.wall, random: random)
         batch.settle(with: &settlement)
         run.isPayloadTaken = settlement.isPayloadTaken
         if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, reason: pause.reason) }
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
-            random: Double.random(in: 0..<1))
+            random: random.unit())
         weigh(judgement.trust, &settlement, batch, of: run, service, at: now)
         report(judgement.outage, of: service, settlement.failureText, at: now)
         judgeQuota(of: service, settlement.report, answers: settlement.answered, at: now)
@@ -124,14 +124,15 @@ extension Dispatcher {
         _ run: CampaignRun, _ service: PushService, _ batch: Batch, at now: Timestamp
     ) {
         guard let template = batch.template else { return }
-        for other in services.values where other.sharesCredential(of: service.provider) { other.forgetTemplate() }
+        let sharers = servicesInOrder.filter { $0.sharesCredential(of: service.provider) }
+        for other in sharers { other.forgetTemplate() }
         do {
             switch try service.provider.renewCredential(after: template, at: now) {
             case .kept:
                 break
             case .renewed:
                 // What has not left yet leaves with the new one.
-                for other in services.values where other.sharesCredential(of: service.provider) { other.withdraw() }
+                for other in sharers { other.withdraw() }
                 log(
                     .notice, "the push service does not take the token any more: another one is used",
                     [("campaign", run.record.id), ("app", run.record.app.app)])
@@ -151,7 +152,7 @@ extension Dispatcher {
         of service: PushService, until time: Timestamp, reason: String
     ) {
         service.provider.pauseCredential(until: time)
-        for run in runs.values {
+        for run in runsInOrder {
             for other in run.services where other.provider.credential == service.provider.credential {
                 pause(other, run, until: time, reason: reason)
             }

@@ -47,15 +47,16 @@ extension Dispatcher {
 
     /// A batch's answers say how the project's quota does.
     mutating func judgeQuota(of service: PushService, _ report: BatchReport, answers: Int, at now: Moment) {
+        let random = random
         guard let limit = service.quota,
             let pause = quotas[limit.project]?.answered(
                 answers, throttled: report.throttled, retryAfter: report.throttledFor, at: now.tick,
-                random: Double.random(in: 0..<1))
+                random: random.unit())
         else { return }
         log(
             .warning, "the project's quota is reached: nothing is sent to it for a while",
             [("project", limit.project), ("until", (now.wall + pause).internetTime)])
-        for service in services.values where service.quota?.project == limit.project { service.withdraw() }
+        for service in servicesInOrder where service.quota?.project == limit.project { service.withdraw() }
     }
 
     /// Why the service waits for its quota, or for a campaign's first minute to begin; nil where it does not.

@@ -11,8 +11,8 @@ extension Dispatcher {
         newRoutes.removeAll()
         for app in Set(self.routes.keys).union(wanted.keys) where wanted[app] != self.routes[app] {
             newRoutes[app] = .some(wanted[app])
-            for run in runs.values where run.record.app == app { halt(run) }
         }
+        for run in runsInOrder where newRoutes[run.record.app] != nil { halt(run) }
         // An app that was to change, and is as it was after all, goes on as well.
         seenMark = nil
         nextLook = now.tick
@@ -24,7 +24,7 @@ extension Dispatcher {
     mutating func takeNewRoutes() {
         guard !newRoutes.isEmpty else { return }
         let now = now
-        for (app, route) in newRoutes {
+        for (app, route) in newRoutes.sorted(by: { $0.key < $1.key }) {
             let isBusy =
                 batchesOut.values.contains { $0.run?.record.app == app }
                 || answered.contains { $0.run?.record.app == app }
@@ -32,11 +32,11 @@ extension Dispatcher {
             newRoutes[app] = nil
             unrouted.remove(app)
             let old = routes.updateValue(route, for: app)
-            for run in runs.values where run.record.app == app {
+            for run in runsInOrder where run.record.app == app {
                 rerouted.insert(run.record.key)
                 forget(run)
             }
-            for (key, service) in services where key.app == app {
+            for service in servicesInOrder where service.key.app == app {
                 if let old, let route, old.reaches(as: route) {
                     service.machine.change(pace: route.pace, at: now)
                     service.forgetTemplate()

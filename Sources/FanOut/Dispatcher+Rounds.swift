@@ -17,7 +17,8 @@ extension Dispatcher {
     /// Opens the campaigns again whose reminder is due.
     mutating func beginReminders(at now: Moment) throws {
         nextReminderLook = now.tick + Self.reminderInterval
-        for (app, route) in routes where !route.reminders.times.isEmpty && newRoutes[app] == nil {
+        let reminding = routes.filter { !$0.value.reminders.times.isEmpty && newRoutes[$0.key] == nil }
+        for (app, route) in reminding.sorted(by: { $0.key < $1.key }) {
             // A paused or suspended one waits, a cancelled one is over, and a requirement that nobody has any more is none.
             guard let record = try store.campaignInForce(of: app), let startedAt = record.startedAt,
                 record.state == .completed || record.state == .running,
@@ -51,7 +52,7 @@ extension Dispatcher {
             run.filter.reason(against: row, in: devices) == nil
         }
         run.machine.gathered(gathered.progress)
-        for environment in gathered.environments {
+        for environment in gathered.environments.sorted() {
             if let service = run.service(environment) {
                 service.machine.handedOver(at: now.wall)
             } else {

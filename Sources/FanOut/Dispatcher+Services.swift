@@ -103,10 +103,10 @@ extension Dispatcher {
         for service in services.values where credentialText(service) != nil && !isUsed(service) {
             forgetCredentialFault(of: service)
         }
-        for service in services.values where service.machine.isInOutage || service.machine.connectionFault != nil {
-            guard !isUsed(service) else { continue }
-            forgetTroubles(of: service, isReported: true)
+        let troubled = services.values.filter { service in
+            (service.machine.isInOutage || service.machine.connectionFault != nil) && !isUsed(service)
         }
+        for service in troubled.sorted(by: { $0.key < $1.key }) { forgetTroubles(of: service, isReported: true) }
     }
 
     mutating func forgetTroubles(of service: PushService, isReported: Bool) {

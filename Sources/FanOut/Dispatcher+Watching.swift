@@ -24,7 +24,7 @@ extension Dispatcher {
             } else if now.tick >= nextReminderLook {
                 try beginReminders(at: now)
             }
-            for run in runs.values where now.wall >= run.record.expiresAt { try expire(run, at: now.wall) }
+            for run in runsInOrder where now.wall >= run.record.expiresAt { try expire(run, at: now.wall) }
             if now.tick >= nextWebhookSweep {
                 try store.forgetWebhooks(before: now.wall - configuration.webhookMemory)
                 nextWebhookSweep = now.tick + .seconds(3600)
@@ -84,10 +84,10 @@ extension Dispatcher {
         let open = try store.openCampaigns()
         try reportSuperseded(open)
         let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
-        for (key, run) in runs where !running.contains(key) { halt(run) }
+        for run in runsInOrder where !running.contains(run.record.key) { halt(run) }
         haltOpenedAgain(open)
         haltReleased(open)
-        for run in runs.values where run.isStopped { forget(run) }
+        for run in runsInOrder where run.isStopped { forget(run) }
         rerouted.formIntersection(running)
         var failure: (any Error)?
         for record in open where record.state == .running {
@@ -134,7 +134,7 @@ extension Dispatcher {
         let run = CampaignRun(record: record, route: route)
         let keepsRamp = rerouted.contains(record.key)
         let unregisteredLimit = try unregisteredLimit(of: record)
-        for environment in try store.environments(of: record.key) {
+        for environment in try store.environments(of: record.key).sorted() {
             try begin(run, at: environment, unregisteredLimit: unregisteredLimit, keepsRamp: keepsRamp, now)
         }
         rerouted.remove(record.key)
@@ -234,7 +234,7 @@ extension Dispatcher {
     /// announces the newer requirement, whoever brought it: a webhook, a command, or another program's row.
     private mutating func reportSuperseded(_ open: [CampaignRecord]) throws {
         let now = Set(open.map(\.key))
-        for key in knownOpen.subtracting(now) {
+        for key in knownOpen.subtracting(now).sorted() {
             guard let record = try store.campaign(key), record.state == .superseded else { continue }
             log(
                 .notice, "a newer requirement superseded the campaign",

@@ -17,6 +17,7 @@ struct Dispatcher {
     let configuration: FanOut.Configuration
     let log: Log
     private let clock: @Sendable () -> Moment
+    let random: RandomSource
     let onVersions: @Sendable ([VersionRecord]) -> Void
     let board: FanOut.Board.Shared
     let pulse: Pulse
@@ -68,13 +69,14 @@ struct Dispatcher {
     init(
         store: any RelayStore, routes: [AppRoute], lanes: LaneSet, configuration: FanOut.Configuration,
         board: FanOut.Board.Shared, pulse: Pulse, log: Log, clock: @escaping @Sendable () -> Moment,
-        onVersions: @escaping @Sendable ([VersionRecord]) -> Void
+        random: RandomSource = .system, onVersions: @escaping @Sendable ([VersionRecord]) -> Void
     ) {
         self.store = store
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
         self.configuration = configuration
         self.log = log
         self.clock = clock
+        self.random = random
         self.onVersions = onVersions
         self.board = board
         self.pulse = pulse
@@ -85,6 +87,10 @@ struct Dispatcher {
     }
 
     var now: Moment { clock() }
+
+    /// What follows is done in this order, not in that of the hashes, which is another in each process.
+    var runsInOrder: [CampaignRun] { runs.values.sorted { $0.record.key < $1.record.key } }
+    var servicesInOrder: [PushService] { services.values.sorted { $0.key < $1.key } }
 
     /// No campaign begins or goes on: the daemon stops.
     var isStopping: Bool { stopBy != nil }
@@ -132,7 +138,7 @@ struct Dispatcher {
             reroute(routes)
         case .stop(let deadline):
             stopBy = now.tick + deadline
-            for run in runs.values { halt(run) }
+            for run in runsInOrder { halt(run) }
         }
     }
 

@@ -90,7 +90,7 @@ package final class FanOut: Sendable {
             var dispatcher = Dispatcher(
                 store: store, routes: routes, lanes: LaneSet(lanes, mailbox: mailbox), configuration: configuration,
                 board: board, pulse: pulse, log: log, clock: { Moment(wall: clock(), tick: ticks()) },
-                onVersions: onVersions)
+                random: .system, onVersions: onVersions)
             var pause = Duration.zero
             while !dispatcher.isOver {
                 pulse.rest()

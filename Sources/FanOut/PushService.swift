@@ -9,11 +9,15 @@ import UpgradeRules
 ///
 /// Belongs to the fan-out's thread.
 final class PushService {
-    struct Key: Hashable {
+    struct Key: Hashable, Comparable {
         var app: AppKey
         var environment: PushEnvironment
         /// A campaign that goes to named users alone has services of its own: the app's other campaign goes on beside it.
         var isCanary = false
+
+        static func < (left: Key, right: Key) -> Bool {
+            (left.app, left.environment, left.isCanary ? 1 : 0) < (right.app, right.environment, right.isCanary ? 1 : 0)
+        }
 
         /// The name of the service's faults. The sandbox has its own: its good health says nothing about production.
         func part(_ kind: String) -> String {

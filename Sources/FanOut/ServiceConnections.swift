@@ -49,14 +49,18 @@ final class ServiceConnections {
         return PoolAddress(pool: pool, lane: lane)
     }
 
+    private var poolsInOrder: [(lane: any BatchLane, pool: PoolID)] {
+        lanes.lanes.indices.compactMap { lane in pools[lane].map { (lanes.lanes[lane], $0) } }
+    }
+
     /// Hands back what has not been sent yet.
     func withdraw() {
-        for (lane, pool) in pools { lanes.lanes[lane].withdraw(pool) }
+        for (lane, pool) in poolsInOrder { lane.withdraw(pool) }
     }
 
     /// Closes every connection; what is still out on one comes back as lost.
     func close() {
-        for (lane, pool) in pools { lanes.lanes[lane].removePool(pool) }
+        for (lane, pool) in poolsInOrder { lane.removePool(pool) }
         pools.removeAll()
         streamsOfLane.removeAll()
     }

@@ -14,6 +14,7 @@ struct Settlement {
     private let schedule = RetrySchedule()
     private let expiresAt: Timestamp
     private let now: Timestamp
+    private let random: RandomSource
 
     /// The service has taken the campaign's payload for some device.
     private(set) var isPayloadTaken: Bool
@@ -36,12 +37,14 @@ struct Settlement {
     private(set) var otherEnvironmentFault: String?
 
     init(
-        provider: any PushProvider, tag: Int, expiresAt: Timestamp, isPayloadTaken: Bool = false, now: Timestamp
+        provider: any PushProvider, tag: Int, expiresAt: Timestamp, isPayloadTaken: Bool = false, now: Timestamp,
+        random: RandomSource = .system
     ) {
         self.isPayloadTaken = isPayloadTaken
         self.provider = provider
         self.expiresAt = expiresAt
         self.now = now
+        self.random = random
         report = BatchReport(tag: tag)
     }
 
@@ -190,7 +193,7 @@ struct Settlement {
             let end =
                 now
                 + schedule.delay(
-                    after: .service(retryAfter: length), attempt: 1, random: Double.random(in: 0..<1))
+                    after: .service(retryAfter: length), attempt: 1, random: random.unit())
             if pause.map({ $0.until < end }) ?? true { pause = (end, reason) }
             requeue(&row, reason, at: end)
         case .reconnect(let reason):
@@ -211,7 +214,7 @@ struct Settlement {
 
     private mutating func retry(_ row: inout LedgerRow, _ cause: RetrySchedule.Cause, _ reason: String) {
         let delay = schedule.delay(
-            after: cause, attempt: Int(max(1, row.attempts)), random: Double.random(in: 0..<1))
+            after: cause, attempt: Int(max(1, row.attempts)), random: random.unit())
         // What nothing is wrong with goes at once.
         requeue(&row, reason, at: delay > .zero ? (now + delay).roundedUp(to: Self.retryGrain) : now)
     }

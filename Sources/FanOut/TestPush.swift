@@ -54,9 +54,10 @@ package struct TestPush: Sendable {
     private var provider: any PushProvider { route.provider(for: environment) }
 
     /// Sends it and waits for the answer, for as long as dialling and an answer may take.
-    package func send(clock: () -> Timestamp) -> Result {
+    package func send(clock: () -> Timestamp, random: RandomSource = .system) -> Result {
         let pool = route.pool(for: environment)
-        let id = Self.randomID()
+        // As if it were of a campaign: the push's own id is made of it.
+        let id = PushID.newCampaign(random)
         var result = Result(
             state: .failed, pushID: PushID.text(campaign: id, device: 1), server: "https://\(pool.origin.authority)")
         do {
@@ -129,12 +130,6 @@ package struct TestPush: Sendable {
         return PushTarget(
             token: ByteSlice(offset: 0, length: UInt32(bytes.count)),
             telephone: ByteSlice(offset: UInt32(bytes.count), length: UInt32(arena.count - bytes.count)), device: 1)
-    }
-
-    /// 48 random bits, as a campaign's public id has them: the push's own id is made of it.
-    private static func randomID() -> String {
-        let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
-        return String(repeating: "0", count: 12 - digits.count) + digits
     }
 
     // MARK: The way there

@@ -14,6 +14,7 @@ package struct NotificationSender: Sendable {
 
     private let schedule = NotificationSchedule()
     let clock: @Sendable () -> Timestamp
+    var random = RandomSource.system
 
     /// What came of it, and what follows.
     package struct Outcome: Hashable, Sendable {
@@ -49,7 +50,7 @@ package struct NotificationSender: Sendable {
         attempt.milliseconds = (ContinuousClock.now - start).milliseconds
         let verdict = schedule.verdict(
             attempt: attempt.number, status: attempt.status, retryAfter: retryAfter, at: clock(),
-            random: Double.random(in: 0..<1))
+            random: random.unit())
         return Outcome(attempt: attempt, verdict: verdict)
     }
 

@@ -10,6 +10,12 @@ package enum PushID {
     /// Characters of the text form.
     package static let length = 36
 
+    /// A campaign's id: 48 random bits as twelve hex digits, the front of the ids of all of its pushes.
+    package static func newCampaign(_ random: RandomSource) -> String {
+        let digits = String(random.next() >> 16, radix: 16)
+        return String(repeating: "0", count: 12 - digits.count) + digits
+    }
+
     package static func text(campaign: String, device: Int64) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(length)

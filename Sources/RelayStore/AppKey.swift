@@ -2,7 +2,7 @@
 package import UpgradeRules
 
 /// One app on one platform: what a version requirement, a registry and a campaign belong to.
-package struct AppKey: Hashable, Sendable {
+package struct AppKey: Hashable, Comparable, Sendable {
     /// The app's name in the configuration, usually its bundle id.
     package let app: String
     package let platform: Platform
@@ -16,5 +16,13 @@ package struct AppKey: Hashable, Sendable {
     /// hashes are too, so the synthesised hash goes with this.
     package static func == (left: AppKey, right: AppKey) -> Bool {
         left.platform == right.platform && left.app == right.app && left.app.utf8.elementsEqual(right.app.utf8)
+    }
+
+    /// By the names' bytes, then by platform.
+    package static func < (left: AppKey, right: AppKey) -> Bool {
+        guard left.app.utf8.elementsEqual(right.app.utf8) else {
+            return left.app.utf8.lexicographicallyPrecedes(right.app.utf8)
+        }
+        return left.platform.rawValue < right.platform.rawValue
     }
 }

@@ -3,7 +3,7 @@ package import RelayEngine
 package import UpgradeRules
 
 /// Which of the push service's two worlds a token belongs to. Raw values are in the store; names are on the wire.
-package enum PushEnvironment: UInt8, Sendable, Hashable, CaseIterable {
+package enum PushEnvironment: UInt8, Sendable, Hashable, Comparable, CaseIterable {
     case production = 0
     case sandbox = 1
 
@@ -13,6 +13,9 @@ package enum PushEnvironment: UInt8, Sendable, Hashable, CaseIterable {
         case .sandbox: "sandbox"
         }
     }
+
+    /// Production first.
+    package static func < (left: PushEnvironment, right: PushEnvironment) -> Bool { left.rawValue < right.rawValue }
 
     package var other: PushEnvironment {
         switch self {

@@ -110,7 +110,7 @@ struct ToldTally {
     }
 
     func store(_ connection: SQLiteConnection) throws {
-        for (campaign, devices) in told where devices > 0 {
+        for (campaign, devices) in told.sorted(by: { $0.key < $1.key }) where devices > 0 {
             try connection.run(
                 "UPDATE campaign SET told = told + ? WHERE id = ?", .integer(devices), .integer(campaign))
         }

@@ -93,7 +93,7 @@ enum CampaignTable {
     /// when it exists.
     static func create(
         for version: VersionRecord, draft: CampaignDraft, waitingReason: String?, at now: Timestamp,
-        _ connection: SQLiteConnection
+        random: RandomSource, _ connection: SQLiteConnection
     ) throws -> CampaignRecord? {
         guard let required = version.required, try missing(of: version.app, connection) != nil else { return nil }
         guard let downloadURL = version.downloadURL ?? draft.downloadURL, !downloadURL.isEmpty else {
@@ -117,18 +117,12 @@ enum CampaignTable {
                 message, telephones, state, reason, created_at, started_at, expires_at, canary)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            .text(randomID()), .integer(app), .version(required), .text(required.canonical),
+            .text(PushID.newCampaign(random)), .integer(app), .version(required), .text(required.canonical),
             .optional(version.builds.required), .version(version.latest), .text(downloadURL), .text(version.message),
             .text(version.telephones.map(TextList.json)), .text(state.rawValue), .text(isInForce ? nil : waitingReason),
             .time(now), isInForce ? .time(now) : .null, .time(now + draft.timeToLive),
             .text(version.telephones.map { _ in CampaignCanary.Phase.alone.rawValue }))
         return try record(CampaignKey(row: connection.lastInsertedRow), connection)
-    }
-
-    /// 48 random bits (the kernel's) as twelve hex digits: the front of every apns-id of the campaign.
-    private static func randomID() -> String {
-        let digits = String(UInt64.random(in: 0..<1 << 48), radix: 16)
-        return String(repeating: "0", count: 12 - digits.count) + digits
     }
 
     // MARK: Ending

@@ -84,7 +84,8 @@ extension SQLiteStore {
             let again = SQLValue.integer(Int(SentAgain.untried.rawValue))
             var devices = 0
             guard let record = try CampaignTable.record(campaign, connection), record.isCanary else { return }
-            for telephone in Set((record.telephones ?? []).map { Array($0.utf8) }) {
+            let telephones = Set((record.telephones ?? []).map { Array($0.utf8) })
+            for telephone in telephones.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
                 devices += try connection.run(
                     """
                     INSERT OR IGNORE INTO delivery (campaign_id, device_id, state, attempts, next_attempt_at, environment,

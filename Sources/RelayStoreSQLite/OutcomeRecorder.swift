@@ -25,9 +25,13 @@ struct OutcomeRecorder {
         var givenBack: Int64 = 0
     }
 
-    private struct Reason: Hashable {
+    private struct Reason: Hashable, Comparable {
         var isRejection: Bool
         var text: String
+
+        static func < (left: Reason, right: Reason) -> Bool {
+            (left.isRejection ? 1 : 0, left.text) < (right.isRejection ? 1 : 0, right.text)
+        }
     }
 
     /// What the store has of a batch's shard.
@@ -104,7 +108,7 @@ struct OutcomeRecorder {
 
     /// Writes the counts that were gathered.
     func finish() throws {
-        for (campaign, tally) in tallies {
+        for (campaign, tally) in tallies.sorted(by: { $0.key < $1.key }) {
             let counts = tally.counts
             try connection.run(
                 """
@@ -115,7 +119,7 @@ struct OutcomeRecorder {
                 """, .integer(counts.accepted), .integer(counts.retrying), .integer(counts.rejected),
                 .integer(counts.unregistered), .integer(counts.expired), .integer(counts.filtered),
                 .integer(counts.cancelled), .integer(campaign.row))
-            for (reason, devices) in tally.reasons where devices != 0 {
+            for (reason, devices) in tally.reasons.sorted(by: { $0.key < $1.key }) where devices != 0 {
                 try connection.run(
                     """
                     INSERT INTO campaign_reason (campaign_id, kind, reason, devices) VALUES (?, ?, ?, max(?4, 0))

@@ -181,7 +181,7 @@ struct Registrar {
 
     /// Writes the counts that were gathered.
     mutating func finish() throws -> UpsertCounts {
-        for (app, devices) in gained {
+        for (app, devices) in gained.sorted(by: { $0.key < $1.key }) {
             try connection.run("UPDATE app SET devices = devices + ? WHERE id = ?", .integer(devices), .integer(app))
         }
         try upgrades.store(connection)
@@ -304,7 +304,7 @@ struct UpgradeTally {
     }
 
     func store(_ connection: SQLiteConnection) throws {
-        for (campaign, upgraded) in upgraded {
+        for (campaign, upgraded) in upgraded.sorted(by: { $0.key < $1.key }) {
             try connection.run(
                 """
                 UPDATE campaign SET upgraded = upgraded + ?, upgraded_push = upgraded_push + ?,

@@ -7,17 +7,18 @@ import Threading
 
 extension SQLiteStore {
     package func snapshot(progress: (BackupProgress) -> Bool) throws -> any StoreSnapshot {
-        try reporting("backing up the store") {
+        options.onEnter?()
+        return try reporting("backing up the store") {
             let copy = Snapshot.path(beside: path)
             Snapshot.removeLeftover(of: path)
-            try Self.copy(Self.reader(path: path), to: copy, progress)
+            try Self.copy(Self.reader(path: path), to: copy, options, progress)
             return try Snapshot(taking: copy)
         }
     }
 
     /// Copies a store that no daemon has open to a new file, for its owner alone.
     package static func backUp(file path: String, to copy: String, progress: (BackupProgress) -> Bool) throws {
-        try withFile(path) { connection in try Self.copy(connection, to: copy, progress) }
+        try withFile(path) { connection in try Self.copy(connection, to: copy, Options(), progress) }
     }
 
     /// Pages of one step: a MiB.
@@ -30,7 +31,7 @@ extension SQLiteStore {
     /// would never end. Nobody waits for it: in WAL mode a writer writes on, only the log is not begun anew meanwhile. The
     /// pauses leave half of the disk to the fan-out.
     private static func copy(
-        _ source: SQLiteConnection, to path: String, _ progress: (BackupProgress) -> Bool
+        _ source: SQLiteConnection, to path: String, _ options: Options, _ progress: (BackupProgress) -> Bool
     ) throws {
         try StoreFile.create(path)
         do {
@@ -40,13 +41,13 @@ extension SQLiteStore {
                 let destination = try SQLiteConnection(path: path)
                 // Nothing of a copy that is not whole is ever used: it needs no journal, and one fsync at its end.
                 try destination.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-                var clock = ContinuousClock.now
+                var start = options.ticks()
                 try source.copy(into: destination, pagesAtOnce: pagesAtOnce) { left, all in
                     guard progress(BackupProgress(done: (all - left) * pageSize, total: all * pageSize)) else {
                         throw StoreError(.failed, context: "the backup was given up")
                     }
-                    Pause.rest(min(ContinuousClock.now - clock, .milliseconds(50)))
-                    clock = .now
+                    options.rest(min(options.ticks() - start, .milliseconds(50)))
+                    start = options.ticks()
                 }
             }
             try synchronise(path)

@@ -6,8 +6,9 @@ import UpgradeRules
 
 extension SQLiteStore {
     package func check(begins: (String) -> Bool) throws -> [StoreFault] {
+        options.onEnter?()
         // A connection of its own: it stands in its snapshot for a while, and the readers have other things to do.
-        try reporting("checking the store") {
+        return try reporting("checking the store") {
             try Self.check(Self.reader(path: path), begins)
         }
     }

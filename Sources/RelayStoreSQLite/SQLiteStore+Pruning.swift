@@ -47,16 +47,16 @@ private struct Pruning {
     private mutating func turn<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         var time = Duration.zero
         let result = try store.locked(doing) { connection in
-            let start = ContinuousClock.now
-            defer { time = ContinuousClock.now - start }
+            let start = store.options.ticks()
+            defer { time = store.options.ticks() - start }
             return try body(connection)
         }
         let pause = pace.finished(in: time)
         report.longestPause = max(report.longestPause, pace.longest)
         batches += 1
         // So that the writer seldom has to.
-        if batches % 16 == 0 { store.checkpoints.copy() }
-        Pause.rest(pause)
+        if batches % 16 == 0 { store.checkpoints?.copy() }
+        store.options.rest(pause)
         return result
     }
 
@@ -218,7 +218,7 @@ private struct Pruning {
                 seen.left(row.version, app: row.app)
             }
         }
-        for (app, devices) in registered {
+        for (app, devices) in registered.sorted(by: { $0.key < $1.key }) {
             try connection.run(
                 "UPDATE app SET devices = max(devices - ?, 0) WHERE id = ?", .integer(devices), .integer(app))
         }
@@ -259,7 +259,7 @@ private struct Pruning {
             try look(pulse)
             if freed == 0 || rest == 0 { break }
         }
-        store.checkpoints.copy()
+        store.checkpoints?.copy()
     }
 }
 

@@ -269,7 +269,7 @@ private struct RoundStep {
             counts[state, default: 0] += 1
             if state == .rejected { reasons[old.reason ?? "unknown", default: 0] += 1 }
         }
-        for (reason, devices) in reasons {
+        for (reason, devices) in reasons.sorted(by: { $0.key < $1.key }) {
             try connection.run(
                 """
                 UPDATE campaign_reason SET devices = devices - ?

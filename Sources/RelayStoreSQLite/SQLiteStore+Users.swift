@@ -42,7 +42,7 @@ extension SQLiteStore {
                         "DELETE FROM former_telephone WHERE telephone = ? AND device_id = ?", .text(telephone),
                         .integer(device.id)))
             }
-            for (app, devices) in Dictionary(grouping: devices, by: \.app) {
+            for (app, devices) in Dictionary(grouping: devices, by: \.app).sorted(by: { $0.key < $1.key }) {
                 erasure.deliveries += try Self.erase(
                     telephone, fromDeliveriesTo: devices.map(\.id), of: app, connection)
             }

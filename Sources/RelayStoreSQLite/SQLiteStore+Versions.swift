@@ -53,7 +53,8 @@ extension SQLiteStore {
                 var announced = after
                 if after.builds.required == before?.builds.required { announced.builds.required = nil }
                 campaign = try CampaignTable.create(
-                    for: announced, draft: draft, waitingReason: waitingReason, at: now, connection)
+                    for: announced, draft: draft, waitingReason: waitingReason, at: now, random: options.random,
+                    connection)
             }
             let outcome = BumpOutcome(
                 record: try VersionTable.record(of: bump.app, connection) ?? after, requiredRose: rose,
@@ -78,7 +79,7 @@ extension SQLiteStore {
                 try InForceTable.follow(record, nil, by: InForce.ungated, from: "database", at: now, connection)
             }
             return try CampaignTable.create(
-                for: record, draft: draft, waitingReason: waitingReason, at: now, connection)
+                for: record, draft: draft, waitingReason: waitingReason, at: now, random: options.random, connection)
         }
     }
 }

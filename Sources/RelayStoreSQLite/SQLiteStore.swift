@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
-import Glibc
 import RelayEngine
 import RelayStore
 import Synchronization
@@ -15,6 +14,7 @@ import WireFormat
 /// Calls block and may be made from any thread. The closures that some of them take must not call the store again.
 package final class SQLiteStore: RelayStore {
     let path: String
+    let options: Options
     /// The writer's: beats with every call that takes it, and now and then in the middle of a long statement.
     package let pulse: Pulse
     private let writer: Mutex<SQLiteConnection?>
@@ -23,18 +23,17 @@ package final class SQLiteStore: RelayStore {
     /// What metrics report of the calls.
     let tally = Mutex(StoreFigures())
     private let readers: ReaderPool
-    let checkpoints: Checkpoints
-
-    /// How many readers there are: each call that reads takes one, and waits when all are taken.
-    private static let readerCount = 4
+    /// nil where each commit copies the log.
+    let checkpoints: Checkpoints?
 
     /// Opens the store, creates it (mode 0600) where there is none, and brings it to the newest schema.
     ///
     /// - Parameter release: what this release calls itself, for the store's own record of who worked on it.
     /// - Throws: `StoreError`: `.tooNew` when a newer release wrote it (the file stays as it is), `.readOnly`, `.full`,
     ///   `.busy`, or `.failed` with a hint.
-    package init(path: String, release: String = "unknown") throws {
+    package init(path: String, release: String = "unknown", options: Options = Options()) throws {
         self.path = path
+        self.options = options
         let doing = "opening the store \(path)"
         try StoreFile.create(path)
         do {
@@ -50,19 +49,14 @@ package final class SQLiteStore: RelayStore {
             }
             try Self.configureWriter(writer, path: path)
             Snapshot.removeLeftover(of: path)
-            var time = timespec()
-            _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
-            try Migration.run(
-                on: writer, path: path, release: release,
-                at: Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000))
+            try Migration.run(on: writer, path: path, release: release, at: options.clock())
             try FreePages.prepare(writer)
             try Self.commitDurably(writer)
             var connections: [SQLiteConnection] = []
-            for _ in 0..<Self.readerCount { connections.append(try Self.reader(path: path)) }
+            for _ in 0..<max(1, options.readers) { connections.append(try Self.reader(path: path)) }
             readers = ReaderPool(connections)
-            let checkpoints = Checkpoints(try Self.reader(path: path))
-            writer.copyLog(where: checkpoints.isForCommit)
-            self.checkpoints = checkpoints
+            checkpoints = options.copiesLogAside ? Checkpoints(try Self.reader(path: path)) : nil
+            if let checkpoints { writer.copyLog(where: checkpoints.isForCommit) }
             let pulse = Pulse("store writer")
             writer.beat(pulse)
             self.pulse = pulse
@@ -75,7 +69,7 @@ package final class SQLiteStore: RelayStore {
     /// Waits for the calls that are running and closes the file. Later calls throw; a second `close()` does nothing.
     package func close() {
         readers.close()
-        checkpoints.close()
+        checkpoints?.close()
         writer.withLock { $0 = nil }
     }
 
@@ -164,6 +158,7 @@ package final class SQLiteStore: RelayStore {
     /// The same for much at once: its commit leaves the log as it is. Waits, before anybody else is made to, where the log has
     /// grown too large.
     func writeMuch<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
+        guard let checkpoints else { return try write(doing, body) }
         checkpoints.keepUp()
         return try locked(doing) { connection in
             try checkpoints.withoutCommits { try commit(on: connection, body) }
@@ -171,9 +166,9 @@ package final class SQLiteStore: RelayStore {
     }
 
     private func commit<R>(on connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> R) throws -> R {
-        let start = ContinuousClock.now
+        let start = options.ticks()
         defer {
-            let duration = ContinuousClock.now - start
+            let duration = options.ticks() - start
             tally.withLock { $0.commits.add(duration) }
         }
         return try connection.transaction("BEGIN IMMEDIATE", body)
@@ -186,7 +181,8 @@ package final class SQLiteStore: RelayStore {
 
     /// A reader without a transaction: each statement sees the newest state. For methods of one statement.
     func readOnce<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
-        try readers.withConnection { connection in try use(connection, doing, body) }
+        options.onEnter?()
+        return try readers.withConnection { connection in try use(connection, doing, body) }
     }
 
     /// Whether somebody waits for the writer.
@@ -194,6 +190,7 @@ package final class SQLiteStore: RelayStore {
 
     /// The writer without a transaction.
     func locked<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
+        options.onEnter?()
         writeQueue.enter()
         defer { writeQueue.leave() }
         return try writer.withLock { connection in

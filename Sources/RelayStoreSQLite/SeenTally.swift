@@ -47,8 +47,8 @@ struct SeenTally {
 
     mutating func store(_ connection: SQLiteConnection) throws {
         keepRecent()
-        for (app, versions) in changes {
-            for (version, devices) in versions where devices != 0 {
+        for (app, versions) in changes.sorted(by: { $0.key < $1.key }) {
+            for (version, devices) in versions.sorted(by: { $0.key < $1.key }) where devices != 0 {
                 try connection.run(
                     """
                     INSERT INTO version_seen (app_id, version, devices) VALUES (?1, ?2, max(?3, 0))

@@ -17,4 +17,16 @@ struct AppKeyTests {
         #expect(app == AppKey(app: "com.example.Kite", platform: .ios))
         #expect(app != AppKey(app: "com.example.Kite", platform: .android))
     }
+
+    @Test("Apps stand in one order, by their names' bytes and then by platform")
+    func order() {
+        let keys = [
+            AppKey(app: "a", platform: .android), AppKey(app: "a", platform: .ios), AppKey(app: "ab", platform: .ios),
+            AppKey(app: "e\u{301}", platform: .ios), AppKey(app: "\u{E9}", platform: .ios),
+        ]
+        #expect(keys.shuffled().sorted() == keys)
+        for (place, key) in keys.enumerated() {
+            #expect(keys.map { $0 < key } == keys.indices.map { $0 < place })
+        }
+    }
 }

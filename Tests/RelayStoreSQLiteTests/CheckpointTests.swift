@@ -42,7 +42,7 @@ struct CheckpointTests {
     func beside() throws {
         let fixture = try StoreFixture()
         try write(Checkpoints.many + 500, fixture)
-        fixture.store.checkpoints.settle()
+        try #require(fixture.store.checkpoints).settle()
         try fixture.store.checkWritable()
         #expect(try #require(try log(fixture)) < 100)
         #expect(try fixture.store.inspect("SELECT count(*) FROM bulk") == [["\(Checkpoints.many + 500)"]])

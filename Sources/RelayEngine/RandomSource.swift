@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where chance comes from: passed in like the clock, so that a simulation can have the same again.
+package struct RandomSource: RandomNumberGenerator, Sendable {
+    private let bits: @Sendable () -> UInt64
+
+    /// The kernel's.
+    package static let system = RandomSource {
+        var generator = SystemRandomNumberGenerator()
+        return generator.next()
+    }
+
+    /// - Parameter bits: 64 random ones at each call, on any thread.
+    package init(_ bits: @escaping @Sendable () -> UInt64) {
+        self.bits = bits
+    }
+
+    package func next() -> UInt64 { bits() }
+
+    /// A number from 0 up to, not including, 1: for jitter.
+    package func unit() -> Double { Double(bits() >> 11) * 0x1p-53 }
+}
