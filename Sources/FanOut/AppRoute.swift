@@ -64,7 +64,7 @@ package struct AppRoute: Sendable, Equatable {
     }
 
     /// Whether the same connections serve both.
-    func reaches(as other: AppRoute) -> Bool {
+    package func reaches(as other: AppRoute) -> Bool {
         PushEnvironment.allCases.allSatisfy { environment in
             provider(for: environment).identity == other.provider(for: environment).identity
                 && pool(for: environment) == other.pool(for: environment)
@@ -86,7 +86,7 @@ package struct AppRoute: Sendable, Equatable {
     /// The app's part of the configuration, as an operator finds it there.
     var section: String { "apps[\"\(app.app)\"].\(app.platform.rawValue)" }
 
-    func pool(for environment: PushEnvironment) -> PoolConfiguration {
+    package func pool(for environment: PushEnvironment) -> PoolConfiguration {
         switch environment {
         case .production: production
         case .sandbox: sandbox

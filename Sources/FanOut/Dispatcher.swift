@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
 import PushProviders
-import RelayEngine
-import RelayStore
-import Telemetry
+package import RelayEngine
+package import RelayStore
+package import Telemetry
 import Threading
 
 /// The fan-out's loop: takes events, asks each campaign's and each push service's machine what to do, does it, and records
@@ -11,7 +11,7 @@ import Threading
 ///
 /// Everything here belongs to one thread. The machines decide; this shell reads the store, fills batches and commits. It never
 /// waits: `turn` does what there is to do, and says how long nothing will be.
-struct Dispatcher {
+package struct Dispatcher {
     let store: any RelayStore
     var routes: [AppKey: AppRoute]
     let configuration: FanOut.Configuration
@@ -66,7 +66,7 @@ struct Dispatcher {
     private var storeFault: StoreError.Code?
     private var stopBy: MonotonicTime?
 
-    init(
+    package init(
         store: any RelayStore, routes: [AppRoute], lanes: LaneSet, configuration: FanOut.Configuration,
         board: FanOut.Board.Shared, pulse: Pulse, log: Log, clock: @escaping @Sendable () -> Moment,
         random: RandomSource = .system, onVersions: @escaping @Sendable ([VersionRecord]) -> Void
@@ -86,7 +86,7 @@ struct Dispatcher {
         nextWebhookSweep = nextLook
     }
 
-    var now: Moment { clock() }
+    package var now: Moment { clock() }
 
     /// What follows is done in this order, not in that of the hashes, which is another in each process.
     var runsInOrder: [CampaignRun] { runs.values.sorted { $0.record.key < $1.record.key } }
@@ -95,8 +95,11 @@ struct Dispatcher {
     /// No campaign begins or goes on: the daemon stops.
     var isStopping: Bool { stopBy != nil }
 
+    /// Whether answers have come back that are not in the store yet.
+    package var hasUnrecorded: Bool { !answered.isEmpty }
+
     /// Told to stop, and all that was on its way is recorded, or the time for it is over.
-    var isOver: Bool {
+    package var isOver: Bool {
         guard let stopBy else { return false }
         return batchesOut.isEmpty && answered.isEmpty || now.tick >= stopBy
     }
@@ -104,7 +107,7 @@ struct Dispatcher {
     /// Takes the events and does all that is to be done at this moment.
     ///
     /// - Returns: how long nothing will be to do, if no event comes.
-    mutating func turn(_ events: [FanOut.Event]) -> Duration {
+    package mutating func turn(_ events: [FanOut.Event]) -> Duration {
         for event in events { handle(event) }
         let waiting = answered.reduce(0) { $0 + $1.devices.count }
         if gate.isOpen(devices: waiting, isMoreOut: !batchesOut.isEmpty && !isStopping, at: now.tick) { record() }
@@ -143,7 +146,7 @@ struct Dispatcher {
     }
 
     /// Stops the lanes and records what they hand back: the last act.
-    mutating func shutDown(_ rest: () -> [FanOut.Event]) {
+    package mutating func shutDown(_ rest: () -> [FanOut.Event]) {
         let time = stopBy.map { $0 - now.tick } ?? .zero
         for lane in lanes.lanes { lane.stop(deadline: time) }
         for event in rest() { handle(event) }

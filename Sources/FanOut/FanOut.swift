@@ -36,13 +36,13 @@ package final class FanOut: Sendable {
     }
 
     /// What any thread may ask while the dispatcher works.
-    struct Board: Sendable {
-        var figures: [CampaignKey: RunFigures] = [:]
-        var faults: [String: String] = [:]
-        var work = FanOutFigures()
+    package struct Board: Sendable {
+        package var figures: [CampaignKey: RunFigures] = [:]
+        package var faults: [String: String] = [:]
+        package var work = FanOutFigures()
     }
 
-    enum Event: Sendable {
+    package enum Event: Sendable {
         /// Something changed in the store.
         case poke
         case returned(RequestBatch)
@@ -144,14 +144,16 @@ package final class FanOut: Sendable {
 
 extension FanOut.Board {
     /// The board behind its lock.
-    final class Shared: Sendable {
+    package final class Shared: Sendable {
         private let board = Mutex(FanOut.Board())
 
-        func read<Result: Sendable>(_ body: (FanOut.Board) -> Result) -> Result {
+        package init() {}
+
+        package func read<Result: Sendable>(_ body: (FanOut.Board) -> Result) -> Result {
             board.withLock { body($0) }
         }
 
-        func write(_ body: (inout FanOut.Board) -> Void) {
+        package func write(_ body: (inout FanOut.Board) -> Void) {
             board.withLock { body(&$0) }
         }
     }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTP2
-import Threading
+package import HTTP2
+package import Threading
 
 /// Brings what a lane hands back to the dispatcher's mailbox.
-final class LaneReceiver: BatchReceiver {
+package final class LaneReceiver: BatchReceiver {
     private let mailbox: Mailbox<FanOut.Event>
     private let lane: Int
 
-    init(mailbox: Mailbox<FanOut.Event>, lane: Int) {
+    package init(mailbox: Mailbox<FanOut.Event>, lane: Int) {
         self.mailbox = mailbox
         self.lane = lane
     }
 
-    func finished(_ batch: RequestBatch) {
+    package func finished(_ batch: RequestBatch) {
         mailbox.post(.returned(batch))
     }
 
-    func pool(_ pool: PoolID, is condition: PoolCondition) {
+    package func pool(_ pool: PoolID, is condition: PoolCondition) {
         mailbox.post(.pool(pool, lane: lane, condition))
     }
 
-    func pool(_ pool: PoolID, carries streams: Int) {
+    package func pool(_ pool: PoolID, carries streams: Int) {
         mailbox.post(.width(pool, lane: lane, streams: streams))
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP2
-import Threading
+package import Threading
 
 /// The lanes, and who gets what they hand back.
-struct LaneSet {
-    let lanes: [any BatchLane]
-    let receivers: [LaneReceiver]
+package struct LaneSet {
+    package let lanes: [any BatchLane]
+    package let receivers: [LaneReceiver]
 
-    init(_ lanes: [any BatchLane], mailbox: Mailbox<FanOut.Event>) {
+    package init(_ lanes: [any BatchLane], mailbox: Mailbox<FanOut.Event>) {
         self.lanes = lanes
         receivers = lanes.indices.map { LaneReceiver(mailbox: mailbox, lane: $0) }
     }

@@ -9,7 +9,12 @@ package import RelayEngine
 package struct PoolID: Hashable, Sendable {
     /// Never used again within its lane.
     package let number: Int
-    let receiver: any BatchReceiver
+    package let receiver: any BatchReceiver
+
+    package init(number: Int, receiver: any BatchReceiver) {
+        self.number = number
+        self.receiver = receiver
+    }
 
     package static func == (left: PoolID, right: PoolID) -> Bool { left.number == right.number }
 

@@ -48,7 +48,7 @@ package struct RequestBytes: Sendable {
     }
 
     /// Frees them; the count stays.
-    mutating func release() {
+    package mutating func release() {
         arena = []
         slots = []
     }
@@ -73,9 +73,9 @@ package final class RequestBatch: @unchecked Sendable {
     /// set before the batch is submitted.
     package var waitsForConnection = true
     /// None any more once the lane has them.
-    package internal(set) var bytes = RequestBytes()
+    package var bytes = RequestBytes()
     /// One for each request, in their order; none until the batch comes back.
-    package internal(set) var answers: [Answer] = []
+    package var answers: [Answer] = []
     /// Bodies of answers that were not 2xx; each at most 4 KiB.
     package var bodies: [[UInt8]] = []
 

@@ -6,29 +6,43 @@ import Signing
 import WireFormat
 
 /// One attempt to notify: signs, sends, reads the answer. Blocks up to 20 s.
-package struct NotificationSender: Sendable {
+package struct NotificationSender: NotificationSending {
     /// Bytes of an answer that are read; nothing in it is of interest.
     private static let longestAnswer = 64 * 1024
     /// Characters of an error that are kept.
     private static let longestError = 300
 
     private let schedule = NotificationSchedule()
-    let clock: @Sendable () -> Timestamp
-    var random = RandomSource.system
+    private let clock: @Sendable () -> Timestamp
+    private let ticks: @Sendable () -> MonotonicTime
+    private let random: RandomSource
 
     /// What came of it, and what follows.
     package struct Outcome: Hashable, Sendable {
         package var attempt: NotificationRecord.Attempt
         package var verdict: NotificationVerdict
+
+        package init(attempt: NotificationRecord.Attempt, verdict: NotificationVerdict) {
+            self.attempt = attempt
+            self.verdict = verdict
+        }
     }
 
-    /// nil where `isCancelled` ended it: that is no attempt.
+    package init(
+        clock: @escaping @Sendable () -> Timestamp, ticks: @escaping @Sendable () -> MonotonicTime,
+        random: RandomSource = .system
+    ) {
+        self.clock = clock
+        self.ticks = ticks
+        self.random = random
+    }
+
     package func send(
         _ due: DueNotification, _ body: [UInt8], to target: NotificationTarget,
         isCancelled: @escaping @Sendable () -> Bool
     ) -> Outcome? {
         let began = clock()
-        let start = ContinuousClock.now
+        let start = ticks()
         var attempt = NotificationRecord.Attempt(
             number: due.attempts + 1, at: began, milliseconds: 0, status: nil, error: nil)
         var retryAfter: Duration?
@@ -47,7 +61,7 @@ package struct NotificationSender: Sendable {
         } catch {
             attempt.error = String("\(error)".prefix(Self.longestError))
         }
-        attempt.milliseconds = (ContinuousClock.now - start).milliseconds
+        attempt.milliseconds = (ticks() - start).milliseconds
         let verdict = schedule.verdict(
             attempt: attempt.number, status: attempt.status, retryAfter: retryAfter, at: clock(),
             random: random.unit())

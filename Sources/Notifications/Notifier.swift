@@ -23,12 +23,15 @@ package final class Notifier: Sendable {
     private let store: any RelayStore
     private let log: Log
     private let clock: @Sendable () -> Timestamp
+    private let ticks: @Sendable () -> MonotonicTime
+    private let sender: any NotificationSending
     private let body: @Sendable (CampaignEvent) -> [UInt8]
     private let state = Mutex(State())
 
     private struct State {
         var loops: [Loop] = []
-        var nextSweep = ContinuousClock.now
+        /// nil: at once.
+        var nextSweep: MonotonicTime?
         var figures = NotifierFigures()
     }
 
@@ -58,14 +61,19 @@ package final class Notifier: Sendable {
         }
     }
 
-    /// - Parameter body: what is sent for an event: the same bytes each time.
+    /// - Parameters:
+    ///   - sender: who makes the attempts; nil: the real one.
+    ///   - body: what is sent for an event: the same bytes each time.
     package init(
         store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp,
+        ticks: @escaping @Sendable () -> MonotonicTime = MonotonicClock.now, sender: (any NotificationSending)? = nil,
         body: @escaping @Sendable (CampaignEvent) -> [UInt8]
     ) {
         self.store = store
         self.log = log
         self.clock = clock
+        self.ticks = ticks
+        self.sender = sender ?? NotificationSender(clock: clock, ticks: ticks)
         self.body = body
     }
 
@@ -83,17 +91,22 @@ package final class Notifier: Sendable {
                 }
                 loop.thread.withLock { $0 = thread }
             }
-            try store.adoptReceivers(targets.map(\.receiver), at: clock())
+            try adopt(targets)
         } catch {
             for loop in loops { loop.stop() }
             throw error
         }
         stop()
+        state.withLock { $0.loops = loops }
+        for loop in loops { loop.wake.signal() }
+    }
+
+    /// Makes these the store's receivers; `start` sees to it.
+    package func adopt(_ targets: [NotificationTarget]) throws {
+        try store.adoptReceivers(targets.map(\.receiver), at: clock())
         state.withLock { state in
             for target in targets { state.figures.add(receiver: target.receiver.url) }
-            state.loops = loops
         }
-        for loop in loops { loop.wake.signal() }
     }
 
     /// Asks the threads to end and does not wait for them.
@@ -115,11 +128,12 @@ package final class Notifier: Sendable {
     package var figures: NotifierFigures { state.withLock { $0.figures } }
 
     private func run(_ loop: Loop) {
-        let sender = NotificationSender(clock: clock)
         var isFailing = false
         while !loop.stopping.isSet {
             do {
-                if try !work(loop, sender) { _ = loop.wake.wait(timeout: .now() + Self.interval) }
+                if try !turn(loop.target, isCancelled: { loop.stopping.isSet }) {
+                    _ = loop.wake.wait(timeout: .now() + Self.interval)
+                }
                 isFailing = false
             } catch {
                 if !isFailing { log(.error, "notifications are held up by the store", [("error", "\(error)")]) }
@@ -129,23 +143,28 @@ package final class Notifier: Sendable {
         }
     }
 
-    /// Makes one attempt; false where none was due.
-    private func work(_ loop: Loop, _ sender: NotificationSender) throws -> Bool {
+    /// Makes one attempt to notify a receiver who was adopted.
+    ///
+    /// - Returns: false where none was due: then it is soon enough to come again in a second.
+    package func turn(
+        _ target: NotificationTarget, isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws -> Bool {
         try sweep()
         try store.addressEvents(limit: Self.mostPending, at: clock())
-        guard let due = try store.dueNotification(for: loop.target.receiver.url, at: clock()) else { return false }
-        let outcome = sender.send(due, body(due.event), to: loop.target) { loop.stopping.isSet }
+        guard let due = try store.dueNotification(for: target.receiver.url, at: clock()) else { return false }
+        let outcome = sender.send(due, body(due.event), to: target, isCancelled: isCancelled)
         guard let outcome else { return true }
         try store.record(outcome.attempt, of: due.row, then: outcome.verdict, at: clock())
-        state.withLock { $0.figures.add(outcome.verdict, from: loop.target.receiver.url) }
-        report(outcome, due, loop.target)
+        state.withLock { $0.figures.add(outcome.verdict, from: target.receiver.url) }
+        report(outcome, due, target)
         return true
     }
 
     private func sweep() throws {
         let isDue = state.withLock { state in
-            guard ContinuousClock.now >= state.nextSweep else { return false }
-            state.nextSweep = .now + .seconds(3600)
+            let now = ticks()
+            if let next = state.nextSweep, now < next { return false }
+            state.nextSweep = now + .seconds(3600)
             return true
         }
         if isDue { try store.forgetNotifications(before: clock() - Self.memory) }

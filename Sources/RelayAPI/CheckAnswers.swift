@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
+package import HTTPServer
 import RelayStore
-import UpgradeRules
+package import UpgradeRules
 import WireFormat
 
 /// What one app's clients can be answered at login (SEEDS S1), rendered: it speaks of what is in force, never of what waits.
-struct CheckAnswers: Sendable {
+package struct CheckAnswers: Sendable {
     private let everybody: Answers
     /// The canary's, and who they are.
     private let canary: (telephones: Set<WireText>, answers: Answers)?
@@ -30,10 +30,10 @@ struct CheckAnswers: Sendable {
     var isRestricted: Bool { canary != nil }
 
     /// What an app is answered.
-    struct Answer: Sendable {
-        var content: PreparedContent
+    package struct Answer: Sendable {
+        package var content: PreparedContent
         /// The requirement that it is told of, where it must upgrade.
-        var told: Version?
+        package var told: Version?
     }
 
     /// - Parameter telephone: the logged-in user's.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import APIModel
-import HTTPServer
+package import HTTPServer
 import UpgradeRules
 import WireFormat
 
 /// What is decided about a version at a proxy.
-enum EnforceVerdict: Sendable {
+package enum EnforceVerdict: Sendable {
     case passes
     /// It is below what everybody must have.
     case denied(EnforceRefusal)
@@ -15,9 +15,9 @@ enum EnforceVerdict: Sendable {
 
 /// Why a proxy lets a request pass no further, rendered when versions change: what clients of a proxy get is made for nobody
 /// in particular.
-struct EnforceRefusal: Sendable {
+package struct EnforceRefusal: Sendable {
     /// With which status.
-    enum Status: Int, Sendable, CaseIterable {
+    package enum Status: Int, Sendable, CaseIterable {
         /// "Upgrade Required" (RFC 9110, section 15.5.22), but without the `Upgrade` field that it asks for: no protocol is
         /// asked for here, and nginx hands that field on to HTTP/2, where it makes the message malformed (RFC 9113, section
         /// 8.2.2) and iOS drops it.
@@ -69,7 +69,7 @@ struct EnforceRefusal: Sendable {
         (upgradeRequired, forbidden) = (render(.upgradeRequired), render(.forbidden))
     }
 
-    func response(_ status: Status) -> Response {
+    package func response(_ status: Status) -> Response {
         Response(
             status: status.rawValue,
             headers: [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")],

@@ -28,9 +28,36 @@ package final class SightingQueue: Sendable {
 
     private struct State {
         var waiting: [Device: Seen] = [:]
+        /// Those that wait, the longest first: what is stored, and with what, does not hang on a hash.
+        var order: [Device] = []
         var dropped: Int64 = 0
         var isRunning = false
         var isStopping = false
+
+        /// Those that have waited longest.
+        mutating func take(_ most: Int) -> [(device: Device, seen: Seen)] {
+            let taken = order.prefix(most).compactMap { device in
+                waiting.removeValue(forKey: device).map { (device, $0) }
+            }
+            order.removeFirst(min(most, order.count))
+            return taken
+        }
+
+        /// Puts back, before the others, what could not be stored. What was noted meanwhile is newer.
+        mutating func putBack(_ taken: [(device: Device, seen: Seen)], limit: Int) {
+            var back: [Device] = []
+            for (device, seen) in taken {
+                if let newer = waiting[device] {
+                    waiting[device]?.told = newer.told ?? seen.told
+                } else if waiting.count < limit {
+                    waiting[device] = seen
+                    back.append(device)
+                } else {
+                    dropped += 1
+                }
+            }
+            order.insert(contentsOf: back, at: 0)
+        }
     }
 
     /// Devices in one transaction.
@@ -70,7 +97,10 @@ package final class SightingQueue: Sendable {
             }
             let seen = Seen(version: sighting.version, told: sighting.told)
             let isNew = state.waiting[device]?.take(seen) == nil
-            if isNew { state.waiting[device] = seen }
+            if isNew {
+                state.waiting[device] = seen
+                state.order.append(device)
+            }
             return isNew && state.waiting.count % Self.batch == 0
         }
         if isFull { wake.signal() }
@@ -104,18 +134,10 @@ package final class SightingQueue: Sendable {
         ended.wait()
     }
 
-    private func flush() {
+    /// Stores what waits, as far as the store takes it.
+    package func flush() {
         while true {
-            let taken = state.withLock { state -> [Device: Seen] in
-                guard state.waiting.count > Self.batch else {
-                    defer { state.waiting = [:] }
-                    return state.waiting
-                }
-                var taken: [Device: Seen] = [:]
-                for (device, seen) in state.waiting.prefix(Self.batch) { taken[device] = seen }
-                for device in taken.keys { state.waiting[device] = nil }
-                return taken
-            }
+            let taken = state.withLock { $0.take(Self.batch) }
             guard !taken.isEmpty else { return }
             do {
                 try store.sawVersions(
@@ -123,18 +145,8 @@ package final class SightingQueue: Sendable {
                         Sighting(app: device.app, token: device.token, version: seen.version, told: seen.told)
                     }, at: clock())
             } catch {
-                // The watcher and readyz report a store that refuses. What was noted meanwhile is newer.
-                state.withLock { state in
-                    for (device, seen) in taken {
-                        if let newer = state.waiting[device] {
-                            state.waiting[device]?.told = newer.told ?? seen.told
-                        } else if state.waiting.count < limit {
-                            state.waiting[device] = seen
-                        } else {
-                            state.dropped += 1
-                        }
-                    }
-                }
+                // The watcher and readyz report a store that refuses.
+                state.withLock { $0.putBack(taken, limit: limit) }
                 return
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTPServer
+package import HTTPServer
 package import RelayEngine
 package import RelayStore
 import Synchronization
@@ -74,7 +74,7 @@ package final class VersionCache: Sendable {
     // MARK: Answers
 
     /// nil when the app is not configured.
-    func check(_ app: AppKey, version: Version, telephone: String?) -> CheckAnswers.Answer? {
+    package func check(_ app: AppKey, version: Version, telephone: String?) -> CheckAnswers.Answer? {
         let answers = contents.withLock { $0.checks[app] }
         return answers?.answer(to: version, telephone: telephone)
     }
@@ -82,23 +82,23 @@ package final class VersionCache: Sendable {
     /// What a proxy does with a version of an app.
     ///
     /// - Returns: the app too, where it is configured.
-    func enforce(_ app: AppKey?, version: Version?) -> (app: AppKey?, EnforceVerdict) {
+    package func enforce(_ app: AppKey?, version: Version?) -> (app: AppKey?, EnforceVerdict) {
         guard let app, let answers = contents.withLock({ $0.checks[app] }) else { return (nil, .unknown(.ofNobody)) }
         return (app, answers.enforce(version))
     }
 
     /// Whether the app's requirement holds for named users only.
-    func isRestricted(_ app: AppKey) -> Bool {
+    package func isRestricted(_ app: AppKey) -> Bool {
         contents.withLock { $0.checks[app]?.isRestricted ?? false }
     }
 
     /// The newest version that the store knows of; nil where it knows none.
-    func newest(_ app: AppKey) -> Version? {
+    package func newest(_ app: AppKey) -> Version? {
         contents.withLock { $0.newest[app] }
     }
 
     /// nil when the app is configured for no platform.
-    func document(_ app: String) -> PreparedContent? {
+    package func document(_ app: String) -> PreparedContent? {
         wasRead.store(true, ordering: .relaxed)
         let now = clock()
         return contents.withLock { contents in

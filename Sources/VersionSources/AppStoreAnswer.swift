@@ -8,6 +8,12 @@ package struct AppStoreEntry: Hashable, Sendable {
     package var listing: StoreListing
     package var bundleID: String?
     package var trackID: Int64?
+
+    package init(listing: StoreListing, bundleID: String? = nil, trackID: Int64? = nil) {
+        self.listing = listing
+        self.bundleID = bundleID
+        self.trackID = trackID
+    }
 }
 
 /// The body of `https://itunes.apple.com/lookup` (PROTOCOLS 4).

@@ -5,19 +5,6 @@ import WireFormat
 
 /// Asks the sources that are on the network. Each call blocks until the answer is there, 20 s at most.
 struct SourceClient: Sendable {
-    /// What a conditional request is answered.
-    enum Document: Sendable {
-        /// As it was: 304.
-        case unchanged
-        case body([UInt8], validators: Validators)
-    }
-
-    /// What names a version of a document (RFC 9110 section 8.8).
-    struct Validators: Hashable, Sendable {
-        var etag: String?
-        var lastModified: String?
-    }
-
     static let timeout = Duration.seconds(20)
 
     let http = HTTPClient()
@@ -33,19 +20,20 @@ struct SourceClient: Sendable {
         }
     }
 
-    func document(_ url: String, since validators: Validators) throws(SourceFault) -> Document {
+    func document(_ url: String, since validators: SourceDocument.Validators) throws(SourceFault) -> SourceDocument {
         var headers: [(name: String, value: String)] = [("Accept", "application/json")]
         if let etag = validators.etag { headers.append(("If-None-Match", etag)) }
         if let date = validators.lastModified { headers.append(("If-Modified-Since", date)) }
         let response = try get(url, headers, LaunchGateReading.maximumSize)
         if response.status == 304 {
-            guard validators != Validators() else {
+            guard validators != SourceDocument.Validators() else {
                 throw SourceFault("HTTP 304 to a question that was not conditional")
             }
             return .unchanged
         }
         return .body(
-            response.body, validators: Validators(etag: response["etag"], lastModified: response["last-modified"]))
+            response.body,
+            validators: SourceDocument.Validators(etag: response["etag"], lastModified: response["last-modified"]))
     }
 
     /// `country` changes the answer, and a parameter that changes gets past stale copies (PROTOCOLS 4).

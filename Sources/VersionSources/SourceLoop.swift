@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+package import RelayEngine
 import RelayStore
 import Telemetry
 import Threading
 import UpgradeRules
 
-/// The thread "sources": feeds the machines with time, files and answers, and does what they say.
-struct SourceLoop {
+/// What the thread "sources" does: feeds the machines with time, files and answers, and does what they say.
+package struct SourceLoop {
     /// The wall clock may be set: nobody sleeps longer.
     private static let longestSleep = Duration.seconds(60)
 
@@ -15,7 +15,7 @@ struct SourceLoop {
             case appStore(AppStoreSource, LookupMachine)
             case appStoreConnect(AppStoreConnectSource, AppStoreConnectMachine)
             case file(path: String, FileWatchMachine)
-            case url(LaunchGateURLSource, PollSchedule, SourceClient.Validators)
+            case url(LaunchGateURLSource, PollSchedule, SourceDocument.Validators)
             case googlePlay(GooglePlaySource, GooglePlayMachine)
         }
 
@@ -29,44 +29,57 @@ struct SourceLoop {
 
     let runner: SourceRunner
     let callbacks: SourceRunner.Callbacks
-    private let directories = DirectoryWatch()
+    /// nil: the files are polled only.
+    private let directories: DirectoryWatch?
     var watched: [Watched] = []
     /// For apps with both sources of the App Store.
     var crossChecks: [AppKey: StoreCrossCheck] = [:]
     private var gates = GateKeeper()
-    var googleTokens = GoogleTokens()
 
-    init(runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan) {
+    /// For who has a runner without its thread, and has it `adopt` the plan first.
+    package init(runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan) {
+        self.init(runner: runner, callbacks: callbacks, plan: plan, directories: nil)
+    }
+
+    init(
+        runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan,
+        directories: DirectoryWatch?
+    ) {
         self.runner = runner
         self.callbacks = callbacks
+        self.directories = directories
         adopt(plan)
     }
 
     mutating func run() {
         var events = runner.mailbox.take()
-        while true {
-            for event in events {
-                switch event {
-                case .stop: return
-                case .plan(let plan): adopt(plan)
-                case .poke: evidenceChanged()
-                case .ask(let app): hasten(app)
-                }
-            }
-            if directories.drain() { filesChanged() }
-            var due: [Timestamp] = []
-            for index in watched.indices {
-                var one = watched[index]
-                due.append(work(&one))
-                watched[index] = one
-            }
-            if let next = gates.update(runner, callbacks) { due.append(next) }
-            events = runner.mailbox.take(timeout: rest(until: due.min()), orReadable: directories.descriptor)
+        while let next = turn(events) {
+            let rest = min(next - runner.clock(), Self.longestSleep)
+            events = runner.mailbox.take(timeout: rest, orReadable: directories?.descriptor ?? -1)
         }
     }
 
-    private func rest(until time: Timestamp?) -> Duration {
-        min(time.map { $0 - runner.clock() } ?? Self.longestSleep, Self.longestSleep)
+    /// Takes the events and does all that is due. It waits for answers, and for nothing else.
+    ///
+    /// - Returns: when to come again at the latest, if no event comes; nil once it was told to stop.
+    package mutating func turn(_ events: [SourceRunner.Event]) -> Timestamp? {
+        for event in events {
+            switch event {
+            case .stop: return nil
+            case .plan(let plan): adopt(plan)
+            case .poke: evidenceChanged()
+            case .ask(let app): hasten(app)
+            }
+        }
+        if directories?.drain() ?? false { filesChanged() }
+        var due: [Timestamp] = []
+        for index in watched.indices {
+            var one = watched[index]
+            due.append(work(&one))
+            watched[index] = one
+        }
+        if let next = gates.update(runner, callbacks) { due.append(next) }
+        return due.min() ?? runner.clock() + Self.longestSleep
     }
 
     // MARK: What is watched
@@ -89,14 +102,14 @@ struct SourceLoop {
                     .appStoreConnect(store, AppStoreConnectMachine(source: store, start: now))
                 case .launchGateFile(let path): .file(path: path, FileWatchMachine(start: now))
                 case .launchGateURL(let url):
-                    .url(url, PollSchedule(every: url.every, start: now), SourceClient.Validators())
+                    .url(url, PollSchedule(every: url.every, start: now), SourceDocument.Validators())
                 case .googlePlay(let play): .googlePlay(play, GooglePlayMachine(source: play, start: now))
                 }
             return Watched(source: source, part: part, kind: kind)
         }
         // What takes the place of another speaks for itself.
         for gone in old { runner.status.write { $0.faults[gone.part] = nil } }
-        googleTokens.keep(plan.sources)
+        runner.questions.keep(plan.sources)
         beginCounting(watched)
         adoptCrossChecks()
         watchDirectories()
@@ -115,10 +128,11 @@ struct SourceLoop {
             let end = path.lastIndex(of: "/") ?? path.startIndex
             needed.insert(end == path.startIndex ? "/" : String(path[..<end]))
         }
-        directories.watch(needed)
+        directories?.watch(needed)
     }
 
-    private mutating func filesChanged() {
+    /// Something happened in the directory of a watched file.
+    package mutating func filesChanged() {
         watchDirectories()
         let now = runner.clock()
         for index in watched.indices {
@@ -171,7 +185,7 @@ struct SourceLoop {
         case .wait(let time): return time
         case .ask(let key):
             if let free = runner.status.pace(source, at: runner.clock()) { return free }
-            let answer = runner.client.lookup(key, in: source)
+            let answer = runner.questions.lookup(key, in: source)
             runner.blockIfThrottled(answer, source)
             let known = runner.status.lookup(of: app)?.version
             switch machine.answered(answer, known: known, at: runner.clock()) {
@@ -230,7 +244,7 @@ struct SourceLoop {
 
     private func read(_ path: String, _ machine: inout FileWatchMachine, _ watched: inout Watched) {
         do throws(SourceFault) {
-            let bytes = try SmallFile.read(path, limit: LaunchGateReading.maximumSize)
+            let bytes = try runner.questions.file(path)
             if bytes != watched.applied { try apply(bytes, &watched) }
             machine.good(at: runner.clock())
             recovered(watched)
@@ -241,11 +255,11 @@ struct SourceLoop {
     }
 
     private func fetch(
-        _ source: LaunchGateURLSource, _ schedule: inout PollSchedule, _ validators: inout SourceClient.Validators,
+        _ source: LaunchGateURLSource, _ schedule: inout PollSchedule, _ validators: inout SourceDocument.Validators,
         _ watched: inout Watched
     ) {
         do throws(SourceFault) {
-            switch try runner.client.document(source.url, since: validators) {
+            switch try runner.questions.document(source.url, since: validators) {
             case .unchanged: break
             case .body(let bytes, let new):
                 if bytes != watched.applied { try apply(bytes, &watched) }
@@ -255,7 +269,7 @@ struct SourceLoop {
             schedule.succeeded(at: runner.clock())
             recovered(watched)
         } catch {
-            (validators, watched.applied) = (SourceClient.Validators(), nil)
+            (validators, watched.applied) = (SourceDocument.Validators(), nil)
             schedule.failed(error, at: runner.clock())
             report(error, watched)
         }
@@ -279,7 +293,7 @@ struct SourceLoop {
 
     /// Said once in the log, and shown by `readyz` for as long as it lasts.
     func report(_ fault: SourceFault, _ watched: Watched) {
-        if runner.client.isStopping() { return }
+        if runner.isStopping { return }
         countFailure(watched)
         let isNews = runner.status.write { $0.faults.updateValue(fault.reason, forKey: watched.part) == nil }
         if isNews {

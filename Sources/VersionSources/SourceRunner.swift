@@ -4,7 +4,7 @@ package import RelayEngine
 package import RelayStore
 import Synchronization
 package import Telemetry
-import Threading
+package import Threading
 package import UpgradeRules
 import WireFormat
 
@@ -41,7 +41,7 @@ package final class SourceRunner: VersionLookup {
         }
     }
 
-    enum Event: Sendable {
+    package enum Event: Sendable {
         case poke
         case ask(AppKey)
         case plan(Plan)
@@ -52,26 +52,42 @@ package final class SourceRunner: VersionLookup {
     let log: Log
     let clock: @Sendable () -> Timestamp
     let status = SourceStatus()
-    let client: SourceClient
-    let tokens = AppStoreConnectTokens()
-    let mailbox: Mailbox<Event>
+    let questions: any SourceQuestions
+    /// Lets a thread that may block wait.
+    let rest: @Sendable (Duration) -> Void
+    /// What the sources' loop is to be given with its next turn.
+    package let mailbox: Mailbox<Event>
     private let thread = Mutex<NativeThread?>(nil)
     private let stopping = CancellationFlag()
 
+    /// - Parameters:
+    ///   - questions: who asks the world outside; nil: the real one.
+    ///   - rest: what `current` waits with until it may ask.
     /// - Throws: `SystemError` where the system has no descriptor left.
-    package init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) throws {
+    package init(
+        store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp,
+        questions: (any SourceQuestions)? = nil, rest: @escaping @Sendable (Duration) -> Void = SourceRunner.block
+    ) throws {
         self.store = store
         self.log = log
         self.clock = clock
         mailbox = try Mailbox()
-        client = SourceClient(clock: clock, isStopping: { [stopping] in stopping.isSet })
+        self.questions = questions ?? RealQuestions(clock: clock, isStopping: { [stopping] in stopping.isSet })
+        self.rest = rest
     }
+
+    /// Blocks the thread: poll(2) counts whole milliseconds.
+    package static let block: @Sendable (Duration) -> Void = {
+        _ = poll(nil, 0, Int32(clamping: max(1, $0.milliseconds)))
+    }
+
+    var isStopping: Bool { stopping.isSet }
 
     /// Starts the thread. Call once.
     package func start(_ plan: Plan, callbacks: Callbacks) throws {
         adopt(plan)
         let thread = try NativeThread(name: "sources") { [self] in
-            var loop = SourceLoop(runner: self, callbacks: callbacks, plan: plan)
+            var loop = SourceLoop(runner: self, callbacks: callbacks, plan: plan, directories: DirectoryWatch())
             loop.run()
         }
         self.thread.withLock { $0 = thread }
@@ -120,7 +136,8 @@ package final class SourceRunner: VersionLookup {
     /// The highest version that a store of the app was seen to offer.
     package func offered(of app: AppKey) -> Version? {
         let evidence = status.read { $0.evidence[app] ?? [:] }
-        return evidence.values.flatMap(\.versions).max()
+        // In one order, for equal versions may be written differently.
+        return evidence.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap(\.value.versions).max()
     }
 
     /// Whether App Store Connect or the App Store's lookup can be asked for the app.
@@ -157,14 +174,14 @@ package final class SourceRunner: VersionLookup {
         let deadline = clock() + .seconds(15)
         while case .ask(let key) = machine.next(at: clock()) {
             if let free = status.pace(source, at: clock()) {
-                guard free <= deadline, !stopping.isSet else {
+                guard free <= deadline, !isStopping else {
                     throw SourceFault("the App Store wants to be left alone for now; it is asked again later")
                 }
                 // A thread that may block, and at most the spacing of Apple's limit.
-                _ = poll(nil, 0, Int32(clamping: max(1, (free - clock()).milliseconds)))
+                rest(free - clock())
                 continue
             }
-            let answer = client.lookup(key, in: source)
+            let answer = questions.lookup(key, in: source)
             blockIfThrottled(answer, source)
             let known = status.lookup(of: app)?.version
             guard let conclusion = machine.answered(answer, known: known, at: clock()) else { continue }
@@ -188,7 +205,8 @@ package final class SourceRunner: VersionLookup {
 
     // MARK: The thread
 
-    func adopt(_ plan: Plan) {
+    /// What others may ask of the sources is of this plan from now on; `start` and `reload` see to it.
+    package func adopt(_ plan: Plan) {
         status.write { state in
             state.lookups = [:]
             let (oldApps, oldTracks) = (state.connects, state.tracks)
@@ -219,6 +237,5 @@ package final class SourceRunner: VersionLookup {
                 state.evidence[app] = evidence.filter { kinds.contains($0.key) }
             }
         }
-        tokens.keep(status.read { Set($0.connects.values.map(\.key)) })
     }
 }

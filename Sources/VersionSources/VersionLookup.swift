@@ -20,4 +20,10 @@ package struct StoreListing: Hashable, Sendable {
     package var trackViewURL: String?
     /// When this version was released; nil where the store does not say.
     package var releasedAt: Timestamp?
+
+    package init(version: Version, trackViewURL: String? = nil, releasedAt: Timestamp? = nil) {
+        self.version = version
+        self.trackViewURL = trackViewURL
+        self.releasedAt = releasedAt
+    }
 }

@@ -211,4 +211,18 @@ extension FCMTokenSource {
         #expect(bench.waitForChange())
         #expect(calls.wait(timeout: .now()) == .timedOut)
     }
+
+    @Test func `A question can be run by somebody else, later`() throws {
+        let questions = Mutex<[@Sendable () -> Void]>([])
+        let source = FCMTokenSource(
+            account: try FCMTokenBench.account(), clock: { Timestamp(seconds: 1_800_000_000) },
+            exchange: { _, _, _ in .answered(.granted(token: "a", lifetime: .seconds(3599)), retryAfter: nil) },
+            start: { question in questions.withLock { $0.append(question) } }, onChange: {})
+        let now = Timestamp(seconds: 1_800_000_000)
+        for _ in 0..<2 { #expect(throws: CredentialPending.self) { try source.token(at: now) } }
+        let asked = questions.withLock { $0 }
+        #expect(asked.count == 1)
+        asked.first?()
+        #expect(try source.token(at: now).text == "a")
+    }
 }

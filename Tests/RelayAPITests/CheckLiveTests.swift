@@ -131,4 +131,37 @@ struct CheckLiveTests {
         }
         #expect(queue.dropped == 1)
     }
+
+    @Test("without its thread the queue stores when it is told, in the order in which devices were seen")
+    func ordered() throws {
+        let store = Refusing()
+        let queue = SightingQueue(store: store, limit: 100, clock: { Bench.now })
+        func note(_ tokens: [String]) throws {
+            for token in tokens { queue.note(Sighting(app: Bench.app, token: token, version: try Version("2.0"))) }
+        }
+        let first = (0..<20).map { "aa\(10 + $0)" }
+        try note(first + ["aa15"])
+        store.refuses.withLock { $0 = true }
+        queue.flush()
+        try note(["bb01", "aa12"])
+        store.refuses.withLock { $0 = false }
+        queue.flush()
+        queue.flush()
+        #expect(store.seen.withLock { $0 } == [first + ["bb01"]])
+    }
+
+    /// Keeps the tokens of what it is told, as long as it takes anything.
+    private final class Refusing: SightingStore {
+        let refuses = Mutex(false)
+        let seen = Mutex<[[String]]>([])
+
+        func sawVersions(_ sightings: [Sighting], at now: Timestamp) throws -> Int {
+            if refuses.withLock({ $0 }) { throw StoreError(.failed, context: "no") }
+            seen.withLock { $0.append(sightings.map(\.token)) }
+            return 0
+        }
+
+        func seenVersions(of app: AppKey) -> SeenVersions { SeenVersions() }
+        func seenVersions() -> [AppKey: SeenVersions] { [:] }
+    }
 }

@@ -65,4 +65,27 @@ import UpgradeRules
         thread.stop()
         #expect(lines.now == ["how campaigns are obeyed could not be kept"])
     }
+
+    @Test func `Without a thread each turn is a minute, and the sixtieth after a pruning prunes`() throws {
+        let lines = Watched<[String]>([])
+        let maintenance = Maintenance(
+            store: store, log: Log(minimum: .notice) { _, message, _ in lines.change { $0.append("\(message)") } },
+            clock: { now })
+        maintenance.reload(keep: .seconds(86_400))
+        #expect(maintenance.turn(isMinuteOver: false) == .seconds(60))
+        // What the next pruning takes, whenever that is.
+        let past = now - .seconds(10 * 86_400)
+        try store.register([DeviceRegistration(app: app, token: "aa", telephone: "1", version: nil)], at: past)
+        _ = try store.removeDevice(app, token: "aa")
+        try store.administer("UPDATE device SET removed_at = 1")
+        for _ in 0..<59 { _ = maintenance.turn(isMinuteOver: true) }
+        #expect(lines.now.isEmpty)
+        // Who comes sooner does not count.
+        _ = maintenance.turn(isMinuteOver: false)
+        #expect(lines.now.isEmpty)
+        _ = maintenance.turn(isMinuteOver: true)
+        #expect(lines.now == ["the store was pruned"])
+        maintenance.askToStop()
+        #expect(maintenance.turn(isMinuteOver: true) == nil)
+    }
 }

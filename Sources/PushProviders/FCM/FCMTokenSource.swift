@@ -29,6 +29,9 @@ package final class FCMTokenSource: Sendable {
     /// Asks the token endpoint and waits for its answer.
     package typealias Exchange = @Sendable (_ account: GoogleAccount, _ assertion: String, _ now: Timestamp) -> Reply
 
+    /// Runs a question, now or later, on a thread that may wait.
+    package typealias Start = @Sendable (_ question: @escaping @Sendable () -> Void) throws -> Void
+
     private enum Trouble {
         case refused(String)
         case unavailable(String)
@@ -51,17 +54,21 @@ package final class FCMTokenSource: Sendable {
     package let account: GoogleAccount
     private let clock: @Sendable () -> Timestamp
     private let exchange: Exchange
+    private let start: Start
     private let onChange: @Sendable () -> Void
     private let state = Mutex(State())
 
-    /// - Parameter onChange: called on the question's thread when it has been answered, or was in vain.
+    /// - Parameters:
+    ///   - start: what runs the questions. Default a thread for each.
+    ///   - onChange: called on the question's thread when it has been answered, or was in vain.
     package init(
         account: GoogleAccount, clock: @escaping @Sendable () -> Timestamp, exchange: @escaping Exchange,
-        onChange: @escaping @Sendable () -> Void
+        start: @escaping Start = FCMTokenSource.onOwnThread, onChange: @escaping @Sendable () -> Void
     ) {
         self.account = account
         self.clock = clock
         self.exchange = exchange
+        self.start = start
         self.onChange = onChange
     }
 
@@ -129,8 +136,7 @@ package final class FCMTokenSource: Sendable {
 
     private func ask() {
         do {
-            // The process may end before the answer comes: nobody waits for it then.
-            try NativeThread(name: "fcm-token") { self.exchangeAssertion() }.detach()
+            try start { self.exchangeAssertion() }
         } catch {
             settle(.failed("no thread for it: \(error)"))
         }
@@ -177,6 +183,11 @@ package final class FCMTokenSource: Sendable {
 extension FCMTokenSource {
     private static let shortestLife = Duration.seconds(60)
     private static let timeout = Duration.seconds(20)
+
+    /// The process may end before the answer comes: nobody waits for it then.
+    package static let onOwnThread: Start = { question in
+        try NativeThread(name: "fcm-token", question).detach()
+    }
 
     /// By libcurl.
     package static func overHTTPS(trustedCertificates: String?, proxy: String?) -> Exchange {

@@ -11,11 +11,22 @@ package struct AppStoreConnectPage: Hashable, Sendable {
         package var release: AppStoreConnectEvidence.Release
         /// Whether the page says if there is a phased release, and in which state.
         package var isPhaseKnown: Bool
+
+        package init(id: String, release: AppStoreConnectEvidence.Release, isPhaseKnown: Bool) {
+            self.id = id
+            self.release = release
+            self.isPhaseKnown = isPhaseKnown
+        }
     }
 
     package var entries: [Entry]
     /// Where the next page is; nil on the last.
     package var next: String?
+
+    package init(entries: [Entry], next: String? = nil) {
+        self.entries = entries
+        self.next = next
+    }
 }
 
 /// The bodies of App Store Connect's API: JSON:API documents (PROTOCOLS 4.1).

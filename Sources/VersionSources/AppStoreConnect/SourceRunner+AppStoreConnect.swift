@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import RelayEngine
 import RelayStore
 
@@ -16,7 +15,7 @@ extension SourceRunner {
     func ask(
         _ question: AppStoreConnectMachine.Question, _ source: AppStoreConnectSource
     ) -> (answer: Result<AppStoreConnectMachine.Answer, SourceFault>, rate: AppStoreConnectRate?) {
-        let said = client.connect(question, source, tokens)
+        let said = questions.connect(question, source)
         if case .failure(let fault) = said.answer, fault.isThrottled {
             let pause = min(max(fault.retryAfter ?? .seconds(60), .seconds(1)), PollSchedule.longestRetryAfter)
             let end = clock() + pause
@@ -33,11 +32,11 @@ extension SourceRunner {
         let deadline = clock() + .seconds(15)
         while case .ask(let question) = machine.next(at: clock()) {
             if let free = pace(source) {
-                guard free <= deadline, !client.isStopping() else {
+                guard free <= deadline, !isStopping else {
                     throw SourceFault("App Store Connect wants to be left alone for now; it is asked again later")
                 }
                 // A thread that may block, and at most the key's spacing.
-                _ = poll(nil, 0, Int32(clamping: max(1, (free - clock()).milliseconds)))
+                rest(free - clock())
                 continue
             }
             let said = ask(question, source)

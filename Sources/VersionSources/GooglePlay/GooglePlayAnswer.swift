@@ -10,6 +10,12 @@ package struct GooglePlaySummary: Hashable, Sendable {
     /// `releaseLifecycleState` without its prefix: "PUBLISHED" includes rollouts, also those that are halted.
     package var lifecycle: String
 
+    package init(name: String?, builds: [Int64], lifecycle: String) {
+        self.name = name
+        self.builds = builds
+        self.lifecycle = lifecycle
+    }
+
     package var isPublished: Bool { lifecycle == GooglePlayEvidence.Release.published }
 }
 
@@ -21,6 +27,16 @@ package struct GooglePlayRollout: Hashable, Sendable {
     package var status: GooglePlayEvidence.Status
     package var fraction: Double
     package var isForSomeCountries: Bool
+
+    package init(
+        name: String?, builds: [Int64], status: GooglePlayEvidence.Status, fraction: Double, isForSomeCountries: Bool
+    ) {
+        self.name = name
+        self.builds = builds
+        self.status = status
+        self.fraction = fraction
+        self.isForSomeCountries = isForSomeCountries
+    }
 }
 
 /// The bodies of the Google Play Developer API (PROTOCOLS 4.2). Of their fields only these matter; the others may be anything.

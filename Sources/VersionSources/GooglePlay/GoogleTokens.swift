@@ -4,7 +4,7 @@ import RelayEngine
 import Signing
 import WireFormat
 
-/// The access tokens of the service accounts that are in use. Of the thread "sources": sources of one account share its token.
+/// The access tokens of the service accounts that are in use. Sources of one account share its token.
 struct GoogleTokens {
     private struct Held {
         var machine = GoogleTokenMachine()

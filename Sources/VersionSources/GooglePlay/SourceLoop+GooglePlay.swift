@@ -14,20 +14,14 @@ extension SourceLoop {
         switch machine.next(at: runner.clock()) {
         case .wait(let time): return time
         case .discard(let edit):
-            let gone = withToken(of: source) { client in .success(client.discard(edit)) }
-            machine.discarded(isGone: (try? gone.get()) ?? false)
+            machine.discarded(isGone: runner.questions.discard(edit, of: source))
             return runner.clock()
         case .list:
-            let answer = withToken(of: source) { client in Result(catching: client.releases) }
+            let answer = runner.questions.releases(of: source)
             conclusion = machine.listed(answer, wanted: wanted(of: watched.source.app), at: runner.clock())
         case .readTrack:
-            var leftover: String?
-            let answer = withToken(of: source) { client in
-                let read = client.rollouts()
-                leftover = read.leftover
-                return read.answer
-            }
-            conclusion = machine.read(answer, leftover: leftover, at: runner.clock())
+            let read = runner.questions.rollouts(of: source)
+            conclusion = machine.read(read.answer, leftover: read.leftover, at: runner.clock())
         }
         switch conclusion {
         case nil: return runner.clock()
@@ -36,29 +30,6 @@ extension SourceLoop {
         }
         if case .wait(let time) = machine.next(at: runner.clock()) { return time }
         return runner.clock()
-    }
-
-    /// A token that Google Play does not take is exchanged once.
-    private mutating func withToken<Answer>(
-        of source: GooglePlaySource, _ body: (GooglePlayClient) -> Result<Answer, GooglePlayClient.Refusal>
-    ) -> Result<Answer, SourceFault> {
-        do throws(SourceFault) {
-            for isLast in [false, true] {
-                let token = try googleTokens.token(for: source, runner.client)
-                let client = GooglePlayClient(
-                    source: source, token: token, clock: runner.clock, isStopping: runner.client.isStopping)
-                switch body(client) {
-                case .success(let answer): return .success(answer)
-                case .failure(.fault(let fault)): return .failure(fault)
-                case .failure(.token(let fault)):
-                    googleTokens.rejected(token, of: source)
-                    if isLast { return .failure(fault) }
-                }
-            }
-            throw SourceFault("Google Play takes no token")
-        } catch {
-            return .failure(error)
-        }
     }
 
     /// What hangs on the track. Without what the relay's own store could tell, an edit is opened where the list changes, as ever.

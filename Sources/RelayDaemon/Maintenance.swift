@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+package import RelayEngine
+package import RelayStore
+import Synchronization
+package import Telemetry
+
+/// What the daemon does of itself, beside its work: follows every minute how campaigns are obeyed, looks whether a certificate
+/// ends, and prunes the store every hour, as `store.keep` says. While it prunes, a minute of the curve may be missed.
+///
+/// One thread calls `turn`; the rest is for any.
+package final class Maintenance: Sendable {
+    private static let minute = Duration.seconds(60)
+    private static let minutesBetweenPrunings = 60
+
+    private let store: any RelayStore
+    private let log: Log
+    private let clock: @Sendable () -> Timestamp
+    private let certificates: CertificateWatch?
+    private let state = Mutex(State())
+
+    private struct State {
+        /// nil: nothing is ever pruned.
+        var keep: Duration?
+        /// Whether `keep` is new.
+        var prunesNow = true
+        var isStopped = false
+        /// Since the last pruning.
+        var minutes = 0
+        /// Whether it went well the last time: a store in trouble is reported once.
+        var isFollowing = true
+    }
+
+    /// For who has no certificates to look at.
+    package convenience init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) {
+        self.init(store: store, log: log, certificates: nil, clock: clock)
+    }
+
+    init(
+        store: any RelayStore, log: Log, certificates: CertificateWatch?, clock: @escaping @Sendable () -> Timestamp
+    ) {
+        self.store = store
+        self.log = log
+        self.certificates = certificates
+        self.clock = clock
+    }
+
+    /// The next turn prunes, and later ones as long as this holds.
+    ///
+    /// - Parameter keep: how much of the past; with nil nothing is ever pruned.
+    package func reload(keep: Duration?) {
+        state.withLock { ($0.keep, $0.prunesNow) = (keep, true) }
+    }
+
+    /// The next turn does nothing, and a pruning that is under way ends with its transaction.
+    package func askToStop() {
+        state.withLock { $0.isStopped = true }
+    }
+
+    /// One look at everything, and the pruning where it is due.
+    ///
+    /// - Parameter isMinuteOver: whether the time that the turn before gave has passed, and nobody came sooner.
+    /// - Returns: when to come again; nil once it was told to stop.
+    package func turn(isMinuteOver: Bool) -> Duration? {
+        let (keep, isStopped) = state.withLock { state in
+            if isMinuteOver { state.minutes = min(state.minutes + 1, Self.minutesBetweenPrunings) }
+            let prunes = state.prunesNow || state.minutes == Self.minutesBetweenPrunings
+            state.prunesNow = false
+            guard let keep = state.keep, prunes, !state.isStopped else { return (Duration?.none, state.isStopped) }
+            state.minutes = 0
+            return (keep, false)
+        }
+        if isStopped { return nil }
+        certificates?.look(at: clock())
+        follow()
+        if let keep { prune(keep) }
+        return Self.minute
+    }
+
+    private func follow() {
+        do {
+            try store.followAdoption(at: clock())
+            state.withLock { $0.isFollowing = true }
+        } catch {
+            let isNews = state.withLock { state in
+                defer { state.isFollowing = false }
+                return state.isFollowing
+            }
+            if isNews { log(.error, "how campaigns are obeyed could not be kept", [("error", "\(error)")]) }
+        }
+    }
+
+    private func prune(_ keep: Duration) {
+        do {
+            let now = clock()
+            let report = try store.prune(before: now - keep, at: now) { _ in
+                state.withLock { !$0.isStopped && $0.keep == keep }
+            }
+            if !report.isEmpty { log(.notice, "the store was pruned", report.fields) }
+        } catch {
+            log(.error, "the store could not be pruned", [("error", "\(error)")])
+        }
+    }
+}
