@@ -182,6 +182,17 @@ let package = Package(
         .target(
             name: "FaultInjection", dependencies: ["CFaultyVFS"], path: "Tests/FaultInjection",
             swiftSettings: strictWithC),
+        .target(
+            name: "Simulation",
+            dependencies: [
+                "RelayDaemon", "Configuration", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
+                "PushProviders", "HTTP2", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
+                "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection",
+            ],
+            path: "Tests/Simulation", exclude: ["README.md", "Known", "Kept", "Mutants"], swiftSettings: strict),
+        .executableTarget(
+            name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
+        tests("SimulationTests", ["Simulation"]),
         tests("UpgradeRulesTests", ["UpgradeRules", "SeedApps", "FaultInjection"]),
         tests("RelayEngineTests", ["RelayEngine", "UpgradeRules", "FaultInjection"]),
         tests(

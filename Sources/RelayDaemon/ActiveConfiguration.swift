@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
 package import FanOut
-import Notifications
+package import Notifications
 package import RelayAPI
 package import RelayEngine
 package import RelayStore
@@ -16,7 +16,7 @@ package struct ActiveConfiguration: Sendable {
     package var apps: [AppKey: AppConfiguration]
     package var routes: [AppKey: AppRoute]
     var webhookSecrets: [WebhookSecret]
-    var notify: [NotificationTarget]
+    package var notify: [NotificationTarget]
     var enforce: EnforceRules
 
     /// What answers to clients need of each app.
@@ -62,16 +62,16 @@ package struct ActiveConfiguration: Sendable {
     }
 
     /// The configuration behind its lock: read from the API's threads, exchanged by the main one.
-    final class Shared: Sendable {
+    package final class Shared: Sendable {
         private let value: Mutex<ActiveConfiguration>
 
-        init(_ value: ActiveConfiguration) {
+        package init(_ value: ActiveConfiguration) {
             self.value = Mutex(value)
         }
 
-        var current: ActiveConfiguration { value.withLock { $0 } }
+        package var current: ActiveConfiguration { value.withLock { $0 } }
 
-        func exchange(for new: ActiveConfiguration) {
+        package func exchange(for new: ActiveConfiguration) {
             value.withLock { $0 = new }
         }
     }

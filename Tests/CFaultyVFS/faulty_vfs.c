@@ -167,6 +167,16 @@ static int faulty_last_error(sqlite3_vfs *vfs, int size, char *text) {
     return injected_error ? injected_error : real->xGetLastError(real, size, text);
 }
 
+/// The time that this thread's statements read, in milliseconds since 1970; 0: the system's.
+static _Thread_local long long thread_time = 0;
+
+static int faulty_time(sqlite3_vfs *vfs, sqlite3_int64 *out) {
+    if (!thread_time) return real->xCurrentTimeInt64(real, out);
+    // "the number of milliseconds since noon in Greenwich on November 24, 4714 B.C." (sqlite.org/c3ref/vfs.html)
+    *out = 210866760000000LL + thread_time;
+    return SQLITE_OK;
+}
+
 static void register_once(void) {
     real = sqlite3_vfs_find(0);
     // What is not named below does not look at the VFS that it is called on (os_unix.c).
@@ -179,8 +189,11 @@ static void register_once(void) {
     faulty.xAccess = faulty_access;
     faulty.xFullPathname = faulty_full_path;
     faulty.xGetLastError = faulty_last_error;
+    if (real->iVersion >= 2) faulty.xCurrentTimeInt64 = faulty_time;
     sqlite3_vfs_register(&faulty, 1);
 }
+
+void faulty_vfs_set_time(long long milliseconds) { thread_time = milliseconds; }
 
 int faulty_vfs_watch(const char *prefix) {
     pthread_once(&once, register_once);

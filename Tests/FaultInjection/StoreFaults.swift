@@ -61,4 +61,8 @@ package final class StoreFaults: Sendable {
 
     /// How many calls the kind of `arm` could have befallen since then.
     package var calls: Int { faulty_vfs_calls(watch) }
+
+    /// What SQLite's own `now` is on this thread from now on, in milliseconds since 1970; 0: the system's. After the first
+    /// `StoreFaults` was made.
+    package static func setTime(milliseconds: Int64) { faulty_vfs_set_time(milliseconds) }
 }

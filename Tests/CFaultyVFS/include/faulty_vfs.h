@@ -34,3 +34,6 @@ long faulty_vfs_failures(int watch);
 
 /// How many calls of the armed operations have been made since `arm`, failed or not.
 long faulty_vfs_calls(int watch);
+
+/// What `julianday('now')` and its kin read on this thread from now on, in milliseconds since 1970; 0: the system's clock.
+void faulty_vfs_set_time(long long milliseconds);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Simulation
+
+// make simulate: many seeds, or one again. See Tests/Simulation/README.md.
+
+struct Arguments {
+    var seeds = 1000
+    var seed: UInt64?
+    var base = UInt64(Date().timeIntervalSince1970)
+    var length: Int?
+    var scripts: [String] = []
+    var isTraceWanted = false
+    var shrinks = true
+    var known: String?
+    /// How many different rules may be broken before the run ends.
+    var most = 10
+
+    init(_ words: ArraySlice<String>) {
+        var words = words
+        func number<Number: FixedWidthInteger>(_ name: String) -> Number {
+            guard let word = words.popFirst(), let number = Number(word) else { fail("\(name) needs a number") }
+            return number
+        }
+        while let word = words.popFirst() {
+            switch word {
+            case "--seeds": seeds = number(word)
+            case "--seed": seed = number(word)
+            case "--base": base = number(word)
+            case "--length": length = number(word)
+            case "--most": most = number(word)
+            case "--known": known = words.popFirst()
+            case "--script": scripts += [words.popFirst()].compactMap(\.self)
+            case "--trace": isTraceWanted = true
+            case "--no-shrink": shrinks = false
+            default: fail("\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --known, --script, --trace, --no-shrink")
+            }
+        }
+    }
+}
+
+func fail(_ text: String) -> Never {
+    FileHandle.standardError.write(Data((text + "\n").utf8))
+    exit(2)
+}
+
+let arguments = Arguments(CommandLine.arguments.dropFirst())
+do {
+    let known = try arguments.known.map { try KeptScript.all(in: $0) } ?? []
+    let simulation = try Simulation(known: Set(known.map(\.rule)))
+    let report = Report(simulation, shrinks: arguments.shrinks)
+    for path in arguments.scripts {
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try report.tell(try Script(text: text), name: path, isTraceWanted: arguments.isTraceWanted)
+    }
+    if let seed = arguments.seed {
+        var drawing = Drawing(seed: seed)
+        try report.tell(
+            drawing.script(length: arguments.length), name: "seed \(seed)", isTraceWanted: arguments.isTraceWanted)
+    } else if arguments.scripts.isEmpty {
+        try report.search(
+            seeds: arguments.base..<(arguments.base + UInt64(arguments.seeds)), length: arguments.length,
+            most: arguments.most)
+    }
+    exit(report.hasFound ? 1 : 0)
+} catch {
+    fail("\(error)")
+}

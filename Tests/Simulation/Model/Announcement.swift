@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A version that somebody asked for, as the model remembers it. Asked again after it was withdrawn it is another one.
+///
+/// Times are milliseconds of the monotonic clock, versions are integers.
+struct Announcement {
+    let app: Int
+    let version: Int
+    let askedAt: Int64
+    /// Whether its store has to offer it first.
+    let isGated: Bool
+    /// Whether another program wrote it into the store.
+    var isOutside = false
+    /// When the relay was first seen to know of what another program wrote.
+    var noticedAt: Int64?
+    /// The users that it names; nil: everybody.
+    var canary: Set<Int>?
+    /// When a person released the canary.
+    var canaryReleasedAt: Int64?
+    /// A person has overruled the store.
+    var isReleased = false
+    /// Since when the relay was told that the store offers it.
+    var offeredAt: Int64?
+    /// Since when the relay was told that its rollout is halted.
+    var haltedAt: Int64?
+    var withdrawnAt: Int64?
+    /// When a person cancelled its campaign before it was in force for everybody: nobody asks for it any more.
+    var droppedAt: Int64?
+
+    /// Whether it is for everybody as far as people have said.
+    var isForAll: Bool { canary == nil || canaryReleasedAt != nil }
+
+    var isLive: Bool { withdrawnAt == nil && droppedAt == nil }
+
+    /// Whether its store lets it through.
+    var isThrough: Bool { !isGated || isReleased || offeredAt != nil && haltedAt == nil }
+
+    /// Since when it is in force for everybody; nil where it is not.
+    var inForceAt: Int64? {
+        guard isLive, isForAll, isThrough, !isOutside || noticedAt != nil else { return nil }
+        return max(noticedAt ?? 0, askedAt, isGated && !isReleased ? offeredAt ?? askedAt : askedAt, canaryReleasedAt ?? 0)
+    }
+}
+
+/// What the model remembers of a campaign.
+struct CampaignFacts {
+    /// Which announcement it is of.
+    let announcement: Int
+    /// The state that the relay told last.
+    var state = "running"
+    var pausedAt: Int64?
+    var cancelledAt: Int64?
+    /// Whether its store's halt was why it was suspended last, and nothing else.
+    var isSuspendedByHalt = false
+    /// Whether a person said since then that it is to go on.
+    var isWanted = false
+    var approvals = 0
+    /// How often it may push again to who has it already: reminders, and nothing else.
+    var reminders = 0
+    var retries = 0
+    /// How often each device has had an answer that was recorded.
+    var settled: [String: Int] = [:]
+}
+
+/// What the registry must say of a device, since when.
+struct DeviceState: Equatable {
+    var since: Int64
+    var isRegistered: Bool
+    var user: Int?
+    /// nil: not known.
+    var version: Int?
+}

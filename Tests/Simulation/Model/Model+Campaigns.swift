@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A campaign as the relay tells of it, in the model's terms.
+struct ToldCampaign: Equatable {
+    var id: String
+    var app: Int
+    var version: Int
+    var state: String
+    var reason: String?
+    var wavesBegun: Int
+    var waves: Int
+    var reminders: Int
+    var retries: Int
+    /// By state, with the audience under "audience".
+    var counts: [String: Int64]
+
+    var isOver: Bool { ["completed", "cancelled", "superseded"].contains(state) }
+}
+
+/// What the relay tells of its campaigns.
+extension Model {
+    /// The relay tells how a campaign stands.
+    ///
+    /// - Parameter needsApproval: whether its app's waves wait for a person; nil: they have changed meanwhile.
+    mutating func tells(_ told: ToldCampaign, needsApproval: Bool?) {
+        guard var facts = campaigns[told.id] else {
+            guard let place = newest(told.app, told.version) else {
+                return broke("inForce.unknown", "campaign \(told.id) is for 1.\(told.version).0, which nobody asked for")
+            }
+            announcements[place].noticed(at: now)
+            campaigns[told.id] = CampaignFacts(announcement: place, state: told.state)
+            return tells(told, needsApproval: needsApproval)
+        }
+        defer { campaigns[told.id] = facts }
+        let what = "campaign \(told.id) of 1.\(told.version).0"
+        if facts.state != told.state {
+            judge(told, &facts, what)
+            facts.state = told.state
+        }
+        (facts.reminders, facts.retries) = (told.reminders, told.retries)
+        if needsApproval == true, told.wavesBegun > 1 + facts.approvals {
+            broke("campaign.waves", "\(what): \(told.wavesBegun) waves have begun after \(facts.approvals) approvals")
+        }
+        if let (name, count) = told.counts.sorted(by: { $0.key < $1.key }).first(where: { $0.value < 0 }) {
+            broke("campaign.counts", "\(what): \(name) is \(count)")
+        }
+    }
+
+    private mutating func judge(_ told: ToldCampaign, _ facts: inout CampaignFacts, _ what: String) {
+        let announcement = announcements[facts.announcement]
+        switch (facts.state, told.state) {
+        case ("suspended", "running"), ("suspended", "waiting"):
+            let isFree = facts.isSuspendedByHalt && announcement.haltedAt == nil
+            if !facts.isWanted, !isFree {
+                broke("campaign.resumes", "\(what) goes on though nobody said so and its cause has not ended")
+            }
+        case ("completed", let new) where !["completed", "cancelled", "superseded"].contains(new),
+            ("cancelled", let new) where !["completed", "cancelled", "superseded"].contains(new),
+            ("superseded", let new) where !["completed", "cancelled", "superseded"].contains(new):
+            let wasWithdrawn = announcements.contains {
+                $0.app == announcement.app && $0.version > announcement.version && !$0.isLive
+            }
+            if told.reminders == facts.reminders, told.retries == facts.retries, !wasWithdrawn {
+                broke("campaign.revived", "\(what) was \(facts.state) and is \(new)")
+            }
+        case (_, "suspended"):
+            facts.isSuspendedByHalt = announcement.haltedAt != nil
+            facts.isWanted = false
+        default: break
+        }
+        if told.state == "running" { facts.isWanted = false }
+    }
+}
+
+extension Model {
+    func version(of campaign: String) -> Int? { campaigns[campaign].map { announcements[$0.announcement].version } }
+
+    /// The answer to a push is in the relay's store.
+    mutating func settled(_ token: String, campaign: String) {
+        campaigns[campaign]?.settled[token, default: 0] += 1
+    }
+}
+
+extension Announcement {
+    /// What another program wrote is asked for from when the relay has looked.
+    mutating func noticed(at now: Int64) {
+        if isOutside, noticedAt == nil { noticedAt = now }
+    }
+}

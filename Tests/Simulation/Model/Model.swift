@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What must hold, whatever happens: a small relay of integers that shares no code with the real one. It sees what people, stores
+/// and phones do, each push at the moment when it leaves, and each answer that a channel gives; it never looks into the relay.
+///
+/// Times are milliseconds of the monotonic clock. Two graces are all that it allows: what was read before a device changed may
+/// leave for `readGrace`, what was on its way when a person or a store spoke for `wayGrace`.
+struct Model {
+    /// A batch is read, waits for its connection and its turn, and goes out again where a stream was refused.
+    static let readGrace: Int64 = 90_000
+    /// What is on a connection has its answer, or is given up, after 30 s.
+    static let wayGrace: Int64 = 35_000
+
+    var now: Int64 = 0
+    var announcements: [Announcement] = []
+    var campaigns: [String: CampaignFacts] = [:]
+    /// What the registry has said of each device, by app and token, the oldest first.
+    var devices: [String: [DeviceState]] = [:]
+    /// By app: since when no route leads to its push service; nil: one does.
+    var routeGoneAt: [Int64?] = [nil, nil]
+    /// When each user was erased.
+    var erased: [Int: Int64] = [:]
+    /// Broken promises, each rule once.
+    private(set) var violations: [Violation] = []
+
+    mutating func broke(_ rule: String, _ text: String) {
+        assert(Promise.all.contains { $0.rule == rule }, "no promise is called \(rule)")
+        guard !violations.contains(where: { $0.rule == rule }) else { return }
+        violations.append(Violation(rule: rule, text: text))
+    }
+
+    // MARK: What was asked for
+
+    /// What is required, as far as people have said; nil: nothing.
+    func required(_ app: Int) -> Announcement? {
+        announcements.filter { $0.app == app && $0.isLive }.max { $0.version < $1.version }
+    }
+
+    /// The newest announcement of a version.
+    func newest(_ app: Int, _ version: Int) -> Int? {
+        announcements.lastIndex { $0.app == app && $0.version == version }
+    }
+
+    /// Since when a newer requirement is in force for everybody.
+    func supersededAt(_ place: Int) -> Int64? {
+        let old = announcements[place]
+        return announcements.filter { $0.app == old.app && $0.version > old.version }.compactMap(\.inForceAt).min()
+    }
+
+    mutating func withdraw(_ app: Int, _ version: Int) {
+        for index in announcements.indices
+        where announcements[index].app == app && announcements[index].version == version {
+            announcements[index].withdrawnAt = announcements[index].withdrawnAt ?? now
+        }
+    }
+
+    /// A person lets through whatever waits of a version.
+    mutating func release(_ app: Int, _ version: Int) {
+        guard let place = newest(app, version) else { return }
+        if announcements[place].isThrough {
+            if announcements[place].canary != nil {
+                announcements[place].canaryReleasedAt = announcements[place].canaryReleasedAt ?? now
+            }
+        } else {
+            announcements[place].isReleased = true
+        }
+    }
+
+    /// The relay has asked a store and was told.
+    mutating func told(_ app: Int, _ verdict: (_ version: Int) -> StoreTruth.Verdict) {
+        for index in announcements.indices where announcements[index].app == app {
+            switch verdict(announcements[index].version) {
+            case .open:
+                announcements[index].offeredAt = announcements[index].offeredAt ?? now
+                announcements[index].haltedAt = nil
+            case .halted: announcements[index].haltedAt = announcements[index].haltedAt ?? now
+            case .closed: announcements[index].haltedAt = nil
+            }
+        }
+    }
+
+    // MARK: Devices
+
+    mutating func device(_ app: Int, _ token: String, _ change: (inout DeviceState) -> Void) {
+        let key = "\(app)/\(token)"
+        var state = devices[key]?.last ?? DeviceState(since: now, isRegistered: false, user: nil, version: nil)
+        change(&state)
+        state.since = now
+        guard state != devices[key]?.last else { return }
+        devices[key, default: []].append(state)
+    }
+
+    func device(_ app: Int, _ token: String) -> DeviceState? { devices["\(app)/\(token)"]?.last }
+
+    // MARK: Pushes
+
+    /// A push leaves.
+    mutating func leaves(app: Int, token: String, user: Int?, campaign: String) {
+        guard let facts = campaigns[campaign] else { return }
+        let place = facts.announcement
+        let announcement = announcements[place]
+        judgeDevice(app, token, user, announcement.version)
+        func isOver(_ since: Int64?, _ grace: Int64 = Model.wayGrace) -> Bool { since.map { now - $0 > grace } ?? false }
+        let what = "\(token) of app \(app) for 1.\(announcement.version).0 (campaign \(campaign))"
+        if isOver(announcement.withdrawnAt) { broke("push.withdrawn", "\(what) was withdrawn \(ago(announcement.withdrawnAt))") }
+        if isOver(facts.cancelledAt) { broke("push.cancelled", "\(what): cancelled \(ago(facts.cancelledAt))") }
+        if isOver(facts.pausedAt) { broke("push.paused", "\(what): paused \(ago(facts.pausedAt))") }
+        if isOver(supersededAt(place)) { broke("push.superseded", "\(what): superseded \(ago(supersededAt(place)))") }
+        if isOver(routeGoneAt[app]) { broke("push.noRoute", "\(what): not configured since \(ago(routeGoneAt[app]))") }
+        if !announcement.isThrough {
+            if isOver(announcement.haltedAt) {
+                broke("push.halted", "\(what): its rollout was halted \(ago(announcement.haltedAt))")
+            } else if announcement.haltedAt == nil {
+                broke("push.gate", "\(what): its store has not offered it")
+            }
+        }
+        if let canary = announcement.canary, announcement.canaryReleasedAt == nil, user.map({ !canary.contains($0) }) ?? true {
+            broke("push.canary", "\(what): user \(user ?? -1) is not in the canary, which nobody has released")
+        }
+        let allowed = 1 + facts.reminders
+        if facts.settled[token, default: 0] >= allowed {
+            broke("push.twice", "\(what) had its push, and its answer was recorded, \(allowed) times")
+        }
+    }
+
+    private mutating func judgeDevice(_ app: Int, _ token: String, _ user: Int?, _ version: Int) {
+        let states = devices["\(app)/\(token)"] ?? []
+        func permits(_ state: DeviceState) -> Bool {
+            state.isRegistered && state.user != nil && state.user == user && state.version.map { $0 < version } ?? true
+        }
+        for (index, state) in states.enumerated() {
+            let until = index + 1 < states.count ? states[index + 1].since : now
+            if until >= now - Self.readGrace, permits(state) { return }
+        }
+        guard let last = states.last else { return broke("push.stranger", "\(token) of app \(app) was never registered") }
+        let since = ago(last.since)
+        if !last.isRegistered {
+            broke("push.stranger", "\(token) of app \(app) was removed \(since)")
+        } else if last.user != user {
+            broke("push.user", "\(token) of app \(app) gets a push for user \(user ?? -1); since \(since) it is \(last.user.map(String.init) ?? "nobody")'s")
+        } else {
+            broke("push.current", "\(token) of app \(app) has 1.\(last.version ?? 0).0 since \(since) and is pushed for 1.\(version).0")
+        }
+    }
+
+    func ago(_ time: Int64?) -> String { time.map { "\((now - $0) / 1000) s ago" } ?? "never" }
+
+    // MARK: Channels
+
+    /// What a channel says is in force.
+    ///
+    /// - Parameter user: nil: somebody of whom nothing is known.
+    mutating func says(_ channel: String, app: Int, version: Int, user: Int?) {
+        let known = announcements.filter { $0.app == app && $0.version == version }
+        func may(_ one: Announcement) -> Bool {
+            one.isLive && (one.isThrough || one.haltedAt.map { now - $0 < 65_000 } ?? false)
+                && (one.isForAll || user.map { one.canary?.contains($0) ?? false } ?? false)
+        }
+        guard !known.contains(where: may) else { return }
+        let what = "\(channel) of app \(app) says 1.\(version).0" + (user.map { " to user \($0)" } ?? "")
+        guard let last = known.last else { return broke("inForce.unknown", "\(what), which nobody asked for") }
+        if !last.isLive {
+            broke("inForce.withdrawn", "\(what), which was withdrawn \(ago(last.withdrawnAt ?? last.droppedAt))")
+        } else if !last.isForAll, user.map({ !(last.canary?.contains($0) ?? false) }) ?? true {
+            broke("inForce.canary", "\(what), which is for a canary that nobody has released")
+        } else if last.haltedAt != nil {
+            broke("inForce.halted", "\(what), whose rollout was halted \(ago(last.haltedAt))")
+        } else {
+            broke("inForce.gate", "\(what), which its store has not offered")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A promise that was broken.
+package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The promise's name: the same name is the same failure. See `Promise`.
+    package var rule: String
+    package var text: String
+
+    package var description: String { "\(rule): \(text)" }
+}
+
+/// Every promise that the model holds the relay to, with who makes it. The table in README.md is made of this.
+package enum Promise {
+    package static let all: [(rule: String, says: String, source: String)] = [
+        ("push.stranger", "nobody is pushed whose device is not registered any more", "DESIGN 3"),
+        ("push.user", "a push is for the user who is logged in on the device now", "DESIGN 3"),
+        ("push.current", "nobody is pushed who was seen with the required version", "DESIGN 3"),
+        ("push.withdrawn", "what was withdrawn is not pushed", "DESIGN 1, 2"),
+        ("push.cancelled", "a cancelled campaign sends nothing", "README"),
+        ("push.paused", "a paused campaign sends nothing", "README"),
+        ("push.superseded", "what a newer requirement superseded is not sent", "DESIGN 6"),
+        ("push.gate", "a push waits for the store", "DESIGN 8"),
+        ("push.halted", "nothing is sent for a version whose rollout is halted", "DESIGN 8"),
+        ("push.canary", "before a person's release a canary goes to its users alone", "DESIGN 3"),
+        ("push.noRoute", "an app that is not configured gets no push", "README"),
+        ("push.twice", "a device that has its push gets no other for the same requirement", "DESIGN 2, 5"),
+        ("push.pause", "a key that the push service wants left alone is left alone, also over a restart", "DESIGN 10"),
+        ("push.unrecorded", "what cannot be recorded is not sent", "DESIGN 12"),
+        ("inForce.unknown", "nothing is in force that nobody asked for", "DESIGN 1"),
+        ("inForce.withdrawn", "what was withdrawn is in force nowhere", "DESIGN 1"),
+        ("inForce.gate", "a force waits for the store, on every channel", "DESIGN 8"),
+        ("inForce.halted", "a halted rollout takes back what its gate let through", "DESIGN 8"),
+        ("inForce.canary", "a canary is in force for its users alone until a person releases it", "DESIGN 3, 8"),
+        ("inForce.wave", "who is not in a wave yet is forced on no channel", "DESIGN 8"),
+        ("inForce.never", "what is required comes into force once nothing is in trouble", "DESIGN 2"),
+        ("channels.differ", "login check, proxies and launch document say the same", "DESIGN 8"),
+        ("restart.answers", "a restart changes no answer", "DESIGN 2"),
+        ("campaign.resumes", "a suspended campaign goes on only by a person or when its cause has ended", "DESIGN 7"),
+        ("campaign.waves", "each wave but the first waits for its approval", "README"),
+        ("campaign.revived", "what is over begins again only where a person or the configuration says so", "README"),
+        ("campaign.counts", "no count is negative, and the list has what the counts say", "CONTRACT"),
+        ("campaign.two", "one requirement, one campaign", "DESIGN 2"),
+        ("campaign.noRoute", "a campaign that cannot send says so", "DESIGN 10"),
+        ("campaign.silent", "a campaign that does not move says why", "README"),
+        ("campaign.never", "every campaign ends once nothing is in trouble", "DESIGN 10"),
+        ("everybody.told", "everybody who must be told is, once nothing is in trouble", "DESIGN 2"),
+        ("everybody.deadEnd", "the way out that an error text names works", "DESIGN 10"),
+        ("token.lost", "a mad service never costs a token", "DESIGN 7"),
+        ("token.wrong", "a token is retired only by an answer about that token", "DESIGN 7"),
+        ("registry.overruled", "what a device said itself is not overruled by an older file", "DESIGN 11"),
+        ("registry.erased", "an erased user's number is nowhere", "README"),
+        ("dispatcher.spins", "the dispatcher comes to rest", "DESIGN 10"),
+        ("dispatcher.stuck", "what is due is done", "DESIGN 10"),
+        ("events.last", "each receiver is told the state in which a campaign ends", "README"),
+        ("store.check", "the store is sound", "README"),
+        ("store.lost", "what was acknowledged survives a kill", "DESIGN 5"),
+    ]
+}

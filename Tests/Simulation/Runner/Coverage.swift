@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What enough seeds must come to. What is never reached is not tested.
+package enum Coverage {
+    package static let expected: [String] =
+        OperationKind.allCases.map { "did: \($0.rawValue)" }
+        + transitions.map { "campaign: \($0)" }
+        + ["200", "400", "401", "403", "404", "410", "429", "503", "lost", "refused"].map { "answer: \($0)" }
+
+    /// From one state of a campaign to another, as seen from step to step.
+    private static let transitions = [
+        "new → running", "new → waiting", "new → completed", "new → suspended", "running → paused", "running → suspended",
+        "running → completed", "running → cancelled", "running → superseded", "waiting → running", "waiting → paused",
+        "waiting → cancelled", "waiting → superseded", "paused → running", "paused → waiting", "paused → cancelled",
+        "paused → superseded", "suspended → running", "suspended → cancelled", "suspended → superseded",
+        "completed → running", "cancelled → running",
+    ]
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Tells people what a simulation finds.
+package final class Report {
+    private let simulation: Simulation
+    private let shrinks: Bool
+    package private(set) var hasFound = false
+    private var reached: [String: Int] = [:]
+
+    package init(_ simulation: Simulation, shrinks: Bool) {
+        self.simulation = simulation
+        self.shrinks = shrinks
+    }
+
+    // MARK: One history
+
+    /// Runs one script and tells it as a story.
+    package func tell(_ script: Script, name: String, isTraceWanted: Bool) throws {
+        let outcome = try simulation.run(script, isStoryWanted: true)
+        for line in isTraceWanted ? outcome.lines : outcome.story { print(line) }
+        print("\(name): \(script.operations.count) steps, trace \(String(outcome.hash, radix: 16))")
+        for violation in outcome.violations {
+            print("  \(simulation.known.contains(violation.rule) ? "known" : "BROKEN"): \(violation)")
+        }
+        hasFound = hasFound || outcome.violation != nil
+    }
+
+    // MARK: Many seeds
+
+    /// Runs each seed; what breaks a promise is shrunk and told, once for each promise.
+    ///
+    /// - Parameter most: different promises; more end the search.
+    package func search(seeds: Range<UInt64>, length: Int?, most: Int) throws {
+        var found: [String] = []
+        var steps = 0
+        let start = Date()
+        var busy = 0.0
+        for seed in seeds {
+            var drawing = Drawing(seed: seed)
+            let script = drawing.script(length: length)
+            let began = Date()
+            let outcome = try simulation.run(script)
+            busy += Date().timeIntervalSince(began)
+            steps += script.operations.count
+            reached.merge(outcome.reached, uniquingKeysWith: +)
+            guard let violation = outcome.violation else { continue }
+            hasFound = true
+            found.append(violation.rule)
+            print("\nseed \(seed) (the \(seed - seeds.lowerBound + 1). of \(seeds.count)) breaks \(violation)")
+            try shrink(script, violation, seed)
+            simulation.known.insert(violation.rule)
+            if found.count >= most { break }
+        }
+        let count = Double(seeds.count)
+        print(
+            "\n\(seeds.count) seeds from \(seeds.lowerBound), \(steps) steps in "
+                + "\(String(format: "%.1f", busy)) s (\(Int(count / max(busy, 0.001) * 60)) seeds a minute), "
+                + "\(String(format: "%.1f", Date().timeIntervalSince(start) - busy)) s to shrink")
+        print(found.isEmpty ? "every promise held" : "broken: \(found.joined(separator: ", "))")
+        tellReached()
+    }
+
+    private func shrink(_ script: Script, _ violation: Violation, _ seed: UInt64) throws {
+        let small = shrinks ? try simulation.shrunk(script, violation.rule) : script
+        let known = simulation.known
+        simulation.known = []
+        defer { simulation.known = known }
+        let outcome = try simulation.run(small, isStoryWanted: true)
+        print("  shrunk from \(script.operations.count) steps to \(small.operations.count):")
+        for line in outcome.story { print("    \(line)") }
+        for broken in outcome.violations where broken.rule == violation.rule { print("    → \(broken)") }
+        print("  # rule: \(violation.rule)\n  # fault: (say what is wrong)")
+        for line in small.text.split(separator: "\n") { print("  \(line)") }
+        print("  again: make simulate SEED=\(seed)")
+    }
+
+    /// What the seeds came to, and what they never did.
+    private func tellReached() {
+        let kinds = Dictionary(grouping: reached.keys) { $0.prefix { $0 != ":" } }
+        print("\nreached:")
+        for (kind, names) in kinds.sorted(by: { $0.key < $1.key }) {
+            let list = names.sorted().map { "\($0.dropFirst(kind.count + 2)) \(reached[$0] ?? 0)" }
+            print("  \(kind): \(list.joined(separator: " · "))")
+        }
+        let missing = Coverage.expected.filter { reached[$0] == nil }
+        print(missing.isEmpty ? "everything that is listed was reached" : "never reached: \(missing.joined(separator: " · "))")
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Runs histories. One for each thread: the folder of its store is its own.
+package final class Simulation {
+    private let folder: StoreFolder
+    /// Rules that are known to be broken: a run goes on behind them, else the first shallow fault would hide the deep ones.
+    package var known: Set<String>
+
+    /// What came of a history.
+    package struct Outcome {
+        /// The first broken promise that is not known.
+        package var violation: Violation?
+        /// All of them, in their order.
+        package var violations: [Violation]
+        /// What happened, for people; empty where nobody asked for it.
+        package var story: [String]
+        /// The trace's lines, where the story was asked for.
+        package var lines: [String]
+        /// Of everything that happened: two runs of one script agree in it.
+        package var hash: UInt64
+        /// How often each thing was reached.
+        package var reached: [String: Int]
+    }
+
+    package init(known: Set<String> = []) throws {
+        folder = try StoreFolder()
+        self.known = known
+    }
+
+    package func run(_ script: Script, isStoryWanted: Bool = false) throws -> Outcome {
+        let world = try World(script, in: folder, isStoryWanted: isStoryWanted)
+        let known = known
+        let violation = world.run { !known.contains($0.rule) }
+        world.relay = nil
+        return Outcome(
+            violation: violation, violations: world.model.violations, story: world.journal.story,
+            lines: world.journal.lines, hash: world.journal.hash, reached: world.journal.reached)
+    }
+
+    /// Whether the script breaks the rule, whatever else it breaks before.
+    package func breaks(_ script: Script, _ rule: String) throws -> Violation? {
+        let world = try World(script, in: folder)
+        return world.run { $0.rule == rule }
+    }
+
+    // MARK: Shrinking
+
+    /// The fewest steps, in the plainest world, that break the same rule.
+    ///
+    /// - Parameter runs: at most.
+    package func shrunk(_ script: Script, _ rule: String, runs: Int = 400) throws -> Script {
+        var best = script
+        var left = runs
+        func isStill(_ candidate: Script) throws -> Bool {
+            guard left > 0, candidate != best else { return false }
+            left -= 1
+            guard try breaks(candidate, rule) != nil else { return false }
+            best = candidate
+            return true
+        }
+        var isSmaller = true
+        while isSmaller, left > 0 {
+            isSmaller = false
+            // Half of the steps, then quarters, down to one.
+            var size = max(best.operations.count / 2, 1)
+            while size >= 1 {
+                var start = 0
+                while start < best.operations.count {
+                    var candidate = best
+                    candidate.operations.removeSubrange(start..<min(start + size, best.operations.count))
+                    if try isStill(candidate) { isSmaller = true } else { start += size }
+                }
+                size /= 2
+            }
+            for (name, values) in Setup.names {
+                for value in values.prefix(while: { $0 != best.setup[name] }) {
+                    var candidate = best
+                    candidate.setup[name] = value
+                    if try isStill(candidate) {
+                        isSmaller = true
+                        break
+                    }
+                }
+            }
+            for index in best.operations.indices {
+                for change in Self.simpler(best.operations[index]) {
+                    var candidate = best
+                    candidate.operations[index] = change
+                    if try isStill(candidate) { isSmaller = true }
+                }
+            }
+        }
+        return best
+    }
+
+    private static func simpler(_ operation: Operation) -> [Operation] {
+        var changes: [Operation] = []
+        func change(_ body: (inout Operation) -> Void) {
+            var changed = operation
+            body(&changed)
+            if changed != operation { changes.append(changed) }
+        }
+        change { $0.middle = 0 }
+        change { $0.isFollowedByTurn = true }
+        if operation.kind != .pass {
+            change { ($0.first, $0.second) = (0, 0) }
+            change { $0.first = 0 }
+            change { $0.second = 0 }
+            change { $0.first /= 2 }
+            change { $0.second /= 2 }
+        } else {
+            change { $0.first = 0 }
+        }
+        return changes
+    }
+}

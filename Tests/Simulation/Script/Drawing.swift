@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import FaultInjection
+
+/// Draws a history from a seed. Each seed has a part of all operations only, and its own weights: what happens together in one
+/// of them never meets the rest (swarm testing: Groce et al., "Swarm Testing", ISSTA 2012).
+package struct Drawing {
+    private var dice: SeededGenerator
+
+    package init(seed: UInt64) {
+        dice = SeededGenerator(seed: seed)
+        // Neighbouring seeds are to have nothing in common from the first number on.
+        _ = dice.next()
+    }
+
+    private mutating func below(_ limit: Int) -> Int { Int(dice.next() % UInt64(limit)) }
+
+    /// - Parameter length: operations; nil: the seed draws it. Many short histories find more than few long ones.
+    package mutating func script(length: Int? = nil) -> Script {
+        var setup = Setup()
+        for (name, values) in Setup.names {
+            // Half of what a seed could have it does not have: plain worlds show plain faults.
+            setup[name] = below(2) == 0 ? values[0] : values[below(values.count)]
+        }
+        // Few devices find rules, many find breakers, and cost.
+        setup["devices"] = [3, 3, 3, 8, 8, 8, 20, 20, 20, 120][below(10)]
+        setup["chance"] = below(1 << 20)
+        let kinds = kinds()
+        let total = kinds.reduce(0) { $0 + $1.weight }
+        let interleaves = [0, 50, 5][below(3)]
+        let drawn = [20, 60, 300][below(3)]
+        var operations: [Operation] = []
+        while operations.count < length ?? drawn {
+            var ticket = below(total)
+            guard let chosen = kinds.first(where: { kind in
+                ticket -= kind.weight
+                return ticket < 0
+            }) else { continue }
+            var operation = Operation(chosen.kind, below(1000), below(1000))
+            if operation.kind == .pass { operation.first = passing() }
+            if interleaves > 0, operation.kind != .pass, below(interleaves) == 0 {
+                // Aimed: what came before it has had no turn yet, and this comes into that turn, mostly early.
+                operation.middle = 1 + (below(3) == 0 ? below(60) : below(14))
+                if let last = operations.indices.last, operations[last].kind != .pass {
+                    operations[last].isFollowedByTurn = false
+                }
+            } else if below(12) == 0 {
+                operation.isFollowedByTurn = false
+            }
+            operations.append(operation)
+        }
+        return Script(setup: setup, operations: operations)
+    }
+
+    private mutating func kinds() -> [(kind: OperationKind, weight: Int)] {
+        OperationKind.allCases.compactMap { kind in
+            let isOn = below(2) == 0
+            let weight = kind.weight * [1, 2, 4][below(3)]
+            return kind.isAlways ? (kind, kind.weight) : isOn ? (kind, weight) : nil
+        }
+    }
+
+    /// Mostly minutes; now and then a night, for whatever waits that long.
+    private mutating func passing() -> Int {
+        [0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 6, 7, 8][below(18)]
+    }
+}

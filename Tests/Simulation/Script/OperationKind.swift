@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What may happen in a simulated world: everything that people, phones, stores, files, clocks, disks and push services do to a
+/// relay. The raw values are the words of a script.
+package enum OperationKind: String, CaseIterable, Sendable {
+    // People and machines that ask for versions.
+    case bump, canary, webhook, replay, latest, confirmTexts, otherProgram
+    case releaseApp, releaseCampaign, withdraw
+    case pause, resume, cancel, retry
+    // Phones and their owners.
+    case register, login, logOut, upgrade, update, move, erase, remove, importFile, uninstall
+    // The stores of the apps, and files that say what is required.
+    case publish, rollOut, haltRollout, goOnRollout, sourceFails, sourceAnswers, launchGate
+    // The configuration.
+    case reload, removeApp, addApp, removeSource, addSource
+    // The store of the relay.
+    case prune, backUp, deleteRows
+    // What goes wrong.
+    case weather, crash, kill, diskFails, diskWorks, clockBack, clockForward
+    // Time.
+    case pass
+
+    /// How often it is drawn beside the others, where a seed has it at all. Bumps are rare: with many each campaign is superseded
+    /// before anything happens to it.
+    var weight: Int {
+        switch self {
+        case .pass: 24
+        case .weather, .upgrade, .login: 4
+        case .bump, .canary, .webhook, .otherProgram, .withdraw: 2
+        case .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts: 1
+        case .addApp, .addSource, .diskWorks, .sourceAnswers: 4
+        default: 3
+        }
+    }
+
+    /// Whether every seed has it: without these nothing ever happens.
+    var isAlways: Bool {
+        switch self {
+        case .pass, .bump, .addApp, .addSource, .diskWorks, .sourceAnswers: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a world begins with. All of it are numbers by name, so that a script holds them, and shrinking can make each of them
+/// smaller without knowing what it means.
+package struct Setup: Hashable, Sendable {
+    /// A name of this list and its range; the first value is the plainest.
+    package static let names: [(name: String, values: [Int])] =
+        [
+            ("devices", [3, 8, 20, 120]), ("batch", [50, 1, 3]), ("look", [600, 60]), ("apps", [1, 2]),
+            ("chance", [0, 1, 2, 3]),
+        ]
+        + (0..<2).flatMap { app in
+            [
+                ("platform", [0, 1]), ("waves", [0, 1, 2]), ("pause", [10, 0, 60]), ("approval", [0, 1]),
+                ("failed", [0, 5, 50]), ("gate", [0, 1, 2]), ("hold", [0, 24]), ("life", [168, 6]),
+                ("remind", [0, 1]), ("pace", [0, 5, 100]), ("other", [0, 1]), ("policy", [0, 1]), ("quota", [0, 60]),
+                ("sandbox", [0, 1]), ("streams", [1000, 1, 4]), ("file", [0, 1]),
+            ].map { name, values in ("\(name)\(app)", values) }
+        }
+
+    private var numbers: [String: Int] = [:]
+
+    package init() {}
+
+    package subscript(name: String) -> Int {
+        get { numbers[name] ?? Self.names.first { $0.name == name }?.values[0] ?? 0 }
+        set { numbers[name] = newValue }
+    }
+
+    package subscript(name: String, app: Int) -> Int { self["\(name)\(app)"] }
+
+    /// Only what is not the plainest.
+    package var text: String {
+        Self.names.filter { self[$0.name] != $0.values[0] }.map { "\($0.name)=\(self[$0.name])" }.joined(separator: " ")
+    }
+
+    package init(text: String) throws(ScriptError) {
+        for word in text.split(separator: " ") {
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2, let number = Int(parts[1]), Self.names.contains(where: { $0.name == parts[0] })
+            else { throw ScriptError("\"\(word)\" is no setting of a world") }
+            self[parts[0]] = number
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+
+/// What the push services have seen, and what is known of it.
+struct PushRecord {
+    /// Pushes that were taken: by app and token, the versions.
+    private(set) var taken: [String: Set<Int>] = [:]
+    /// Taken and come back, and perhaps not in the store yet.
+    var returned: [SeenPush] = []
+    /// Tokens that were ever called dead, by app and token.
+    var calledDead: Set<String> = []
+    /// Living tokens that were called dead in each weather of each place, and all other answers then.
+    var madness: [Madness] = []
+    /// Until when a place wants to be left alone, since when that is known.
+    var pauses: [PushPlace: (since: MonotonicTime, until: MonotonicTime)] = [:]
+    /// When each push may go out again at the earliest, by its id.
+    var retries: [String: Retry] = [:]
+    /// Whether the records of the past were ever pruned.
+    var wasPruned = false
+
+    struct Madness {
+        var place: PushPlace
+        var tokens: Set<String> = []
+        var others = 0
+
+        /// Whether nearly all answers called living tokens dead: nobody may be lost to that.
+        var isMad: Bool { tokens.count >= 20 && tokens.count >= 9 * others }
+    }
+
+    struct Retry {
+        var app: Int
+        var notBefore: MonotonicTime
+    }
+
+    mutating func took(_ push: SeenPush, version: Int) {
+        taken["\(push.app)/\(push.token)", default: []].insert(version)
+    }
+
+    func has(_ app: Int, _ token: String, _ version: Int) -> Bool {
+        taken["\(app)/\(token)"]?.contains(version) ?? false
+    }
+
+    /// What was on its way and what waited died with the process.
+    mutating func processDied() {
+        returned = []
+        retries = [:]
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import FanOut
+import HTTP2
+import Notifications
+import RelayAPI
+import RelayDaemon
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Telemetry
+import Threading
+import UpgradeRules
+import VersionSources
+
+/// One life of the relay: the real parts, wired as `Daemon` wires them, without their threads. All of it is dropped when the
+/// process dies.
+///
+/// Unchecked: one thread uses it, the world's.
+final class Relay: @unchecked Sendable {
+    let store: SQLiteStore
+    let active: ActiveConfiguration.Shared
+    let cache: VersionCache
+    let control: RequirementControl
+    let sightings: SightingQueue
+    let lane: SimulatedLane
+    let board = FanOut.Board.Shared()
+    private let signings = SigningCount()
+    private let tokenSources: TokenSources
+    private let runner: SourceRunner
+    private let maintenance: Maintenance
+    private let notifier: Notifier
+    private let mailbox: Mailbox<FanOut.Event>
+    private var dispatcher: Dispatcher
+    private var sources: SourceLoop
+    private unowned let world: World
+    /// When each has its next turn at the latest.
+    private var wakes: (dispatcher: MonotonicTime, sources: Timestamp, maintenance: MonotonicTime)
+
+    private struct Progress: RequirementControl.Progress {
+        let board: FanOut.Board.Shared
+        let mailbox: Mailbox<FanOut.Event>
+
+        func figures(of campaign: CampaignKey) -> RunFigures { board.read { $0.figures[campaign] ?? RunFigures() } }
+        func poke() { mailbox.post(.poke) }
+    }
+
+    /// - Throws: what keeps a daemon from its start.
+    init(_ world: World, path: String, settings: Settings) throws {
+        self.world = world
+        let wall: @Sendable () -> Timestamp = { world.clockRead().wall }
+        let ticks: @Sendable () -> MonotonicTime = { world.clockRead().tick }
+        let log = Log(minimum: .info) { world.logged($0, $1, $2) }
+        var options = SQLiteStore.Options()
+        (options.readers, options.copiesLogAside) = (1, false)
+        options.clock = wall
+        // Read inside transactions, where nobody else may have a turn.
+        options.ticks = { world.tick }
+        options.rest = { _ in }
+        options.random = world.random
+        options.onEnter = { world.yieldPoint() }
+        let store = try SQLiteStore(path: path, release: "simulation", options: options)
+        let configuration = try settings.configuration()
+        let mailbox = try Mailbox<FanOut.Event>()
+        let tokenSources = TokenSources(
+            fcm: FCMTokenSources(exchange: { _, _ in { _, _, _ in world.grantsAccess() } }, start: { $0() }))
+        tokenSources.fcm.tell { mailbox.post(.poke) }
+        let active = ActiveConfiguration.Shared(
+            try ActiveConfiguration(
+                configuration, store: store, environment: Secrets.environment, tokenSources: tokenSources,
+                signings: signings, log: log, clock: wall))
+        let cache = VersionCache(store: store, clock: wall) { active.current.profiles }
+        let runner = try SourceRunner(
+            store: store, log: log, clock: wall, questions: SimulatedQuestions(world), rest: { _ in })
+        let control = RequirementControl(
+            store: store, apps: { active.current.apps }, routes: { active.current.routes },
+            progress: Progress(board: board, mailbox: mailbox), sources: runner, versionCache: cache, log: log,
+            clock: wall)
+        let plan = try configuration.sourcePlan(environment: Secrets.environment)
+        runner.adopt(plan)
+        let callbacks = SourceRunner.Callbacks(
+            apply: { bump, source in try world.undisturbed { try control.take(bump, from: source) } },
+            inForceChanged: {
+                world.undisturbed { cache.refresh() }
+                mailbox.post(.poke)
+            })
+        lane = SimulatedLane(world)
+        dispatcher = Dispatcher(
+            store: store, routes: active.current.routes.values.sorted { $0.app.app < $1.app.app },
+            lanes: LaneSet([lane], mailbox: mailbox), configuration: Self.fanOut(configuration.fanOut.batch, settings),
+            board: board, pulse: Pulse("fan-out"), log: log, clock: { world.clockRead() }, random: world.random,
+            onVersions: { records in
+                world.undisturbed { cache.refresh() }
+                if records.contains(where: \.isWaiting) { runner.poke() }
+            })
+        sources = SourceLoop(runner: runner, callbacks: callbacks, plan: plan)
+        maintenance = Maintenance(store: store, log: log, clock: wall)
+        notifier = Notifier(
+            store: store, log: log, clock: wall, ticks: ticks, sender: SimulatedHook(world)
+        ) { Array($0.type.utf8) }
+        try notifier.adopt(active.current.notify)
+        sightings = SightingQueue(store: store, limit: 10_000, clock: wall)
+        (self.store, self.active, self.cache, self.control) = (store, active, cache, control)
+        (self.tokenSources, self.runner, self.mailbox) = (tokenSources, runner, mailbox)
+        wakes = (world.tick, world.clock.now.wall, world.tick)
+        maintenance.reload(keep: nil)
+        world.undisturbed { cache.refresh() }
+    }
+
+    private static func fanOut(_ batch: Int, _ settings: Settings) -> FanOut.Configuration {
+        var configuration = FanOut.Configuration()
+        configuration.limits.batchSize = batch
+        configuration.largestShard = 50_000
+        // As often as it takes: the product's own changes wake it, and 200 ms would be most of the turns.
+        configuration.watchInterval = .seconds(settings.setup["look"])
+        return configuration
+    }
+
+    /// The configuration file was edited and the relay told to read it: what `Daemon` does then.
+    func reload(_ settings: Settings) throws {
+        let configuration = try settings.configuration()
+        let new = try ActiveConfiguration(
+            configuration, store: store, environment: Secrets.environment, tokenSources: tokenSources,
+            signings: signings, log: .discarding, clock: { [world] in world.clock.now.wall })
+        let plan = try configuration.sourcePlan(environment: Secrets.environment)
+        try notifier.adopt(new.notify)
+        active.exchange(for: new)
+        mailbox.post(.reroute(new.routes.values.sorted { $0.app.app < $1.app.app }))
+        runner.reload(plan)
+        cache.refresh()
+    }
+
+    // MARK: Turns
+
+    /// When the next thing happens that nobody asks for.
+    var nextTurn: MonotonicTime {
+        let right = world.clock.now.wall
+        let sources = world.tick + max(wakes.sources - right, .zero)
+        // A wall clock that is set back keeps the sources waiting a minute at most, as their thread's mailbox does.
+        return min(wakes.dispatcher, min(sources, world.tick + .seconds(60)), wakes.maintenance)
+    }
+
+    /// Gives each part its turn that has something to do.
+    ///
+    /// - Returns: one of those that had; nil: none.
+    func turn() -> String? {
+        var did: String?
+        let events = mailbox.take()
+        if !events.isEmpty || world.tick >= wakes.dispatcher {
+            did = "the dispatcher"
+            let pause = dispatcher.turn(events)
+            wakes.dispatcher = world.tick + max(pause, .zero)
+            if !dispatcher.hasUnrecorded { world.recorded() }
+        }
+        let pokes = runner.mailbox.take()
+        if !pokes.isEmpty || world.clock.now.wall >= wakes.sources || world.clock.error != lastError {
+            did = "the sources"
+            lastError = world.clock.error
+            wakes.sources = sources.turn(pokes) ?? world.clock.now.wall + .seconds(60)
+        }
+        if world.tick >= wakes.maintenance {
+            did = "the maintenance"
+            wakes.maintenance = world.tick + (maintenance.turn(isMinuteOver: true) ?? .seconds(60)) * 20
+        }
+        return did
+    }
+
+    /// The error of the wall clock at the sources' last turn: their thread looks at it once a minute.
+    private var lastError = Duration.zero
+
+    /// The outgoing webhooks; asked for when something happened, for the thread's look each second finds nothing else.
+    func notify() {
+        guard let target = active.current.notify.first else { return }
+        var tries = 0
+        while tries < 50, (try? notifier.turn(target)) ?? false { tries += 1 }
+    }
+
+    func prune(keep: Duration) {
+        maintenance.reload(keep: keep)
+        _ = maintenance.turn(isMinuteOver: false)
+        maintenance.reload(keep: nil)
+    }
+
+    /// The dispatcher looks at the store now.
+    func poke() { mailbox.post(.poke) }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import RelayStore
+import Signing
+import UpgradeRules
+
+/// The configuration file of a simulated relay, as an operator would write it, at one moment.
+struct Settings {
+    let setup: Setup
+    /// By app: whether it is in the file.
+    var hasApp: [Bool]
+    /// By app: whether its sources are.
+    var hasSources: [Bool]
+    /// By app: what an edit has made of its pace; 0: none.
+    var pace: [Int]
+
+    init(_ setup: Setup) {
+        self.setup = setup
+        hasApp = [true, setup["apps"] > 1]
+        hasSources = [true, true]
+        pace = (0..<2).map { setup["pace", $0] }
+    }
+
+    var apps: Range<Int> { 0..<setup["apps"] }
+
+    func isAndroid(_ app: Int) -> Bool { setup["platform", app] == 1 }
+
+    func key(_ app: Int) -> AppKey {
+        AppKey(app: "com.example.app\(app)", platform: isAndroid(app) ? .android : .ios)
+    }
+
+    /// Whether a requirement of the app waits for a store just now.
+    func isGated(_ app: Int) -> Bool { hasSources[app] && setup["gate", app] > 0 }
+
+    /// Whether an app's waves wait for a person.
+    func needsApproval(_ app: Int) -> Bool { setup["approval", app] == 1 && setup["waves", app] > 0 }
+
+    /// The app's file that says what is required.
+    static func file(_ app: Int) -> String { "/launchgate\(app).json" }
+
+    var text: String {
+        let sections = apps.filter { hasApp[$0] }.map { app in
+            #""com.example.app\#(app)": { \#(isAndroid(app) ? "android" : "ios"): { \#(section(app)) } }"#
+        }
+        return #"{ store: { sqlite: { path: "/relay.db" } }, fanOut: { batch: \#(setup["batch"]) }, "#
+            + #"listen: { controlSocket: "/control.sock" }, notify: [{ url: "https://hook.example.com/", "#
+            + #"secret: { environment: "HOOK" } }], apps: { \#(sections.joined(separator: ", ")) } }"#
+    }
+
+    private func section(_ app: Int) -> String {
+        var parts = [#"downloadUrl: "https://example.com/app\#(app)""#, "push: { \(push(app)) }"]
+        if setup["policy", app] == 1 { parts.append(#"forcePolicy: "minor""#) }
+        let pacing = pacing(app)
+        if !pacing.isEmpty { parts.append("pace: { \(pacing) }") }
+        parts.append(isAndroid(app) ? fcm(app) : apns(app))
+        let sources = hasSources[app] ? sources(app) : []
+        if !sources.isEmpty { parts.append("sources: [\(sources.joined(separator: ", "))]") }
+        if !isAndroid(app) { parts.append("holdHours: \(setup["hold", app])") }
+        return parts.joined(separator: ", ")
+    }
+
+    private func push(_ app: Int) -> String {
+        var parts = [#"timeToLive: "\#(setup["life", app])h""#]
+        if setup["remind", app] == 1 { parts.append(#"remind: ["1h", "2d"]"#) }
+        return parts.joined(separator: ", ")
+    }
+
+    private func pacing(_ app: Int) -> String {
+        var parts: [String] = []
+        if pace[app] > 0 { parts.append("ratePerSecond: \(pace[app])") }
+        let waves = setup["waves", app]
+        guard waves > 0 else { return parts.joined(separator: ", ") }
+        parts.append("waves: [\(waves == 1 ? "30, 100" : "10, 50, 100")]")
+        var rules = [#"pause: "\#(setup["pause", app])m""#]
+        if setup["approval", app] == 1 { rules.append("approval: true") }
+        if setup["failed", app] > 0 { rules.append("maxFailedPercent: \(setup["failed", app])") }
+        parts.append("betweenWaves: { \(rules.joined(separator: ", ")) }")
+        return parts.joined(separator: ", ")
+    }
+
+    private func apns(_ app: Int) -> String {
+        // Both apps of a team push with one key.
+        #"apns: { teamId: "TEAM123456", keyId: "KEY1234567", key: { environment: "APNS_KEY" }, "#
+            + #"server: "https://push\#(app):443", sandboxServer: "https://sandbox\#(app):443", "#
+            + #"tryOtherEnvironment: \#(setup["other", app] == 1) }"#
+    }
+
+    private func fcm(_ app: Int) -> String {
+        let quota = setup["quota", app]
+        return #"fcm: { serviceAccount: { environment: "FCM_ACCOUNT" }, server: "https://push\#(app):443" "#
+            + (quota > 0 ? ", quotaPerMinute: \(quota)" : "") + " }"
+    }
+
+    private func sources(_ app: Int) -> [String] {
+        var sources: [String] = []
+        if setup["gate", app] > 0 {
+            if isAndroid(app) {
+                sources.append(#"{ googlePlay: { packageName: "com.example.app\#(app)", key: { environment: "FCM_ACCOUNT" } } }"#)
+            } else if setup["gate", app] == 1 {
+                sources.append(
+                    #"{ appStore: { bundleId: "com.example.app\#(app)", lookupServer: "https://store\#(app)" } }"#)
+            } else {
+                sources.append(
+                    #"{ appStoreConnect: { appId: \#(1000 + app), keyId: "2X9R4HXF34", key: { environment: "APNS_KEY" }, "#
+                        + #"server: "https://connect\#(app)" } }"#)
+            }
+        }
+        if setup["file", app] == 1, !isAndroid(app) {
+            sources.append(#"{ launchGate: { file: "\#(Self.file(app))" } }"#)
+        }
+        return sources
+    }
+
+    func configuration() throws -> RelayConfiguration {
+        try ConfigurationFile.parse(Array(text.utf8), path: "simulation")
+    }
+}
+
+/// The secrets that the file names: made once in a process, for no answer hangs on them.
+enum Secrets {
+    static let environment: [String: String] = {
+        guard let apns = try? ES256PrivateKey.generate(), let google = try? RS256PrivateKey.generate() else {
+            preconditionFailure("OpenSSL makes no keys")
+        }
+        let pem = String(decoding: google.pem, as: UTF8.self).split(separator: "\n").joined(separator: "\\n")
+        return [
+            "APNS_KEY": String(decoding: apns.pem, as: UTF8.self),
+            "FCM_ACCOUNT": #"{"type":"service_account","project_id":"example","private_key_id":"1","private_key":"\#(pem)\n","#
+                + #""client_email":"relay@example.iam.gserviceaccount.com"}"#,
+            "HOOK": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        ]
+    }()
+}

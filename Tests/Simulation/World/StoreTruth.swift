@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an app's store offers, as it is: the relay knows it only as far as it has asked.
+struct StoreTruth {
+    enum Verdict { case open, closed, halted }
+
+    struct Release {
+        var version: Int
+        /// Of the users; 100: everybody.
+        var percent: Int
+        var isHalted = false
+        /// By the right time, in milliseconds.
+        var shownAt: Int64
+    }
+
+    /// In the order in which they came.
+    private(set) var releases: [Release] = []
+    /// Whether who asks is answered.
+    var answers = true
+
+    mutating func publish(_ version: Int, percent: Int, at time: Int64) {
+        if let index = releases.firstIndex(where: { $0.version == version }) {
+            (releases[index].percent, releases[index].isHalted) = (percent, false)
+        } else {
+            releases.append(Release(version: version, percent: percent, shownAt: time))
+        }
+    }
+
+    mutating func halt(_ version: Int, _ isHalted: Bool) {
+        guard let index = releases.firstIndex(where: { $0.version == version }) else { return }
+        // What everybody has cannot be taken back from anybody, but Google shows it as halted all the same.
+        releases[index].isHalted = isHalted
+    }
+
+    /// What a gate has to make of it (PROTOCOLS 4.2): what everybody is offered is open, a rollout that goes on is not yet, one
+    /// that is halted is none any more.
+    func verdict(on version: Int) -> Verdict {
+        let meeting = releases.filter { $0.version >= version }
+        if meeting.contains(where: { !$0.isHalted && $0.percent == 100 }) { return .open }
+        if meeting.contains(where: { !$0.isHalted }) { return .closed }
+        return meeting.isEmpty ? .closed : .halted
+    }
+}

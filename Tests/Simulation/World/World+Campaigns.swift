@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayDaemon
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import UpgradeRules
+
+/// What people do with campaigns.
+extension World {
+    func campaigns() -> [CampaignRecord] {
+        guard let relay else { return [] }
+        return undisturbed { (try? relay.store.campaigns(before: nil, limit: 60)) ?? [] }
+    }
+
+    func withCampaign(_ number: Int, isOver: Bool, _ body: (CampaignRecord) throws -> String?) throws -> String? {
+        let candidates = campaigns().filter { $0.state.isFinal == isOver }
+        guard !candidates.isEmpty else { return nil }
+        return try body(candidates[number % candidates.count])
+    }
+
+    private func change(_ campaign: CampaignRecord, _ body: (inout CampaignFacts) -> Void) {
+        observeCampaigns(isSure: true)
+        guard var facts = model.campaigns[campaign.id] else { return }
+        body(&facts)
+        model.campaigns[campaign.id] = facts
+    }
+
+    func pause(_ campaign: CampaignRecord) throws -> String? {
+        _ = try relay?.control.pause(campaign: campaign.id, by: "somebody")
+        change(campaign) { $0.pausedAt = milliseconds }
+        return "campaign \(campaign.id) is paused"
+    }
+
+    /// Of a campaign that is held between two waves it is the approval.
+    func resume(_ campaign: CampaignRecord) throws -> String? {
+        change(campaign) { $0.isWanted = true }
+        do {
+            _ = try relay?.control.resume(campaign: campaign.id, by: "somebody")
+        } catch {
+            change(campaign) { $0.isWanted = false }
+            throw error
+        }
+        let isBetween = campaign.waves.areBetween
+        change(campaign) { facts in
+            facts.pausedAt = nil
+            if isBetween { facts.approvals += 1 }
+        }
+        return "campaign \(campaign.id) is resumed"
+    }
+
+    func release(_ campaign: CampaignRecord) throws -> String? {
+        change(campaign) { $0.isWanted = true }
+        do {
+            _ = try relay?.control.release(campaign: campaign.id, by: "somebody")
+        } catch {
+            change(campaign) { $0.isWanted = false }
+            throw error
+        }
+        relay?.cache.refresh()
+        if campaign.state == .running, campaign.waves.areBetween {
+            change(campaign) { $0.approvals += 1 }
+        } else if let app = app(of: campaign) {
+            model.release(app, Self.number(of: campaign.required.text))
+        }
+        return "campaign \(campaign.id) is released"
+    }
+
+    func cancel(_ campaign: CampaignRecord) throws -> String? {
+        _ = try relay?.control.cancel(campaign: campaign.id, by: "somebody")
+        change(campaign) { $0.cancelledAt = milliseconds }
+        if let place = model.campaigns[campaign.id]?.announcement, model.announcements[place].inForceAt == nil {
+            model.announcements[place].droppedAt = milliseconds
+        }
+        return "campaign \(campaign.id) is cancelled"
+    }
+
+    func retry(_ campaign: CampaignRecord) throws -> String? {
+        _ = try relay?.control.retry(campaign: campaign.id, states: Set(CampaignRound.retried), by: "somebody")
+        change(campaign) { $0.cancelledAt = nil }
+        return "campaign \(campaign.id) is retried"
+    }
+
+    func app(of campaign: CampaignRecord) -> Int? { settings.apps.first { settings.key($0) == campaign.app } }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HTTPServer
+import RelayAPI
+import RelayDaemon
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import UpgradeRules
+
+/// What is asked after every step.
+extension World {
+    func check() {
+        model.now = milliseconds
+        guard relay != nil, !isDying else { return }
+        observeCampaigns()
+        for app in settings.apps where settings.hasApp[app] { askChannels(app) }
+    }
+
+    // MARK: Campaigns
+
+    /// Tells the model of each campaign that is another than when it was seen last.
+    ///
+    /// - Parameter isSure: whether they are read in any case; else only where anything was written since.
+    func observeCampaigns(isSure: Bool = false) {
+        guard let relay else { return }
+        undisturbed {
+            // "The integer values returned by two invocations of "PRAGMA data_version" from the same connection will be different
+            // if changes were committed to the database by any other connection in the interim" (sqlite.org/pragma.html).
+            let change = (try? relay.store.inspect("PRAGMA data_version")).flatMap { $0.first?.first }.flatMap(Int.init)
+            guard isSure || change == nil || change != seenChange else { return }
+            seenChange = change ?? -1
+            var open: [String: String] = [:]
+            for record in campaigns().reversed() {
+                guard let campaign = toldCampaign(record) else { continue }
+                if !campaign.isOver {
+                    let key = "app \(campaign.app) 1.\(campaign.version).0"
+                    if let other = open[key] {
+                        model.broke("campaign.two", "\(key) has two open campaigns, \(other) and \(campaign.id)")
+                    }
+                    open[key] = campaign.id
+                }
+                if told[campaign.id]?.campaign == campaign { continue }
+                let before = told[campaign.id]?.campaign.state ?? "new"
+                if before != campaign.state { journal.reach("campaign: \(before) → \(campaign.state)") }
+                journal.trace("campaign \(campaign.id) \(campaign.state) \(campaign.counts.sorted { $0.key < $1.key })")
+                if before != campaign.state {
+                    note("campaign \(campaign.id) of 1.\(campaign.version).0 of app \(campaign.app) is \(campaign.state)"
+                        + (campaign.reason.map { ": \($0)" } ?? ""))
+                }
+                told[campaign.id] = (campaign, tick)
+                model.tells(campaign, needsApproval: settings.needsApproval(campaign.app))
+            }
+        }
+    }
+
+    /// A push of a campaign that the model has not heard of.
+    func observeUnknown(_ id: String) {
+        if model.campaigns[id] == nil { observeCampaigns(isSure: true) }
+    }
+
+    private func toldCampaign(_ record: CampaignRecord) -> ToldCampaign? {
+        guard let app = app(of: record) else { return nil }
+        var counts = Dictionary(uniqueKeysWithValues: DeliveryState.allCases.map { ($0.name, record.counts[$0]) })
+        counts["audience"] = record.counts.audience
+        return ToldCampaign(
+            id: record.id, app: app, version: Self.number(of: record.required.text), state: record.state.rawValue,
+            reason: record.reason, wavesBegun: record.waves.list.count { $0.begunAt != nil },
+            waves: record.waves.list.count, reminders: record.rounds.count { $0.kind == .reminder },
+            retries: record.rounds.count { $0.kind == .retry }, counts: counts)
+    }
+
+    // MARK: Channels
+
+    private func askChannels(_ app: Int) {
+        guard let relay else { return }
+        let key = settings.key(app)
+        guard let zero = try? Version("0.1") else { return }
+        func check(_ user: Int?) -> Int? {
+            relay.cache.check(key, version: zero, telephone: user.map(Phone.telephone))?.told
+                .map { Self.number(of: $0.text) }
+        }
+        let login = check(nil)
+        let proxy = proxy(relay, key, zero)
+        if login != proxy {
+            model.broke("channels.differ", "login check of app \(app) says \(shown(login)), /v1/enforce \(shown(proxy))")
+        }
+        let document = document(relay, key)
+        if login != document {
+            model.broke("channels.differ", "login check of app \(app) says \(shown(login)), its launch document \(shown(document))")
+        }
+        journal.trace("app \(app) \(shown(login))")
+        if let login {
+            model.says("the login check", app: app, version: login, user: nil)
+            judgeWaves(app, login)
+        }
+        // Those who are named anywhere, and one who is not.
+        let named = model.announcements.filter { $0.app == app }.compactMap(\.canary).reduce(into: Set([0])) { $0.formUnion($1) }
+        for user in named.sorted() {
+            if let version = check(user), version != login {
+                model.says("the login check", app: app, version: version, user: user)
+            }
+        }
+    }
+
+    private func shown(_ version: Int?) -> String { version.map { "1.\($0).0" } ?? "nothing" }
+
+    private func proxy(_ relay: Relay, _ key: AppKey, _ version: Version) -> Int? {
+        guard case .denied(let refusal) = relay.cache.enforce(key, version: version).1 else { return nil }
+        guard case .bytes(let bytes) = refusal.response(.upgradeRequired).body else { return nil }
+        return Self.version(after: #""required":""#, in: bytes)
+    }
+
+    private func document(_ relay: Relay, _ key: AppKey) -> Int? {
+        guard let content = relay.cache.document(key.app) else { return nil }
+        let head = RequestHead(method: "GET", target: "/")
+        guard case .bytes(let bytes) = content.response(to: head, isShared: false).body else { return nil }
+        return Self.version(after: #""minimumVersion":""#, in: bytes)
+    }
+
+    private static func version(after name: String, in bytes: [UInt8]) -> Int? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let start = text.range(of: name)?.upperBound else { return nil }
+        return number(of: String(text[start...].prefix { $0 != "\"" }))
+    }
+
+    /// While waves are to come, somebody is not in one yet, and nobody can be told from him.
+    private func judgeWaves(_ app: Int, _ version: Int) {
+        for (campaign, _) in told.values where campaign.app == app && campaign.version == version && !campaign.isOver {
+            if campaign.waves > 0, campaign.wavesBegun < campaign.waves {
+                model.broke(
+                    "inForce.wave",
+                    "app \(app) forces 1.\(version).0 on everybody in wave \(campaign.wavesBegun) of \(campaign.waves)")
+            }
+        }
+    }
+
+    // MARK: Restarts
+
+    /// What all channels say, and the state of each campaign.
+    func answers() -> [String] {
+        guard let relay, let zero = try? Version("0.1") else { return [] }
+        return undisturbed {
+            settings.apps.filter { settings.hasApp[$0] }.flatMap { app in
+                [nil, 0, 1].map { user in
+                    let told = relay.cache.check(
+                        settings.key(app), version: zero, telephone: user.map(Phone.telephone))?.told
+                    return "app \(app), user \(user.map(String.init) ?? "unknown"): \(told?.text ?? "nothing")"
+                }
+            } + campaigns().map { "campaign \($0.id): \($0.state.rawValue)" }
+        }
+    }
+
+    func compare(_ before: [String]) {
+        let after = answers()
+        guard before != after, !before.isEmpty else { return }
+        let lost = zip(before, after).first { $0 != $1 }
+        model.broke("restart.answers", "before: \(lost?.0 ?? "\(before.count) answers"), after: \(lost?.1 ?? "\(after.count)")")
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+import FaultInjection
+import RelayAPI
+import RelayDaemon
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import UpgradeRules
+
+/// The end of a history: all trouble ends, a patient operator does what states and error texts offer, and then everybody must have
+/// been told and every campaign must be over.
+extension World {
+    func heal() {
+        journal.step = 0
+        guard !script.operations.isEmpty || relay != nil else { return }
+        undisturbed { endTrouble() }
+        var refusals: [String] = []
+        for round in 0..<10 {
+            // The longest that anything waits for by itself: a day's hold, a retry of four hours, a pause of an hour.
+            step(round == 0 ? .seconds(30 * 3600) : .seconds(6 * 3600))
+            let acted = undisturbed { actPatiently(round, &refusals) }
+            step(.seconds(60))
+            if !acted, round > 0 { break }
+        }
+        undisturbed {
+            step(.seconds(3600))
+            judgeEnd(refusals)
+        }
+    }
+
+    private func endTrouble() {
+        note("all trouble ends")
+        inTheMiddleIsOver()
+        if isDoomed { die(downFor: .zero) }
+        folder.faults.disarm()
+        clock.error = .zero
+        for place in services.keys { _ = set(.good, at: place) }
+        for app in settings.apps {
+            stores[app].answers = true
+            for release in stores[app].releases { stores[app].halt(release.version, false) }
+            if let wanted = model.required(app)?.version {
+                stores[app].publish(wanted, percent: 100, at: clock.rightTime.milliseconds)
+            }
+        }
+        var whole = settings
+        (whole.hasApp, whole.hasSources) = ([true, settings.setup["apps"] > 1], [true, true])
+        if relay == nil { start() }
+        do {
+            try relay?.reload(whole)
+            settings = whole
+            model.routeGoneAt = [nil, nil]
+        } catch {
+            model.broke("store.check", "the relay does not take its configuration: \(error)")
+        }
+        relay?.poke()
+    }
+
+    /// What an operator does who reads states and error texts, and nothing else.
+    ///
+    /// - Returns: whether there was anything to do.
+    private func actPatiently(_ round: Int, _ refusals: inout [String]) -> Bool {
+        var acted = false
+        func attempt(_ body: () throws -> String?) {
+            do {
+                if let text = try body() {
+                    acted = true
+                    note("the operator: \(text)")
+                }
+            } catch {
+                refusals.append(plain(error))
+                note("the operator is refused: \(plain(error))")
+            }
+        }
+        for campaign in campaigns() {
+            switch campaign.state {
+            case .paused, .suspended: attempt { try resume(campaign) }
+            case .waiting where round > 1: attempt { try release(campaign) }
+            case .running where campaign.isCanary && campaign.canary?.endedAt != nil: attempt { try release(campaign) }
+            default: break
+            }
+        }
+        for app in settings.apps {
+            guard let required = model.required(app) else { continue }
+            if required.canary == nil || round > 2, said(app) != required.version, round > 1 {
+                attempt { try releaseOffered(app) }
+            }
+            let own = campaigns().filter { self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version }
+            guard let newest = own.first, newest.state.isFinal, model.campaigns[newest.id]?.cancelledAt == nil,
+                isAnybodyLeft(app, required)
+            else { continue }
+            attempt { try retry(newest) }
+        }
+        return acted
+    }
+
+    private func releaseOffered(_ app: Int) throws -> String? {
+        _ = try relay?.control.release(app: settings.key(app), by: "somebody")
+        relay?.cache.refresh()
+        if let required = model.required(app) { model.release(app, required.version) }
+        return "app \(app) is released"
+    }
+
+    private func said(_ app: Int) -> Int? {
+        guard let relay, let zero = try? Version("0.1") else { return nil }
+        return relay.cache.check(settings.key(app), version: zero, telephone: nil)?.told.map { Self.number(of: $0.text) }
+    }
+
+    // MARK: What must hold then
+
+    /// Phones that had to be told of a requirement and were not. Who changed since it was asked for may have been told at login.
+    private func untold(_ app: Int, _ required: Announcement) -> [Phone] {
+        phones.filter { phone in
+            guard phone.app == app, phone.isInstalled, let state = model.device(app, token(phone)) else { return false }
+            let mayBePushed = state.user != nil && state.isRegistered && state.version.map { $0 < required.version } ?? true
+            return mayBePushed && state.since < required.askedAt && !pushes.has(app, token(phone), required.version)
+        }
+    }
+
+    private func isAnybodyLeft(_ app: Int, _ required: Announcement) -> Bool { !untold(app, required).isEmpty }
+
+    private func judgeEnd(_ refusals: [String]) {
+        guard let relay else { return }
+        let campaigns = campaigns()
+        for app in settings.apps {
+            guard let required = model.required(app) else { continue }
+            let said = said(app)
+            if said != required.version {
+                let words = refusals.isEmpty ? "" : "; an operator was told: \(refusals.joined(separator: " | "))"
+                model.broke("inForce.never", "app \(app) requires 1.\(required.version).0 and forces \(said.map { "1.\($0).0" } ?? "nothing")\(words)")
+                continue
+            }
+            judgeTold(app, required, campaigns, refusals)
+        }
+        for campaign in campaigns where !campaign.state.isFinal {
+            let status = relay.control.status(campaign)
+            model.broke(
+                "campaign.never",
+                "campaign \(campaign.id) of \(campaign.required) is \(campaign.state.rawValue): \(status.record.reason ?? "no reason"), \(campaign.counts)")
+        }
+        judgeRecords(relay, campaigns)
+        judgeTokens(relay)
+    }
+
+    private func judgeTold(
+        _ app: Int, _ required: Announcement, _ campaigns: [CampaignRecord], _ refusals: [String]
+    ) {
+        let own = campaigns.filter { self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version }
+        // A person wanted it so.
+        guard !own.contains(where: { model.campaigns[$0.id]?.cancelledAt != nil }) else { return }
+        let untold = untold(app, required).filter { phone in
+            // Who was retired is judged there.
+            (try? relay?.store.device(settings.key(app), token: token(phone)))??.retiredAt == nil
+        }
+        guard let first = untold.first else { return }
+        let states = own.map { "\($0.id) \($0.state.rawValue)" }.joined(separator: ", ")
+        let text = "\(untold.count) phones of app \(app) were not told of 1.\(required.version).0, such as \(first.number); its campaigns: \(states)"
+        if refusals.isEmpty {
+            model.broke("everybody.told", text)
+        } else {
+            model.broke("everybody.deadEnd", "\(text); an operator was told: \(Set(refusals).sorted().joined(separator: " | "))")
+        }
+    }
+
+    private func judgeRecords(_ relay: Relay, _ campaigns: [CampaignRecord]) {
+        if !rowsWereDeleted, let faults = try? relay.store.check(begins: { _ in true }), let first = faults.first {
+            model.broke("store.check", "\(first.check): \(first.detail)")
+        }
+        for campaign in campaigns where !pushes.wasPruned && !rowsWereDeleted {
+            guard campaign.isPlanned, let rows = try? relay.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000) else { continue }
+            var counted = CampaignCounts()
+            for row in rows { counted[row.state] += 1 }
+            if counted != campaign.counts {
+                model.broke("campaign.counts", "campaign \(campaign.id) counts \(campaign.counts), its list \(counted)")
+            }
+            if receivers[campaign.id] != campaign.state.rawValue {
+                model.broke(
+                    "events.last",
+                    "a receiver was told last that campaign \(campaign.id) is \(receivers[campaign.id] ?? "nothing"); it is \(campaign.state.rawValue)")
+            }
+        }
+        for user in model.erased.keys.sorted() where !model.devices.values.contains(where: { $0.last?.user == user }) {
+            let filter = DeliveryFilter(telephone: Phone.telephone(user))
+            let rows = (try? relay.store.deliveries(filter, after: nil, limit: 5)) ?? []
+            let wasBack = model.devices.values.contains { states in
+                states.contains { $0.user == user && $0.since > (model.erased[user] ?? 0) }
+            }
+            if !rows.isEmpty, !wasBack {
+                model.broke("registry.erased", "user \(user) was erased and is in \(rows.count) rows of the ledger")
+            }
+        }
+    }
+
+    private func judgeTokens(_ relay: Relay) {
+        let mad = pushes.madness.filter(\.isMad).reduce(into: Set<String>()) { $0.formUnion($1.tokens) }
+        for phone in phones {
+            let name = "\(phone.app)/\(token(phone))"
+            guard let state = model.device(phone.app, token(phone)), state.isRegistered else { continue }
+            guard let device = try? relay.store.device(settings.key(phone.app), token: token(phone)) else {
+                model.broke("store.lost", "phone \(phone.number) of app \(phone.app) was registered and is not known")
+                continue
+            }
+            if device.retiredAt != nil, phone.isInstalled {
+                if !pushes.calledDead.contains(name) {
+                    model.broke("token.wrong", "phone \(phone.number) of app \(phone.app) is retired, and nobody called its token dead")
+                } else if mad.contains(name) {
+                    model.broke("token.lost", "phone \(phone.number) of app \(phone.app) is retired by a service that called nearly all tokens dead")
+                }
+            }
+            let version = device.registration.version.map { Self.number(of: $0.text) }
+            if let own = state.version, version.map({ $0 < own }) ?? true {
+                model.broke("registry.overruled", "phone \(phone.number) of app \(phone.app) said 1.\(own).0, and the registry has \(version.map { "1.\($0).0" } ?? "nothing")")
+            }
+        }
+    }
+}

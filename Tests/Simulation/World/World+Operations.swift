@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayDaemon
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import UpgradeRules
+
+/// What each operation does to the relay, and what the model is told of it.
+extension World {
+    func perform(_ operation: Operation, _ prefix: String) {
+        model.now = milliseconds
+        guard relay != nil else { return }
+        do {
+            guard let text = try act(operation) else { return }
+            journal.reach("did: \(operation.kind.rawValue)")
+            note(prefix + text)
+        } catch {
+            journal.reach("refused: \(operation.kind.rawValue)")
+            note("\(prefix)\(operation.kind.rawValue) is refused: \(plain(error))")
+        }
+    }
+
+    /// Without what is another in each process.
+    func plain(_ error: any Error) -> String {
+        "\(error)".replacing(folder.path, with: "the store")
+    }
+
+    /// - Returns: what was done, for the story; nil: nothing.
+    private func act(_ operation: Operation) throws -> String? {
+        let (first, second) = (operation.first, operation.second)
+        let app = first % settings.apps.count
+        switch operation.kind {
+        case .bump: return try bump(app, next(app, second), by: "api")
+        case .canary: return try bump(app, next(app, second), canary: canary(app, second), by: "api")
+        case .webhook: return try webhook(app, next(app, second))
+        case .replay: return try replay(first, isCaptured: second % 2 == 1)
+        case .latest: return try announceLatest(app, next(app, second))
+        case .confirmTexts: return try reword(app, second)
+        case .otherProgram: return try otherProgram(app, next(app, second))
+        case .releaseApp: return try releaseApp(app)
+        case .releaseCampaign: return try withCampaign(second, isOver: false) { try release($0) }
+        case .withdraw: return try withdraw(app)
+        case .pause: return try withCampaign(second, isOver: false) { try pause($0) }
+        case .resume: return try withCampaign(second, isOver: false) { try resume($0) }
+        case .cancel: return try withCampaign(second, isOver: false) { try cancel($0) }
+        case .retry: return try withCampaign(second, isOver: true) { try retry($0) }
+        case .register, .login, .logOut, .upgrade, .update, .move, .erase, .remove, .importFile, .uninstall:
+            guard !phones.isEmpty else { return nil }
+            return try actOnPhone(operation.kind, first % phones.count, second)
+        case .publish, .rollOut, .haltRollout, .goOnRollout, .sourceFails, .sourceAnswers, .launchGate:
+            return actOnStore(operation.kind, app, second)
+        case .reload, .removeApp, .addApp, .removeSource, .addSource:
+            return try actOnConfiguration(operation.kind, app, second)
+        case .prune, .backUp, .deleteRows: return try actOnRecords(operation.kind, first, second)
+        case .weather, .crash, .kill, .diskFails, .diskWorks, .clockBack, .clockForward:
+            return actOnMachine(operation.kind, first, second)
+        case .pass: return "\(Self.times[first % Self.times.count]) pass"
+        }
+    }
+
+    /// Mostly a newer version; sometimes the same again, sometimes one that was withdrawn.
+    private func next(_ app: Int, _ number: Int) -> Int {
+        let highest = model.announcements.filter { $0.app == app }.map(\.version).max() ?? 2
+        let required = model.required(app)?.version ?? 0
+        if number % 9 == 1, required > 0 { return required }
+        if number % 5 == 2, let gone = model.announcements.last(where: { $0.app == app && !$0.isLive && $0.version > required }) {
+            return gone.version
+        }
+        return max(highest, required) + 1 + number % 2
+    }
+
+    /// One to three of the app's users, and now and then somebody whom nobody knows.
+    private func canary(_ app: Int, _ number: Int) -> Set<Int> {
+        let users = phones.filter { $0.app == app }.compactMap(\.user)
+        guard !users.isEmpty else { return [999] }
+        var canary = Set((0...(number % 3)).map { users[(number / 3 + $0 * 7) % users.count] })
+        if number % 11 == 0 { canary.insert(999) }
+        return canary
+    }
+
+    // MARK: Asking for versions
+
+    private func bump(_ app: Int, _ version: Int, canary: Set<Int>? = nil, by source: String) throws -> String? {
+        var bump = VersionBump(
+            app: settings.key(app), required: try Version(Self.text(version: version)),
+            telephones: canary.map { $0.sorted().map(Phone.telephone) })
+        bump.isConfirmed = true
+        let to = canary.map { " for the users \($0.sorted())" } ?? ""
+        let rose = try apply(bump, app, canary: canary, source: source)
+        return "\(source) requires 1.\(version).0 of app \(app)\(to)\(rose ? "" : ": nothing rises")"
+    }
+
+    /// - Returns: whether what is required rose.
+    @discardableResult
+    func apply(
+        _ bump: VersionBump, _ app: Int, canary: Set<Int>?, source: String, receipt: WebhookReceipt? = nil,
+        isMeant: Bool = true
+    ) throws -> Bool {
+        guard let relay else { return false }
+        let applied = try relay.control.bump(bump, actor: "somebody", source: source, receipt: receipt) { _ in
+            StoredAnswer(status: 200, body: [])
+        }
+        relay.cache.refresh()
+        guard case .applied(let outcome, _) = applied, outcome.requiredRose, let required = outcome.record.required else {
+            return false
+        }
+        if isMeant { asked(app, Self.number(of: required.text), canary: canary) }
+        return true
+    }
+
+    /// The model learns what was asked for.
+    func asked(_ app: Int, _ version: Int, canary: Set<Int>? = nil, isOutside: Bool = false) {
+        var announcement = Announcement(
+            app: app, version: version, askedAt: milliseconds, isGated: settings.isGated(app))
+        announcement.canary = canary
+        announcement.isOutside = isOutside
+        model.announcements.append(announcement)
+    }
+
+    private func webhook(_ app: Int, _ version: Int) throws -> String? {
+        let id = "release-\(webhooks.count)"
+        let text = try send(webhook: id, app, version, isMeant: true)
+        webhooks.append((id, app, version))
+        return text
+    }
+
+    private func send(webhook id: String, _ app: Int, _ version: Int, isMeant: Bool) throws -> String? {
+        var bump = VersionBump(app: settings.key(app), required: try Version(Self.text(version: version)))
+        bump.isConfirmed = true
+        let receipt = WebhookReceipt(id: id, hook: "version", body: Array("\(app) \(version)".utf8))
+        let rose = try apply(bump, app, canary: nil, source: "webhook", receipt: receipt, isMeant: isMeant)
+        return "webhook \(id) requires 1.\(version).0 of app \(app)\(rose ? "" : ": nothing rises")"
+    }
+
+    /// - Parameter isCaptured: somebody sends a signed body again under another id, where the signature is over the body alone.
+    private func replay(_ number: Int, isCaptured: Bool) throws -> String? {
+        guard !webhooks.isEmpty else { return nil }
+        let old = webhooks[number % webhooks.count]
+        let id = isCaptured ? "captured-\(number)" : old.id
+        // Nobody asks for what was withdrawn since.
+        let wasWithdrawn = model.announcements.contains { $0.app == old.app && $0.version == old.version && !$0.isLive }
+        return try send(webhook: id, old.app, old.version, isMeant: !wasWithdrawn).map { "again: \($0)" }
+    }
+
+    private func announceLatest(_ app: Int, _ version: Int) throws -> String? {
+        var bump = VersionBump(app: settings.key(app), latest: try Version(Self.text(version: version)))
+        bump.isConfirmed = true
+        let rose = try apply(bump, app, canary: nil, source: "api")
+        return "api announces 1.\(version).0 as the latest of app \(app)\(rose ? ", which its policy requires" : "")"
+    }
+
+    private func reword(_ app: Int, _ number: Int) throws -> String? {
+        guard let version = model.required(app)?.version else { return nil }
+        var bump = VersionBump(
+            app: settings.key(app), required: try Version(Self.text(version: version)), message: "text \(number)")
+        bump.isConfirmed = true
+        try apply(bump, app, canary: nil, source: "api")
+        return "api gives 1.\(version).0 of app \(app) another text"
+    }
+
+    /// Another program writes to the store, as README allows.
+    private func otherProgram(_ app: Int, _ version: Int) throws -> String? {
+        let key = settings.key(app)
+        try asOtherProgram(
+            """
+            INSERT INTO version (app, platform, required) VALUES ('\(key.app)', '\(key.platform.rawValue)', '1.\(version).0')
+            ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required, telephones = NULL
+            """)
+        if model.required(app).map({ $0.version < version }) ?? true { asked(app, version, isOutside: true) }
+        return "another program requires 1.\(version).0 of app \(app)"
+    }
+
+    private func releaseApp(_ app: Int) throws -> String? {
+        guard let relay else { return nil }
+        _ = try relay.control.release(app: settings.key(app), by: "somebody")
+        relay.cache.refresh()
+        let waiting = model.announcements.filter { $0.app == app && $0.isLive }
+        let isWaiting: (Announcement) -> Bool = { !$0.isThrough }
+        let isCanary: (Announcement) -> Bool = { !$0.isForAll }
+        if let one = waiting.filter(isWaiting).max(by: { $0.version < $1.version })
+            ?? waiting.filter(isCanary).max(by: { $0.version < $1.version })
+        {
+            model.release(app, one.version)
+        }
+        return "app \(app) is released"
+    }
+
+    private func withdraw(_ app: Int) throws -> String? {
+        guard let relay else { return nil }
+        let withdrawal = try relay.control.withdraw(app: settings.key(app), by: "somebody", reason: nil)
+        relay.cache.refresh()
+        model.withdraw(app, Self.number(of: withdrawal.withdrawn.text))
+        return "\(withdrawal.withdrawn) of app \(app) is withdrawn"
+    }
+}
+
+extension Phone {
+    /// Of a user, in the apps' own spelling.
+    static func telephone(_ user: Int) -> String { "138\(10_000_000 + user)" }
+
+    static func user(_ telephone: String) -> Int? { Int(telephone.dropFirst(3)).map { $0 - 10_000_000 } }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import UpgradeRules
+
+/// What phones and their owners do.
+extension World {
+    /// The phones that there are when a world begins, and their registration.
+    func populate() {
+        for app in settings.apps {
+            for number in 0..<settings.setup["devices"] {
+                // Some have two phones, some are not logged in, some are current from the start.
+                let user: Int? = number % 7 == 6 ? nil : number % 5 == 4 ? number - 1 : number
+                let isSandbox = settings.setup["sandbox", app] == 1 && !settings.isAndroid(app) && number % 3 == 2
+                phones.append(
+                    Phone(
+                        number: number, app: app, user: user, version: number % 11 == 10 ? 90 : 1 + number % 2,
+                        isSandbox: isSandbox))
+            }
+        }
+    }
+
+    /// What the app tells of a phone at its start: `PUT` of the whole device.
+    func registration(_ phone: Phone, version: Int?) throws -> DeviceRegistration {
+        DeviceRegistration(
+            app: settings.key(phone.app), token: token(phone), telephone: phone.user.map(Phone.telephone),
+            version: try version.map { try Version(Self.text(version: $0)) },
+            environment: phone.isSandbox ? .sandbox : .production)
+    }
+
+    func token(_ phone: Phone) -> String { phone.token(isAndroid: settings.isAndroid(phone.app)) }
+
+    /// Every phone of the beginning is registered; some have not told their version.
+    func registerAll() {
+        guard let relay else { return }
+        let devices = phones.compactMap { phone in
+            try? registration(phone, version: phone.number % 6 == 5 ? nil : phone.version)
+        }
+        guard (try? relay.store.register(devices, at: clock.now.wall)) != nil else { return }
+        for phone in phones {
+            model.device(phone.app, token(phone)) { state in
+                (state.isRegistered, state.user) = (true, phone.user)
+                state.version = phone.number % 6 == 5 ? nil : phone.version
+            }
+        }
+    }
+
+    private func put(_ place: Int) throws {
+        let phone = phones[place]
+        try relay?.store.register([registration(phone, version: phone.version)], at: clock.now.wall)
+        pushes.calledDead.remove("\(phone.app)/\(token(phone))")
+        model.device(phone.app, token(phone)) {
+            ($0.isRegistered, $0.user, $0.version) = (true, phone.user, phone.version)
+        }
+    }
+
+    func actOnPhone(_ kind: OperationKind, _ place: Int, _ number: Int) throws -> String? {
+        let phone = phones[place]
+        let name = "phone \(phone.number) of app \(phone.app)"
+        switch kind {
+        case .register:
+            // A new installation of the app has a token of its own.
+            if !phone.isInstalled {
+                phones[place].installation += 1
+                phones[place].isInstalled = true
+            }
+            try put(place)
+            return "\(name) registers"
+        case .login:
+            guard phone.isInstalled else { return nil }
+            return try login(place)
+        case .logOut:
+            phones[place].user = nil
+            do { try put(place) } catch {
+                phones[place].user = phone.user
+                throw error
+            }
+            return "\(name) logs out"
+        case .upgrade:
+            guard phone.isInstalled else { return nil }
+            phones[place].version = max(phone.version, model.required(phone.app)?.version ?? 2) + number % 2
+            if number % 3 == 0 {
+                try put(place)
+            } else {
+                _ = try login(place)
+            }
+            return "\(name) upgrades to 1.\(phones[place].version).0 and says so"
+        case .update:
+            phones[place].version = max(phone.version, model.required(phone.app)?.version ?? 2)
+            return "\(name) is updated to 1.\(phones[place].version).0 and does not say so"
+        case .move:
+            let user = (number * 3) % max(settings.setup["devices"], 1)
+            phones[place].user = user
+            do { try put(place) } catch {
+                phones[place].user = phone.user
+                throw error
+            }
+            return "\(name) is user \(user)'s now"
+        case .erase:
+            guard let user = phone.user else { return nil }
+            _ = try relay?.store.eraseUser(Phone.telephone(user)) { _ in true }
+            for other in phones {
+                let state = model.device(other.app, token(other))
+                if state?.isRegistered == true, state?.user == user {
+                    model.device(other.app, token(other)) { ($0.isRegistered, $0.user) = (false, nil) }
+                }
+            }
+            model.erased[user] = milliseconds
+            return "user \(user) is erased"
+        case .remove:
+            guard try relay?.store.removeDevice(settings.key(phone.app), token: token(phone)) ?? false else { return nil }
+            model.device(phone.app, token(phone)) { ($0.isRegistered, $0.user) = (false, nil) }
+            return "\(name) is removed"
+        case .importFile: return try importFile(phone, name, number)
+        case .uninstall:
+            guard phone.isInstalled else { return nil }
+            phones[place].isInstalled = false
+            phones[place].goneAt = clock.rightTime.milliseconds
+            return "\(name) loses the app"
+        default: return nil
+        }
+    }
+
+    /// The app asks at login, with its token, as SEEDS S1 has it.
+    private func login(_ place: Int) throws -> String? {
+        guard let relay else { return nil }
+        let phone = phones[place]
+        let version = try Version(Self.text(version: phone.version))
+        let key = settings.key(phone.app)
+        let newest = relay.cache.newest(key)
+        let answer = relay.cache.check(key, version: version, telephone: phone.user.map(Phone.telephone))
+        let isBelieved = newest.map { version <= $0 } ?? true
+        if isBelieved {
+            relay.sightings.note(Sighting(app: key, token: token(phone), version: version, told: answer?.told))
+            relay.sightings.flush()
+            // Stored a second later at the latest, where the store takes it.
+            let known = try relay.store.device(key, token: token(phone))
+            if known?.registration.version == version, model.device(phone.app, token(phone))?.isRegistered == true {
+                model.device(phone.app, token(phone)) { $0.version = phone.version }
+            }
+        }
+        return "phone \(phone.number) of app \(phone.app) logs in with 1.\(phone.version).0"
+            + (answer?.told.map { " and is told of \($0)" } ?? "")
+    }
+
+    /// The morning's file of the back end knows an older version than the phone itself has told, and does not know that its token
+    /// died.
+    private func importFile(_ phone: Phone, _ name: String, _ number: Int) throws -> String? {
+        guard let relay else { return nil }
+        var batch = RegistrationBatch(app: settings.key(phone.app))
+        var change = DeviceChange(token: token(phone))
+        change.telephone = phone.user.map { .set(Phone.telephone($0)) } ?? .keep
+        change.version = .set(try Version(Self.text(version: 1)))
+        // Registered when the world began, the file says.
+        if number % 2 == 0 { change.registeredAt = clock.rightTime - .nanoseconds(Int64(tick.nanoseconds)) }
+        batch.append(change)
+        let before = model.device(phone.app, token(phone))
+        try relay.store.register(batch, at: clock.now.wall) { _ in }
+        // What the device said itself stays. A device that was unknown is as the file has it.
+        model.device(phone.app, token(phone)) { state in
+            if before?.isRegistered == true {
+                state.user = phone.user ?? state.user
+            } else {
+                (state.isRegistered, state.user, state.version) = (true, phone.user, 1)
+            }
+        }
+        return "a file says of \(name) that it has 1.1.0"
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import FaultInjection
+import PushProviders
+import RelayEngine
+import Signing
+import WireFormat
+
+/// What leaves the relay, and what comes back.
+extension World {
+    func streams(of app: Int) -> Int { settings.setup["streams", app] }
+
+    func isReachable(_ place: PushPlace) -> Bool { services[place]?.weather != .unreachable }
+
+    /// FCM's access tokens come at once; what is wrong with them is the weather's.
+    func grantsAccess() -> FCMTokenSource.Reply {
+        .answered(.granted(token: "token", lifetime: .seconds(3600)), retryAfter: nil)
+    }
+
+    func toldReceiver(_ campaign: String, _ state: String) {
+        journal.trace("event \(campaign) \(state)")
+        receivers[campaign] = state
+    }
+
+    /// A batch comes into the lane.
+    func submitted(_ count: Int, to place: PushPlace) {
+        journal.trace("submit \(count) to \(place.host)")
+        // While no write succeeds, what was on its way comes back and nothing else goes out.
+        guard folder.faults.failures > 0, !isDoomed else { return unrecorded = 0 }
+        unrecorded += count
+        if unrecorded > 40 * settings.setup["batch"] {
+            model.broke("push.unrecorded", "\(unrecorded) pushes were handed over while the store took nothing")
+        }
+    }
+
+    /// A push leaves: the model judges, the service answers.
+    func leaves(_ push: SeenPush, at place: PushPlace) -> ServiceAnswer {
+        model.now = milliseconds
+        let user = Phone.user(push.telephone)
+        observeUnknown(push.campaign)
+        model.leaves(app: push.app, token: push.token, user: user, campaign: push.campaign)
+        judgePause(push, place)
+        let phone = phones.first { $0.app == push.app && self.token($0) == push.token }
+            ?? phones.first { phone in
+                phone.app == push.app
+                    && (0..<phone.installation).contains {
+                        phone.token(isAndroid: settings.isAndroid(phone.app), installation: $0) == push.token
+                    }
+            }.map { phone in
+                var former = phone
+                (former.isInstalled, former.goneAt) = (false, clock.rightTime.milliseconds - 1000)
+                return former
+            }
+        let isOwn = phone.map { $0.isSandbox == place.isSandbox || settings.isAndroid(place.app) } ?? false
+        let answer =
+            services[place]?.answer(push, phone: phone, isOwn: isOwn, now: clock.rightTime.milliseconds)
+            ?? ServiceAnswer()
+        journal.trace("push \(push.id) \(push.telephone) \(place.host) \(answer.kind) \(answer.status)")
+        journal.reach("answer: \(answer.kind == .answered ? String(answer.status) : "\(answer.kind)")")
+        remember(answer, to: push, phone, at: place)
+        return answer
+    }
+
+    private func remember(_ answer: ServiceAnswer, to push: SeenPush, _ phone: Phone?, at place: PushPlace) {
+        let name = "\(push.app)/\(push.token)"
+        guard answer.kind == .answered else { return }
+        if answer.status == 200, let version = model.version(of: push.campaign) { pushes.took(push, version: version) }
+        let isDead = answer.status == 410 || answer.body.contains("UNREGISTERED")
+        if isDead { pushes.calledDead.insert(name) }
+        if let index = pushes.madness.lastIndex(where: { $0.place == place }) {
+            if isDead, phone?.isInstalled == true {
+                pushes.madness[index].tokens.insert(name)
+            } else {
+                pushes.madness[index].others += 1
+            }
+        }
+        let end = tick + .milliseconds(answer.milliseconds)
+        if answer.body.contains("TooManyProviderTokenUpdates") {
+            pushes.pauses[place] = (end + .seconds(35), end + .seconds(600))
+        } else if answer.retryAfter > 0, answer.status != 200 {
+            pushes.retries[push.id] = .init(
+                app: push.app, notBefore: end + .seconds(Int64(answer.retryAfter) - 1))
+        }
+    }
+
+    /// Whether the service wants to be left alone just now. What leaves by a clock that somebody has set is not judged.
+    private func judgePause(_ push: SeenPush, _ place: PushPlace) {
+        if let retry = pushes.retries.removeValue(forKey: push.id), tick < retry.notBefore, !wasClockSet {
+            let seconds = (retry.notBefore - tick).milliseconds / 1000
+            model.broke("push.pause", "push \(push.id) goes out again \(seconds) s before its Retry-After is over")
+        }
+        guard let pause = pushes.pauses[place], !wasClockSet, tick > pause.since, tick < pause.until else { return }
+        model.broke(
+            "push.pause",
+            "\(place.host) answered TooManyProviderTokenUpdates and gets a push \((pause.until - tick).milliseconds / 1000) s too early")
+    }
+
+    /// A batch is back with its answers.
+    func returned(_ taken: [SeenPush]) { pushes.returned += taken }
+
+    /// All that is back is in the store now.
+    func recorded() {
+        // Tokens that are tried in the other environment keep their batch out.
+        if settings.apps.contains(where: { settings.setup["other", $0] == 1 }), relay?.lane.isIdle == false { return }
+        for push in pushes.returned { model.settled(push.token, campaign: push.campaign) }
+        pushes.returned = []
+    }
+}

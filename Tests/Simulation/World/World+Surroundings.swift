@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import FaultInjection
+import PushProviders
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+
+/// Stores, the configuration, the relay's records, and what goes wrong with machines.
+extension World {
+    // MARK: Stores and files
+
+    /// A store has answered: the model may expect the relay to know.
+    func tells(_ app: Int) {
+        model.now = milliseconds
+        model.told(app) { stores[app].verdict(on: $0) }
+    }
+
+    func actOnStore(_ kind: OperationKind, _ app: Int, _ number: Int) -> String? {
+        let now = clock.rightTime.milliseconds
+        let wanted = model.required(app)?.version ?? 2
+        switch kind {
+        case .publish:
+            let version = number % 4 == 0 ? wanted + 1 : wanted
+            stores[app].publish(version, percent: 100, at: now)
+            return "the store of app \(app) offers 1.\(version).0 to everybody"
+        case .rollOut:
+            stores[app].publish(wanted, percent: 5 + number % 60, at: now)
+            return "the store of app \(app) rolls 1.\(wanted).0 out to \(5 + number % 60) %"
+        case .haltRollout, .goOnRollout:
+            guard !stores[app].releases.isEmpty else { return nil }
+            let release = stores[app].releases[number % stores[app].releases.count]
+            stores[app].halt(release.version, kind == .haltRollout)
+            return "the rollout of 1.\(release.version).0 of app \(app) \(kind == .haltRollout ? "is halted" : "goes on")"
+        case .sourceFails, .sourceAnswers:
+            stores[app].answers = kind == .sourceAnswers
+            return "the store of app \(app) \(kind == .sourceAnswers ? "answers" : "does not answer any more")"
+        case .launchGate:
+            guard settings.setup["file", app] == 1, !settings.isAndroid(app), settings.hasSources[app] else { return nil }
+            let version = max(wanted, model.announcements.filter { $0.app == app }.map(\.version).max() ?? 2) + number % 2
+            files[app] = version
+            // Somebody edited the file: that is asking.
+            if model.required(app).map({ $0.version < version }) ?? true,
+                !model.announcements.contains(where: { $0.app == app && $0.version == version })
+            {
+                asked(app, version, isOutside: true)
+            }
+            return "the LaunchGate file of app \(app) requires 1.\(version).0"
+        default: return nil
+        }
+    }
+
+    // MARK: The configuration
+
+    func actOnConfiguration(_ kind: OperationKind, _ app: Int, _ number: Int) throws -> String? {
+        var new = settings
+        var text = "the configuration is read again"
+        switch kind {
+        case .reload:
+            if number % 2 == 0 {
+                new.pace[app] = [0, 5, 100][number / 2 % 3]
+                text += ", with a pace of \(new.pace[app]) for app \(app)"
+            }
+        case .removeApp, .addApp:
+            guard new.hasApp[app] != (kind == .addApp) else { return nil }
+            new.hasApp[app] = kind == .addApp
+            text += kind == .addApp ? ", with app \(app) again" : ", without app \(app)"
+        case .removeSource, .addSource:
+            guard new.hasSources[app] != (kind == .addSource) else { return nil }
+            new.hasSources[app] = kind == .addSource
+            text += kind == .addSource ? ", with the sources of app \(app) again" : ", without the sources of app \(app)"
+        default: return nil
+        }
+        try relay?.reload(new)
+        settings = new
+        for app in settings.apps {
+            model.routeGoneAt[app] = settings.hasApp[app] ? nil : model.routeGoneAt[app] ?? milliseconds
+        }
+        return text
+    }
+
+    // MARK: The records
+
+    func actOnRecords(_ kind: OperationKind, _ first: Int, _ second: Int) throws -> String? {
+        guard let relay else { return nil }
+        switch kind {
+        case .prune:
+            let keep = [Duration.seconds(3600), .seconds(6 * 3600), .seconds(2 * 86_400)][first % 3]
+            inTurn {
+                let level = silence
+                silence = 0
+                relay.prune(keep: keep)
+                silence = level
+            }
+            pushes.wasPruned = true
+            return "the store is pruned of what is older than \(keep)"
+        case .backUp:
+            let copy = try relay.store.snapshot { _ in true }
+            guard try copy.read(atMost: 16) == Array("SQLite format 3\0".utf8) else {
+                model.broke("store.check", "the backup is no SQLite file")
+                return nil
+            }
+            return "a backup is made"
+        case .deleteRows:
+            guard !phones.isEmpty else { return nil }
+            let phone = phones[first % phones.count]
+            guard let device = try relay.store.device(settings.key(phone.app), token: token(phone)) else { return nil }
+            try asOtherProgram("PRAGMA foreign_keys = OFF; DELETE FROM device WHERE id = \(device.id)")
+            rowsWereDeleted = true
+            model.device(phone.app, token(phone)) { ($0.isRegistered, $0.user) = (false, nil) }
+            return "another program deletes the row of phone \(phone.number) of app \(phone.app)"
+        default: return nil
+        }
+    }
+
+    /// Another process, with a connection of its own.
+    func asOtherProgram(_ script: String) throws {
+        var options = SQLiteStore.Options()
+        (options.readers, options.copiesLogAside) = (1, false)
+        let other = try SQLiteStore(path: folder.path, release: "simulation", options: options)
+        defer { other.close() }
+        try other.administer(script)
+    }
+
+    // MARK: What goes wrong
+
+    func actOnMachine(_ kind: OperationKind, _ first: Int, _ second: Int) -> String? {
+        switch kind {
+        case .weather:
+            let place = PushPlace(app: first % settings.apps.count, isSandbox: first / 2 % 4 == 3)
+            return set(Weather.of(second), at: place)
+        case .crash:
+            // Between two writes: the first of them is there, the second is not.
+            isDoomed = true
+            folder.faults.arm(.write, first: 1 + first % 40)
+            return "the process is to die at its \(1 + first % 40). write from now"
+        case .kill:
+            let downFor = [Duration.zero, .zero, .seconds(30), .seconds(1200), .seconds(5 * 3600)][first % 5]
+            guard silence == 1, turnDepth == 0 else { return nil }
+            // What it has not noticed yet it notices before, so that the two can be compared.
+            silence -= 1
+            relay?.poke()
+            step(.zero)
+            let before = answers()
+            die(downFor: downFor)
+            if downFor == .zero { compare(before) }
+            silence += 1
+            return "(it was killed)"
+        case .diskFails:
+            let kind = [StoreFaults.Kind.full, .readOnly, .write, .sync][first % 4]
+            guard !isDoomed else { return nil }
+            folder.faults.arm(kind, first: 1 + second % 10)
+            return "the disk fails from the \(1 + second % 10). call on: \(kind)"
+        case .diskWorks:
+            guard !isDoomed else { return nil }
+            folder.faults.disarm()
+            return "the disk works"
+        case .clockBack, .clockForward:
+            let time = [Duration.seconds(90), .seconds(3600), .seconds(2 * 3600), .seconds(30 * 3600)][first % 4]
+            clock.error += kind == .clockBack ? .zero - time : time
+            wasClockSet = true
+            return "the clock is set \(kind == .clockBack ? "back" : "forward") by \(time)"
+        default: return nil
+        }
+    }
+
+    func set(_ weather: Weather, at place: PushPlace) -> String? {
+        guard services[place]?.weather != weather else { return nil }
+        services[place]?.weather = weather
+        if weather == .unreachable { relay?.lane.disconnect(place) }
+        if weather == .allGone || weather == .good { pushes.madness.append(.init(place: place)) }
+        return "the push service of \(place.host): \(weather.rawValue)"
+    }
+}

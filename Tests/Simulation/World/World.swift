@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+import FaultInjection
+import HTTP2
+import PushProviders
+import RelayAPI
+import RelayEngine
+import RelayStoreSQLite
+import Telemetry
+
+/// The only owner of time, chance and order. It performs a script step by step, gives the relay its turns, moves time to the next
+/// event, and asks after every step whether all promises hold.
+///
+/// Unchecked: a world lives on one thread, and so does all that it hands itself to.
+final class World: @unchecked Sendable {
+    let script: Script
+    let folder: StoreFolder
+    /// SQLite's own idea of now goes with it.
+    var clock = VirtualClock() { didSet { StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds) } }
+    var settings: Settings
+    var model = Model()
+    var relay: Relay?
+    var journal: Journal
+
+    // What is so, whether the relay knows it or not.
+    var phones: [Phone] = []
+    var stores = [StoreTruth(), StoreTruth()]
+    /// By app: what its LaunchGate file requires.
+    var files: [Int: Int] = [:]
+    var services: [PushPlace: PushServiceTruth] = [:]
+    var pushes = PushRecord()
+    /// The last state that a receiver was told of each campaign.
+    var receivers: [String: String] = [:]
+    /// Webhooks that were sent: their ids and what they asked for.
+    var webhooks: [(id: String, app: Int, version: Int)] = []
+    /// Whether the wall clock was ever set: then nothing is held to a time by it.
+    var wasClockSet = false
+    var rowsWereDeleted = false
+    /// What the relay told of each campaign last, and when that changed.
+    var told: [String: (campaign: ToldCampaign, since: MonotonicTime)] = [:]
+
+    /// Pushes that were handed over since the store has begun to refuse.
+    var unrecorded = 0
+    /// The change of the store that the campaigns were read at last.
+    var seenChange = -1
+    private var dice: SeededGenerator
+    /// Operations that come into the next turn, each at its yield.
+    private var inTheMiddle: [(operation: Operation, yields: Int)] = []
+    private(set) var turnDepth = 0
+    var silence = 0
+    /// Whether the process is to die at its next write.
+    var isDoomed = false
+
+    init(_ script: Script, in folder: StoreFolder, isStoryWanted: Bool = false) throws {
+        self.script = script
+        self.folder = folder
+        settings = Settings(script.setup)
+        journal = Journal(isStoryWanted: isStoryWanted)
+        dice = SeededGenerator(seed: UInt64(script.setup["chance"]))
+        try folder.clear()
+        StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
+        for app in 0..<2 {
+            for isSandbox in [false, true] {
+                services[PushPlace(app: app, isSandbox: isSandbox)] = PushServiceTruth(
+                    isAndroid: settings.isAndroid(app), chance: UInt64(script.setup["chance"]))
+            }
+        }
+    }
+
+    static func text(version: Int) -> String { "1.\(version).0" }
+
+    static func number(of version: String) -> Int {
+        let parts = version.split(separator: ".")
+        return parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+    }
+
+    // MARK: Time, chance and order
+
+    var tick: MonotonicTime { clock.tick }
+    var milliseconds: Int64 { Int64(clock.tick.nanoseconds / 1_000_000) }
+
+    /// What the relay reads.
+    func clockRead() -> Moment {
+        yieldPoint()
+        return clock.now
+    }
+
+    var random: RandomSource { RandomSource { self.dice.next() } }
+
+    /// In the middle of somebody's turn, at an entry to the store or a look at the clock: others may act here, as other threads
+    /// of the daemon do. Never under a lock, and one whole operation at most.
+    func yieldPoint() {
+        guard turnDepth == 1, silence == 0, !inTheMiddle.isEmpty, !isDying else { return }
+        inTheMiddle[0].yields -= 1
+        guard inTheMiddle[0].yields <= 0 else { return }
+        let operation = inTheMiddle.removeFirst().operation
+        undisturbed { perform(operation, "in the middle of a turn: ") }
+    }
+
+    /// Nobody else acts meanwhile: the relay holds a lock.
+    func undisturbed<Result>(_ body: () throws -> Result) rethrows -> Result {
+        silence += 1
+        defer { silence -= 1 }
+        return try body()
+    }
+
+    /// Others may act in the middle of `body`.
+    func inTurn<Result>(_ body: () throws -> Result) rethrows -> Result {
+        turnDepth += 1
+        defer { turnDepth -= 1 }
+        return try body()
+    }
+
+    /// The process is about to die: its last write has failed, and nothing leaves it any more.
+    var isDying: Bool { isDoomed && folder.faults.failures > 0 }
+
+    // MARK: The run
+
+    /// Performs the whole script, lets all trouble end, and asks what must then hold.
+    ///
+    /// - Parameter stops: whether a broken promise ends the run: not those that are known.
+    func run(stops: (Violation) -> Bool) -> Violation? {
+        undisturbed {
+            populate()
+            start()
+            registerAll()
+        }
+        var seen = 0
+        func isOver() -> Violation? {
+            defer { seen = model.violations.count }
+            return model.violations[seen...].first(where: stops)
+        }
+        step(.zero)
+        for (index, operation) in script.operations.enumerated() {
+            journal.step = index + 1
+            if operation.middle > 0 {
+                inTheMiddle.append((operation, operation.middle))
+            } else {
+                undisturbed { perform(operation, "") }
+            }
+            if operation.kind == .pass {
+                step(Self.times[operation.first % Self.times.count])
+            } else if operation.isFollowedByTurn {
+                step(.milliseconds(500))
+            }
+            if let violation = isOver() { return violation }
+        }
+        heal()
+        return isOver()
+    }
+
+    static let times: [Duration] = [
+        .seconds(1), .seconds(5), .seconds(40), .seconds(120), .seconds(700), .seconds(2400), .seconds(4 * 3600),
+        .seconds(13 * 3600), .seconds(50 * 3600),
+    ]
+
+    /// Lets time pass, with all that happens in it, and checks.
+    func step(_ time: Duration) {
+        pass(time)
+        // What found no turn to come into happens now.
+        while !inTheMiddle.isEmpty {
+            let operation = inTheMiddle.removeFirst().operation
+            undisturbed { perform(operation, "") }
+            pass(.zero)
+        }
+        if isDoomed { die(downFor: .zero) }
+        undisturbed {
+            relay?.sightings.flush()
+            relay?.notify()
+            check()
+        }
+    }
+
+    /// Gives turns until `time` has passed and nothing is due.
+    private func pass(_ time: Duration) {
+        let end = tick + time
+        var turnsHere = 0
+        while let relay {
+            model.now = milliseconds
+            let did = inTurn { relay.turn() }
+            relay.lane.proceed()
+            if isDying {
+                die(downFor: .zero)
+                continue
+            }
+            if let did {
+                turnsHere += 1
+                guard turnsHere < 1000 else {
+                    model.broke("dispatcher.spins", "1000 turns at one moment, the last of them of \(did)")
+                    clock.pass(to: tick + .seconds(1))
+                    return
+                }
+                continue
+            }
+            let next = min(relay.nextTurn, relay.lane.nextEvent ?? end, end)
+            if next > tick { turnsHere = 0 }
+            if tick >= end { break }
+            clock.pass(to: max(next, tick + .milliseconds(1)))
+        }
+        model.now = milliseconds
+    }
+
+    /// What was to come into a turn does not come any more.
+    func inTheMiddleIsOver() { inTheMiddle = [] }
+
+    // MARK: The process
+
+    func start() {
+        do {
+            relay = try Relay(self, path: folder.path, settings: settings)
+        } catch {
+            model.broke("store.check", "the relay does not start: \(error)")
+        }
+    }
+
+    /// The process dies: what was written survives, everything else is gone.
+    func die(downFor time: Duration) {
+        // Closing in order would tidy the log up, which nobody does who is killed.
+        if folder.faults.failures == 0 || !isDoomed { folder.faults.arm(.write, first: 1) }
+        relay = nil
+        folder.faults.disarm()
+        isDoomed = false
+        pushes.processDied()
+        clock.pass(to: tick + time)
+        model.now = milliseconds
+        note("the process dies\(time == .zero ? "" : " and starts again after \(time)")")
+        start()
+        step(.zero)
+    }
+
+    // MARK: What the relay's surroundings report
+
+    func logged(_ level: LogLevel, _ message: StaticString, _ fields: Log.Fields) {
+        journal.reach("log: \(message)")
+        journal.trace("log \(level.name) \(message)")
+    }
+
+    func note(_ text: @autoclosure () -> String) { journal.note(text(), at: clock.rightTime) }
+}
