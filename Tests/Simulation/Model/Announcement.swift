@@ -21,6 +21,8 @@ struct Announcement {
     var isReleased = false
     /// Since when the relay was told that the store offers it.
     var offeredAt: Int64?
+    /// How long after that it waits still.
+    var hold: Int64 = 0
     /// Since when the relay was told that its rollout is halted.
     var haltedAt: Int64?
     var withdrawnAt: Int64?
@@ -35,10 +37,10 @@ struct Announcement {
     /// Whether its store lets it through.
     var isThrough: Bool { !isGated || isReleased || offeredAt != nil && haltedAt == nil }
 
-    /// Since when it is in force for everybody; nil where it is not.
+    /// From when on it is in force for everybody; nil where it is not.
     var inForceAt: Int64? {
         guard isLive, isForAll, isThrough, !isOutside || noticedAt != nil else { return nil }
-        return max(noticedAt ?? 0, askedAt, isGated && !isReleased ? offeredAt ?? askedAt : askedAt, canaryReleasedAt ?? 0)
+        return max(noticedAt ?? 0, askedAt, isGated && !isReleased ? (offeredAt ?? askedAt) + hold : askedAt, canaryReleasedAt ?? 0)
     }
 }
 

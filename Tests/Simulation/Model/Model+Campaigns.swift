@@ -8,6 +8,8 @@ struct ToldCampaign: Equatable {
     var state: String
     var reason: String?
     var wavesBegun: Int
+    /// Of them, those that are over without a push: nobody waits for what such a wave may have done.
+    var emptyWaves: Int
     var waves: Int
     var reminders: Int
     var retries: Int
@@ -38,7 +40,7 @@ extension Model {
             facts.state = told.state
         }
         (facts.reminders, facts.retries) = (told.reminders, told.retries)
-        if needsApproval == true, told.wavesBegun > 1 + facts.approvals {
+        if needsApproval == true, told.wavesBegun > 1 + facts.approvals + told.emptyWaves {
             broke("campaign.waves", "\(what): \(told.wavesBegun) waves have begun after \(facts.approvals) approvals")
         }
         if let (name, count) = told.counts.sorted(by: { $0.key < $1.key }).first(where: { $0.value < 0 }) {

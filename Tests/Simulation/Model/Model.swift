@@ -12,12 +12,16 @@ struct Model {
     static let wayGrace: Int64 = 35_000
 
     var now: Int64 = 0
+    /// Whether nobody has set the wall clock: what is held by it is held for as long as it says.
+    var isClockRight = true
     var announcements: [Announcement] = []
     var campaigns: [String: CampaignFacts] = [:]
     /// What the registry has said of each device, by app and token, the oldest first.
     var devices: [String: [DeviceState]] = [:]
     /// By app: since when no route leads to its push service; nil: one does.
     var routeGoneAt: [Int64?] = [nil, nil]
+    /// Devices of which a file has said something older than they did themselves: whether that counts is asked at the end.
+    var disputed: Set<String> = []
     /// When each user was erased.
     var erased: [Int: Int64] = [:]
     /// Broken promises, each rule once.
@@ -44,7 +48,8 @@ struct Model {
     /// Since when a newer requirement is in force for everybody.
     func supersededAt(_ place: Int) -> Int64? {
         let old = announcements[place]
-        return announcements.filter { $0.app == old.app && $0.version > old.version }.compactMap(\.inForceAt).min()
+        return announcements.filter { $0.app == old.app && $0.version > old.version && (isClockRight || $0.hold == 0) }
+            .compactMap(\.inForceAt).filter { $0 <= now }.min()
     }
 
     mutating func withdraw(_ app: Int, _ version: Int) {
@@ -112,10 +117,13 @@ struct Model {
                 broke("push.halted", "\(what): its rollout was halted \(ago(announcement.haltedAt))")
             } else if announcement.haltedAt == nil {
                 broke("push.gate", "\(what): its store has not offered it")
+                // What follows from that is not told again.
+                announcements[place].isReleased = true
             }
         }
         if let canary = announcement.canary, announcement.canaryReleasedAt == nil, user.map({ !canary.contains($0) }) ?? true {
             broke("push.canary", "\(what): user \(user ?? -1) is not in the canary, which nobody has released")
+            announcements[place].canaryReleasedAt = now
         }
         let allowed = 1 + facts.reminders
         if facts.settled[token, default: 0] >= allowed {
@@ -138,7 +146,7 @@ struct Model {
             broke("push.stranger", "\(token) of app \(app) was removed \(since)")
         } else if last.user != user {
             broke("push.user", "\(token) of app \(app) gets a push for user \(user ?? -1); since \(since) it is \(last.user.map(String.init) ?? "nobody")'s")
-        } else {
+        } else if !disputed.contains("\(app)/\(token)") {
             broke("push.current", "\(token) of app \(app) has 1.\(last.version ?? 0).0 since \(since) and is pushed for 1.\(version).0")
         }
     }
@@ -158,15 +166,19 @@ struct Model {
         }
         guard !known.contains(where: may) else { return }
         let what = "\(channel) of app \(app) says 1.\(version).0" + (user.map { " to user \($0)" } ?? "")
-        guard let last = known.last else { return broke("inForce.unknown", "\(what), which nobody asked for") }
+        guard let place = newest(app, version) else { return broke("inForce.unknown", "\(what), which nobody asked for") }
+        let last = announcements[place]
         if !last.isLive {
             broke("inForce.withdrawn", "\(what), which was withdrawn \(ago(last.withdrawnAt ?? last.droppedAt))")
         } else if !last.isForAll, user.map({ !(last.canary?.contains($0) ?? false) }) ?? true {
             broke("inForce.canary", "\(what), which is for a canary that nobody has released")
+            // What follows from that is not told again.
+            announcements[place].canaryReleasedAt = now
         } else if last.haltedAt != nil {
             broke("inForce.halted", "\(what), whose rollout was halted \(ago(last.haltedAt))")
         } else {
             broke("inForce.gate", "\(what), which its store has not offered")
+            announcements[place].isReleased = true
         }
     }
 }

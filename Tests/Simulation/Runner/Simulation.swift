@@ -31,7 +31,7 @@ package final class Simulation {
         let world = try World(script, in: folder, isStoryWanted: isStoryWanted)
         let known = known
         let violation = world.run { !known.contains($0.rule) }
-        world.relay = nil
+        world.end()
         return Outcome(
             violation: violation, violations: world.model.violations, story: world.journal.story,
             lines: world.journal.lines, hash: world.journal.hash, reached: world.journal.reached)
@@ -40,6 +40,7 @@ package final class Simulation {
     /// Whether the script breaks the rule, whatever else it breaks before.
     package func breaks(_ script: Script, _ rule: String) throws -> Violation? {
         let world = try World(script, in: folder)
+        defer { world.end() }
         return world.run { $0.rule == rule }
     }
 

@@ -80,7 +80,10 @@ final class Relay: @unchecked Sendable {
         let plan = try configuration.sourcePlan(environment: Secrets.environment)
         runner.adopt(plan)
         let callbacks = SourceRunner.Callbacks(
-            apply: { bump, source in try world.undisturbed { try control.take(bump, from: source) } },
+            apply: { bump, source in
+                try world.undisturbed { try control.take(bump, from: source) }
+                world.machineAsked(bump.app, try? store.version(of: bump.app)?.required?.text)
+            },
             inForceChanged: {
                 world.undisturbed { cache.refresh() }
                 mailbox.post(.poke)

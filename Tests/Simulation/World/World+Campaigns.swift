@@ -77,7 +77,7 @@ extension World {
 
     func retry(_ campaign: CampaignRecord) throws -> String? {
         _ = try relay?.control.retry(campaign: campaign.id, states: Set(CampaignRound.retried), by: "somebody")
-        change(campaign) { $0.cancelledAt = nil }
+        change(campaign) { ($0.cancelledAt, $0.pausedAt) = (nil, nil) }
         return "campaign \(campaign.id) is retried"
     }
 

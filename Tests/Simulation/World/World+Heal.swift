@@ -18,8 +18,9 @@ extension World {
         for round in 0..<10 {
             // The longest that anything waits for by itself: a day's hold, a retry of four hours, a pause of an hour.
             step(round == 0 ? .seconds(30 * 3600) : .seconds(6 * 3600))
-            let acted = undisturbed { actPatiently(round, &refusals) }
+            var acted = undisturbed { actPatiently(round, &refusals) }
             step(.seconds(60))
+            acted = undisturbed { actPatiently(round, &refusals) } || acted
             if !acted, round > 0 { break }
         }
         undisturbed {
@@ -33,6 +34,7 @@ extension World {
         inTheMiddleIsOver()
         if isDoomed { die(downFor: .zero) }
         folder.faults.disarm()
+        isDiskFailing = false
         clock.error = .zero
         for place in services.keys { _ = set(.good, at: place) }
         for app in settings.apps {
@@ -165,7 +167,7 @@ extension World {
         if !rowsWereDeleted, let faults = try? relay.store.check(begins: { _ in true }), let first = faults.first {
             model.broke("store.check", "\(first.check): \(first.detail)")
         }
-        for campaign in campaigns where !pushes.wasPruned && !rowsWereDeleted {
+        for campaign in campaigns where !pushes.wasPruned && !rowsWereDeleted && !isAnybodyRemoved(campaign) {
             guard campaign.isPlanned, let rows = try? relay.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000) else { continue }
             var counted = CampaignCounts()
             for row in rows { counted[row.state] += 1 }
@@ -188,6 +190,12 @@ extension World {
                 model.broke("registry.erased", "user \(user) was erased and is in \(rows.count) rows of the ledger")
             }
         }
+    }
+
+    /// What was never sent to a device is not listed once that is removed.
+    private func isAnybodyRemoved(_ campaign: CampaignRecord) -> Bool {
+        guard let app = app(of: campaign) else { return true }
+        return model.devices.contains { $0.key.hasPrefix("\(app)/") && $0.value.last?.isRegistered == false }
     }
 
     private func judgeTokens(_ relay: Relay) {

@@ -113,9 +113,20 @@ extension World {
     func asked(_ app: Int, _ version: Int, canary: Set<Int>? = nil, isOutside: Bool = false) {
         var announcement = Announcement(
             app: app, version: version, askedAt: milliseconds, isGated: settings.isGated(app))
+        // Only the lookup is held by hours.
+        announcement.hold =
+            settings.setup["gate", app] == 1 && !settings.isAndroid(app) ? Int64(settings.setup["hold", app]) * 3_600_000 : 0
         announcement.canary = canary
         announcement.isOutside = isOutside
         model.announcements.append(announcement)
+    }
+
+    /// A source raised a version, or what a policy made of it. No machine asks for what was withdrawn.
+    func machineAsked(_ app: AppKey, _ required: String?) {
+        guard let required, let app = settings.apps.first(where: { settings.key($0) == app }) else { return }
+        let version = Self.number(of: required)
+        guard model.required(app).map({ $0.version < version }) ?? true, model.newest(app, version) == nil else { return }
+        asked(app, version)
     }
 
     private func webhook(_ app: Int, _ version: Int) throws -> String? {

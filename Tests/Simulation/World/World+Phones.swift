@@ -16,7 +16,7 @@ extension World {
                 let isSandbox = settings.setup["sandbox", app] == 1 && !settings.isAndroid(app) && number % 3 == 2
                 phones.append(
                     Phone(
-                        number: number, app: app, user: user, version: number % 11 == 10 ? 90 : 1 + number % 2,
+                        number: number, app: app, user: user, version: number % 11 == 10 ? 800 : 1 + number % 2,
                         isSandbox: isSandbox))
             }
         }
@@ -137,12 +137,30 @@ extension World {
             relay.sightings.flush()
             // Stored a second later at the latest, where the store takes it.
             let known = try relay.store.device(key, token: token(phone))
-            if known?.registration.version == version, model.device(phone.app, token(phone))?.isRegistered == true {
-                model.device(phone.app, token(phone)) { $0.version = phone.version }
+            if known?.registration.version == version {
+                learn(phone)
+            } else {
+                unstoredLogins.insert(place)
             }
         }
         return "phone \(phone.number) of app \(phone.app) logs in with 1.\(phone.version).0"
             + (answer?.told.map { " and is told of \($0)" } ?? "")
+    }
+
+    private func learn(_ phone: Phone) {
+        guard model.device(phone.app, token(phone))?.isRegistered == true else { return }
+        model.device(phone.app, token(phone)) { $0.version = phone.version }
+    }
+
+    /// What phones said at login while the store took nothing may be in it by now.
+    func learnLogins() {
+        for place in unstoredLogins.sorted() {
+            let phone = phones[place]
+            let known = try? relay?.store.device(settings.key(phone.app), token: token(phone))
+            guard known?.registration.version.map({ Self.number(of: $0.text) }) == phone.version else { continue }
+            learn(phone)
+            unstoredLogins.remove(place)
+        }
     }
 
     /// The morning's file of the back end knows an older version than the phone itself has told, and does not know that its token
@@ -159,6 +177,7 @@ extension World {
         let before = model.device(phone.app, token(phone))
         try relay.store.register(batch, at: clock.now.wall) { _ in }
         // What the device said itself stays. A device that was unknown is as the file has it.
+        model.disputed.insert("\(phone.app)/\(token(phone))")
         model.device(phone.app, token(phone)) { state in
             if before?.isRegistered == true {
                 state.user = phone.user ?? state.user

@@ -25,7 +25,7 @@ extension World {
     func submitted(_ count: Int, to place: PushPlace) {
         journal.trace("submit \(count) to \(place.host)")
         // While no write succeeds, what was on its way comes back and nothing else goes out.
-        guard folder.faults.failures > 0, !isDoomed else { return unrecorded = 0 }
+        guard isDiskFailing, folder.faults.failures > 0 else { return unrecorded = 0 }
         unrecorded += count
         if unrecorded > 40 * settings.setup["batch"] {
             model.broke("push.unrecorded", "\(unrecorded) pushes were handed over while the store took nothing")
@@ -36,7 +36,8 @@ extension World {
     func leaves(_ push: SeenPush, at place: PushPlace) -> ServiceAnswer {
         model.now = milliseconds
         let user = Phone.user(push.telephone)
-        observeUnknown(push.campaign)
+        // Who has it already may get it again by a reminder, which the model may not have heard of.
+        observeCampaigns(isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders } ?? true)
         model.leaves(app: push.app, token: push.token, user: user, campaign: push.campaign)
         judgePause(push, place)
         let phone = phones.first { $0.app == push.app && self.token($0) == push.token }

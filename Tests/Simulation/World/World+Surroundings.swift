@@ -12,7 +12,12 @@ extension World {
     /// A store has answered: the model may expect the relay to know.
     func tells(_ app: Int) {
         model.now = milliseconds
-        model.told(app) { stores[app].verdict(on: $0) }
+        let isAndroid = settings.isAndroid(app)
+        model.told(app) { version in
+            let verdict = stores[app].verdict(on: version)
+            // Apple has no word for a halt: the version is not offered.
+            return verdict == .halted && !isAndroid ? .closed : verdict
+        }
     }
 
     func actOnStore(_ kind: OperationKind, _ app: Int, _ number: Int) -> String? {
@@ -131,6 +136,7 @@ extension World {
         case .crash:
             // Between two writes: the first of them is there, the second is not.
             isDoomed = true
+            isDiskFailing = false
             folder.faults.arm(.write, first: 1 + first % 40)
             return "the process is to die at its \(1 + first % 40). write from now"
         case .kill:
@@ -146,18 +152,22 @@ extension World {
             silence += 1
             return "(it was killed)"
         case .diskFails:
-            let kind = [StoreFaults.Kind.full, .readOnly, .write, .sync][first % 4]
+            // Not .sync: a commit whose last wait for the disk fails is there or not after a crash, and its caller knows neither.
+            let kind = [StoreFaults.Kind.full, .readOnly, .write][first % 3]
             guard !isDoomed else { return nil }
+            isDiskFailing = true
             folder.faults.arm(kind, first: 1 + second % 10)
             return "the disk fails from the \(1 + second % 10). call on: \(kind)"
         case .diskWorks:
             guard !isDoomed else { return nil }
             folder.faults.disarm()
+            isDiskFailing = false
             return "the disk works"
         case .clockBack, .clockForward:
             let time = [Duration.seconds(90), .seconds(3600), .seconds(2 * 3600), .seconds(30 * 3600)][first % 4]
             clock.error += kind == .clockBack ? .zero - time : time
             wasClockSet = true
+            model.isClockRight = false
             return "the clock is set \(kind == .clockBack ? "back" : "forward") by \(time)"
         default: return nil
         }

@@ -35,6 +35,10 @@ final class World: @unchecked Sendable {
     /// Whether the wall clock was ever set: then nothing is held to a time by it.
     var wasClockSet = false
     var rowsWereDeleted = false
+    /// Whether the disk is made to fail until it works again.
+    var isDiskFailing = false
+    /// Phones that logged in while the store took nothing: what they said comes later.
+    var unstoredLogins: Set<Int> = []
     /// What the relay told of each campaign last, and when that changed.
     var told: [String: (campaign: ToldCampaign, since: MonotonicTime)] = [:]
 
@@ -66,11 +70,12 @@ final class World: @unchecked Sendable {
         }
     }
 
-    static func text(version: Int) -> String { "1.\(version).0" }
+    /// Of as many digits each: LaunchGate compares digit by digit, and is told another version where that matters.
+    static func text(version: Int) -> String { "1.\(100 + version).0" }
 
     static func number(of version: String) -> Int {
         let parts = version.split(separator: ".")
-        return parts.count > 1 ? Int(parts[1]) ?? 0 : 0
+        return parts.count > 1 ? (Int(parts[1]) ?? 100) - 100 : 0
     }
 
     // MARK: Time, chance and order
@@ -165,6 +170,7 @@ final class World: @unchecked Sendable {
         if isDoomed { die(downFor: .zero) }
         undisturbed {
             relay?.sightings.flush()
+            learnLogins()
             relay?.notify()
             check()
         }
@@ -216,8 +222,7 @@ final class World: @unchecked Sendable {
     func die(downFor time: Duration) {
         // Closing in order would tidy the log up, which nobody does who is killed.
         if folder.faults.failures == 0 || !isDoomed { folder.faults.arm(.write, first: 1) }
-        relay = nil
-        folder.faults.disarm()
+        end()
         isDoomed = false
         pushes.processDied()
         clock.pass(to: tick + time)
@@ -225,6 +230,15 @@ final class World: @unchecked Sendable {
         note("the process dies\(time == .zero ? "" : " and starts again after \(time)")")
         start()
         step(.zero)
+    }
+
+    /// Nothing of the relay is left in memory.
+    func end() {
+        relay?.store.close()
+        relay = nil
+        folder.faults.disarm()
+        isDiskFailing = false
+        unstoredLogins = []
     }
 
     // MARK: What the relay's surroundings report
