@@ -27,14 +27,14 @@ extension Model {
     mutating func tells(_ told: ToldCampaign, needsApproval: Bool?) {
         guard var facts = campaigns[told.id] else {
             guard let place = newest(told.app, told.version) else {
-                return broke("inForce.unknown", "campaign \(told.id) is for 1.\(told.version).0, which nobody asked for")
+                return broke("inForce.unknown", "campaign \(told.id) is for \(World.text(version: told.version)), which nobody asked for")
             }
             announcements[place].noticed(at: now)
             campaigns[told.id] = CampaignFacts(announcement: place, state: told.state)
             return tells(told, needsApproval: needsApproval)
         }
         defer { campaigns[told.id] = facts }
-        let what = "campaign \(told.id) of 1.\(told.version).0"
+        let what = "campaign \(told.id) of \(World.text(version: told.version))"
         if facts.state != told.state {
             judge(told, &facts, what)
             facts.state = told.state

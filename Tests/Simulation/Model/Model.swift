@@ -106,7 +106,7 @@ struct Model {
         let announcement = announcements[place]
         judgeDevice(app, token, user, announcement.version)
         func isOver(_ since: Int64?, _ grace: Int64 = Model.wayGrace) -> Bool { since.map { now - $0 > grace } ?? false }
-        let what = "\(token) of app \(app) for 1.\(announcement.version).0 (campaign \(campaign))"
+        let what = "\(token) of app \(app) for \(World.text(version: announcement.version)) (campaign \(campaign))"
         if isOver(announcement.withdrawnAt) { broke("push.withdrawn", "\(what) was withdrawn \(ago(announcement.withdrawnAt))") }
         if isOver(facts.cancelledAt) { broke("push.cancelled", "\(what): cancelled \(ago(facts.cancelledAt))") }
         if isOver(facts.pausedAt) { broke("push.paused", "\(what): paused \(ago(facts.pausedAt))") }
@@ -147,7 +147,7 @@ struct Model {
         } else if last.user != user {
             broke("push.user", "\(token) of app \(app) gets a push for user \(user ?? -1); since \(since) it is \(last.user.map(String.init) ?? "nobody")'s")
         } else if !disputed.contains("\(app)/\(token)") {
-            broke("push.current", "\(token) of app \(app) has 1.\(last.version ?? 0).0 since \(since) and is pushed for 1.\(version).0")
+            broke("push.current", "\(token) of app \(app) has \(World.text(version: last.version ?? 0)) since \(since) and is pushed for \(World.text(version: version))")
         }
     }
 
@@ -165,7 +165,7 @@ struct Model {
                 && (one.isForAll || user.map { one.canary?.contains($0) ?? false } ?? false)
         }
         guard !known.contains(where: may) else { return }
-        let what = "\(channel) of app \(app) says 1.\(version).0" + (user.map { " to user \($0)" } ?? "")
+        let what = "\(channel) of app \(app) says \(World.text(version: version))" + (user.map { " to user \($0)" } ?? "")
         guard let place = newest(app, version) else { return broke("inForce.unknown", "\(what), which nobody asked for") }
         let last = announcements[place]
         if !last.isLive {

@@ -14,7 +14,7 @@ package struct Setup: Hashable, Sendable {
                 ("platform", [0, 1]), ("waves", [0, 1, 2]), ("pause", [10, 0, 60]), ("approval", [0, 1]),
                 ("failed", [0, 5, 50]), ("gate", [0, 1, 2]), ("hold", [0, 24]), ("life", [168, 6]),
                 ("remind", [0, 1]), ("pace", [0, 5, 100]), ("other", [0, 1]), ("policy", [0, 1]), ("quota", [0, 60]),
-                ("sandbox", [0, 1]), ("streams", [1000, 1, 4]), ("file", [0, 1]),
+                ("sandbox", [0, 1]), ("streams", [1000, 1, 4]), ("file", [0, 0, 0, 1]),
             ].map { name, values in ("\(name)\(app)", values) }
         }
 

@@ -138,10 +138,9 @@ final class Relay: @unchecked Sendable {
 
     /// When the next thing happens that nobody asks for.
     var nextTurn: MonotonicTime {
-        let right = world.clock.now.wall
-        let sources = world.tick + max(wakes.sources - right, .zero)
-        // A wall clock that is set back keeps the sources waiting a minute at most, as their thread's mailbox does.
-        return min(wakes.dispatcher, min(sources, world.tick + .seconds(60)), wakes.maintenance)
+        // The wall clock may have been set: no part sleeps for longer than a minute by it (`SourceLoop.longestSleep`).
+        let sources = world.tick + max(wakes.sources - world.clock.now.wall, .zero)
+        return min(wakes.dispatcher, sources, wakes.maintenance)
     }
 
     /// Gives each part its turn that has something to do.
@@ -160,11 +159,13 @@ final class Relay: @unchecked Sendable {
         if !pokes.isEmpty || world.clock.now.wall >= wakes.sources || world.clock.error != lastError {
             did = "the sources"
             lastError = world.clock.error
-            wakes.sources = sources.turn(pokes) ?? world.clock.now.wall + .seconds(60)
+            let next = sources.turn(pokes) ?? world.clock.now.wall
+            // Who watches nothing only looks whether the clock was set.
+            wakes.sources = world.settings.hasAnySource ? next : world.clock.now.wall + .seconds(6 * 3600)
         }
         if world.tick >= wakes.maintenance {
             did = "the maintenance"
-            wakes.maintenance = world.tick + (maintenance.turn(isMinuteOver: true) ?? .seconds(60)) * 20
+            wakes.maintenance = world.tick + (maintenance.turn(isMinuteOver: true) ?? .seconds(60)) * 120
         }
         return did
     }

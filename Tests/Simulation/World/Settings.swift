@@ -32,6 +32,8 @@ struct Settings {
     /// Whether a requirement of the app waits for a store just now.
     func isGated(_ app: Int) -> Bool { hasSources[app] && setup["gate", app] > 0 }
 
+    var hasAnySource: Bool { apps.contains { hasApp[$0] && !sources($0).isEmpty } }
+
     /// Whether an app's waves wait for a person.
     func needsApproval(_ app: Int) -> Bool { setup["approval", app] == 1 && setup["waves", app] > 0 }
 
@@ -95,14 +97,14 @@ struct Settings {
         var sources: [String] = []
         if setup["gate", app] > 0 {
             if isAndroid(app) {
-                sources.append(#"{ googlePlay: { packageName: "com.example.app\#(app)", key: { environment: "FCM_ACCOUNT" } } }"#)
+                sources.append(#"{ googlePlay: { packageName: "com.example.app\#(app)", key: { environment: "FCM_ACCOUNT" }, every: "30m" } }"#)
             } else if setup["gate", app] == 1 {
                 sources.append(
-                    #"{ appStore: { bundleId: "com.example.app\#(app)", lookupServer: "https://store\#(app)" } }"#)
+                    #"{ appStore: { bundleId: "com.example.app\#(app)", lookupServer: "https://store\#(app)", every: "30m" } }"#)
             } else {
                 sources.append(
                     #"{ appStoreConnect: { appId: \#(1000 + app), keyId: "2X9R4HXF34", key: { environment: "APNS_KEY" }, "#
-                        + #"server: "https://connect\#(app)" } }"#)
+                        + #"server: "https://connect\#(app)", every: "30m" } }"#)
             }
         }
         if setup["file", app] == 1, !isAndroid(app) {

@@ -34,7 +34,7 @@ extension World {
             for record in campaigns().reversed() {
                 guard let campaign = toldCampaign(record) else { continue }
                 if !campaign.isOver {
-                    let key = "app \(campaign.app) 1.\(campaign.version).0"
+                    let key = "app \(campaign.app) \(World.text(version: campaign.version))"
                     if let other = open[key] {
                         model.broke("campaign.two", "\(key) has two open campaigns, \(other) and \(campaign.id)")
                     }
@@ -45,7 +45,7 @@ extension World {
                 if before != campaign.state { journal.reach("campaign: \(before) → \(campaign.state)") }
                 journal.trace("campaign \(campaign.id) \(campaign.state) \(campaign.counts.sorted { $0.key < $1.key })")
                 if before != campaign.state {
-                    note("campaign \(campaign.id) of 1.\(campaign.version).0 of app \(campaign.app) is \(campaign.state)"
+                    note("campaign \(campaign.id) of \(World.text(version: campaign.version)) of app \(campaign.app) is \(campaign.state)"
                         + (campaign.reason.map { ": \($0)" } ?? ""))
                 }
                 told[campaign.id] = (campaign, tick)
@@ -100,7 +100,7 @@ extension World {
         }
     }
 
-    private func shown(_ version: Int?) -> String { version.map { "1.\($0).0" } ?? "nothing" }
+    private func shown(_ version: Int?) -> String { version.map { "\(World.text(version: $0))" } ?? "nothing" }
 
     private func proxy(_ relay: Relay, _ key: AppKey, _ version: Version) -> Int? {
         guard case .denied(let refusal) = relay.cache.enforce(key, version: version).1 else { return nil }
@@ -127,7 +127,7 @@ extension World {
             if campaign.waves > 0, campaign.wavesBegun < campaign.waves {
                 model.broke(
                     "inForce.wave",
-                    "app \(app) forces 1.\(version).0 on everybody in wave \(campaign.wavesBegun) of \(campaign.waves)")
+                    "app \(app) forces \(World.text(version: version)) on everybody in wave \(campaign.wavesBegun) of \(campaign.waves)")
             }
         }
     }

@@ -17,7 +17,8 @@ extension World {
         var refusals: [String] = []
         for round in 0..<10 {
             // The longest that anything waits for by itself: a day's hold, a retry of four hours, a pause of an hour.
-            step(round == 0 ? .seconds(30 * 3600) : .seconds(6 * 3600))
+            let isHeld = settings.apps.contains { settings.setup["gate", $0] == 1 && settings.setup["hold", $0] > 0 }
+            step(round == 0 && isHeld ? .seconds(30 * 3600) : .seconds(6 * 3600))
             var acted = undisturbed { actPatiently(round, &refusals) }
             step(.seconds(60))
             acted = undisturbed { actPatiently(round, &refusals) } || acted
@@ -128,7 +129,7 @@ extension World {
             let said = said(app)
             if said != required.version {
                 let words = refusals.isEmpty ? "" : "; an operator was told: \(refusals.joined(separator: " | "))"
-                model.broke("inForce.never", "app \(app) requires 1.\(required.version).0 and forces \(said.map { "1.\($0).0" } ?? "nothing")\(words)")
+                model.broke("inForce.never", "app \(app) requires \(World.text(version: required.version)) and forces \(said.map { "\(World.text(version: $0))" } ?? "nothing")\(words)")
                 continue
             }
             judgeTold(app, required, campaigns, refusals)
@@ -155,7 +156,7 @@ extension World {
         }
         guard let first = untold.first else { return }
         let states = own.map { "\($0.id) \($0.state.rawValue)" }.joined(separator: ", ")
-        let text = "\(untold.count) phones of app \(app) were not told of 1.\(required.version).0, such as \(first.number); its campaigns: \(states)"
+        let text = "\(untold.count) phones of app \(app) were not told of \(World.text(version: required.version)), such as \(first.number); its campaigns: \(states)"
         if refusals.isEmpty {
             model.broke("everybody.told", text)
         } else {
@@ -216,7 +217,7 @@ extension World {
             }
             let version = device.registration.version.map { Self.number(of: $0.text) }
             if let own = state.version, version.map({ $0 < own }) ?? true {
-                model.broke("registry.overruled", "phone \(phone.number) of app \(phone.app) said 1.\(own).0, and the registry has \(version.map { "1.\($0).0" } ?? "nothing")")
+                model.broke("registry.overruled", "phone \(phone.number) of app \(phone.app) said \(World.text(version: own)), and the registry has \(version.map { "\(World.text(version: $0))" } ?? "nothing")")
             }
         }
     }

@@ -88,7 +88,7 @@ extension World {
         bump.isConfirmed = true
         let to = canary.map { " for the users \($0.sorted())" } ?? ""
         let rose = try apply(bump, app, canary: canary, source: source)
-        return "\(source) requires 1.\(version).0 of app \(app)\(to)\(rose ? "" : ": nothing rises")"
+        return "\(source) requires \(World.text(version: version)) of app \(app)\(to)\(rose ? "" : ": nothing rises")"
     }
 
     /// - Returns: whether what is required rose.
@@ -141,7 +141,7 @@ extension World {
         bump.isConfirmed = true
         let receipt = WebhookReceipt(id: id, hook: "version", body: Array("\(app) \(version)".utf8))
         let rose = try apply(bump, app, canary: nil, source: "webhook", receipt: receipt, isMeant: isMeant)
-        return "webhook \(id) requires 1.\(version).0 of app \(app)\(rose ? "" : ": nothing rises")"
+        return "webhook \(id) requires \(World.text(version: version)) of app \(app)\(rose ? "" : ": nothing rises")"
     }
 
     /// - Parameter isCaptured: somebody sends a signed body again under another id, where the signature is over the body alone.
@@ -158,7 +158,7 @@ extension World {
         var bump = VersionBump(app: settings.key(app), latest: try Version(Self.text(version: version)))
         bump.isConfirmed = true
         let rose = try apply(bump, app, canary: nil, source: "api")
-        return "api announces 1.\(version).0 as the latest of app \(app)\(rose ? ", which its policy requires" : "")"
+        return "api announces \(World.text(version: version)) as the latest of app \(app)\(rose ? ", which its policy requires" : "")"
     }
 
     private func reword(_ app: Int, _ number: Int) throws -> String? {
@@ -167,7 +167,7 @@ extension World {
             app: settings.key(app), required: try Version(Self.text(version: version)), message: "text \(number)")
         bump.isConfirmed = true
         try apply(bump, app, canary: nil, source: "api")
-        return "api gives 1.\(version).0 of app \(app) another text"
+        return "api gives \(World.text(version: version)) of app \(app) another text"
     }
 
     /// Another program writes to the store, as README allows.
@@ -175,11 +175,11 @@ extension World {
         let key = settings.key(app)
         try asOtherProgram(
             """
-            INSERT INTO version (app, platform, required) VALUES ('\(key.app)', '\(key.platform.rawValue)', '1.\(version).0')
+            INSERT INTO version (app, platform, required) VALUES ('\(key.app)', '\(key.platform.rawValue)', '\(World.text(version: version))')
             ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required, telephones = NULL
             """)
         if model.required(app).map({ $0.version < version }) ?? true { asked(app, version, isOutside: true) }
-        return "another program requires 1.\(version).0 of app \(app)"
+        return "another program requires \(World.text(version: version)) of app \(app)"
     }
 
     private func releaseApp(_ app: Int) throws -> String? {

@@ -86,10 +86,10 @@ extension World {
             } else {
                 _ = try login(place)
             }
-            return "\(name) upgrades to 1.\(phones[place].version).0 and says so"
+            return "\(name) upgrades to \(World.text(version: phones[place].version)) and says so"
         case .update:
             phones[place].version = max(phone.version, model.required(phone.app)?.version ?? 2)
-            return "\(name) is updated to 1.\(phones[place].version).0 and does not say so"
+            return "\(name) is updated to \(World.text(version: phones[place].version)) and does not say so"
         case .move:
             let user = (number * 3) % max(settings.setup["devices"], 1)
             phones[place].user = user
@@ -143,7 +143,7 @@ extension World {
                 unstoredLogins.insert(place)
             }
         }
-        return "phone \(phone.number) of app \(phone.app) logs in with 1.\(phone.version).0"
+        return "phone \(phone.number) of app \(phone.app) logs in with \(World.text(version: phone.version))"
             + (answer?.told.map { " and is told of \($0)" } ?? "")
     }
 

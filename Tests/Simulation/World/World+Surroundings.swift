@@ -27,15 +27,15 @@ extension World {
         case .publish:
             let version = number % 4 == 0 ? wanted + 1 : wanted
             stores[app].publish(version, percent: 100, at: now)
-            return "the store of app \(app) offers 1.\(version).0 to everybody"
+            return "the store of app \(app) offers \(World.text(version: version)) to everybody"
         case .rollOut:
             stores[app].publish(wanted, percent: 5 + number % 60, at: now)
-            return "the store of app \(app) rolls 1.\(wanted).0 out to \(5 + number % 60) %"
+            return "the store of app \(app) rolls \(World.text(version: wanted)) out to \(5 + number % 60) %"
         case .haltRollout, .goOnRollout:
             guard !stores[app].releases.isEmpty else { return nil }
             let release = stores[app].releases[number % stores[app].releases.count]
             stores[app].halt(release.version, kind == .haltRollout)
-            return "the rollout of 1.\(release.version).0 of app \(app) \(kind == .haltRollout ? "is halted" : "goes on")"
+            return "the rollout of \(World.text(version: release.version)) of app \(app) \(kind == .haltRollout ? "is halted" : "goes on")"
         case .sourceFails, .sourceAnswers:
             stores[app].answers = kind == .sourceAnswers
             return "the store of app \(app) \(kind == .sourceAnswers ? "answers" : "does not answer any more")"
@@ -49,7 +49,7 @@ extension World {
             {
                 asked(app, version, isOutside: true)
             }
-            return "the LaunchGate file of app \(app) requires 1.\(version).0"
+            return "the LaunchGate file of app \(app) requires \(World.text(version: version))"
         default: return nil
         }
     }

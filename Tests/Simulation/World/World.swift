@@ -189,6 +189,7 @@ final class World: @unchecked Sendable {
                 continue
             }
             if let did {
+                journal.reach("turn: of \(did)")
                 turnsHere += 1
                 guard turnsHere < 1000 else {
                     model.broke("dispatcher.spins", "1000 turns at one moment, the last of them of \(did)")
@@ -211,6 +212,7 @@ final class World: @unchecked Sendable {
     // MARK: The process
 
     func start() {
+        journal.reach("turn: start")
         do {
             relay = try Relay(self, path: folder.path, settings: settings)
         } catch {
