@@ -13,6 +13,7 @@ struct Arguments {
     var isTraceWanted = false
     var shrinks = true
     var known: String?
+    var folder: String?
     /// How many different rules may be broken before the run ends.
     var most = 10
 
@@ -30,10 +31,11 @@ struct Arguments {
             case "--length": length = number(word)
             case "--most": most = number(word)
             case "--known": known = words.popFirst()
+            case "--write": folder = words.popFirst()
             case "--script": scripts += [words.popFirst()].compactMap(\.self)
             case "--trace": isTraceWanted = true
             case "--no-shrink": shrinks = false
-            default: fail("\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --known, --script, --trace, --no-shrink")
+            default: fail("\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --known, --write, --script, --trace, --no-shrink")
             }
         }
     }
@@ -48,7 +50,7 @@ let arguments = Arguments(CommandLine.arguments.dropFirst())
 do {
     let known = try arguments.known.map { try KeptScript.all(in: $0) } ?? []
     let simulation = try Simulation(known: Set(known.map(\.rule)))
-    let report = Report(simulation, shrinks: arguments.shrinks)
+    let report = Report(simulation, shrinks: arguments.shrinks, folder: arguments.folder)
     for path in arguments.scripts {
         let text = try String(contentsOfFile: path, encoding: .utf8)
         try report.tell(try Script(text: text), name: path, isTraceWanted: arguments.isTraceWanted)

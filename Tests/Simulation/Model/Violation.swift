@@ -47,6 +47,7 @@ package enum Promise {
         ("everybody.deadEnd", "the way out that an error text names works", "DESIGN 10"),
         ("token.lost", "a mad service never costs a token", "DESIGN 7"),
         ("token.wrong", "a token is retired only by an answer about that token", "DESIGN 7"),
+        ("token.revived", "an older file does not revive a token that has died", "DESIGN 11"),
         ("registry.overruled", "what a device said itself is not overruled by an older file", "DESIGN 11"),
         ("registry.erased", "an erased user's number is nowhere", "README"),
         ("dispatcher.spins", "the dispatcher comes to rest", "DESIGN 10"),

@@ -5,10 +5,13 @@ import Foundation
 package final class Report {
     private let simulation: Simulation
     private let shrinks: Bool
+    /// Where shrunk scripts are written to; nil: nowhere.
+    private let folder: String?
     package private(set) var hasFound = false
     private var reached: [String: Int] = [:]
 
-    package init(_ simulation: Simulation, shrinks: Bool) {
+    package init(_ simulation: Simulation, shrinks: Bool, folder: String? = nil) {
+        self.folder = folder
         self.simulation = simulation
         self.shrinks = shrinks
     }
@@ -72,6 +75,10 @@ package final class Report {
         for broken in outcome.violations where broken.rule == violation.rule { print("    → \(broken)") }
         print("  # rule: \(violation.rule)\n  # fault: (say what is wrong)")
         for line in small.text.split(separator: "\n") { print("  \(line)") }
+        if let folder {
+            let text = "# rule: \(violation.rule)\n# fault: \(violation.text)\n" + small.text
+            try text.write(toFile: "\(folder)/\(violation.rule).script", atomically: true, encoding: .utf8)
+        }
         print("  again: make simulate SEED=\(seed)")
     }
 

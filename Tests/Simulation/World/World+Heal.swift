@@ -205,6 +205,11 @@ extension World {
             let name = "\(phone.app)/\(token(phone))"
             guard let state = model.device(phone.app, token(phone)), state.isRegistered else { continue }
             guard let device = try? relay.store.device(settings.key(phone.app), token: token(phone)) else {
+                // Who was called dead is forgotten in time, if rightly.
+                if pushes.calledDead.contains(name), pushes.wasPruned {
+                    if mad.contains(name) { model.broke("token.lost", "phone \(phone.number) of app \(phone.app) is forgotten after a service called nearly all tokens dead") }
+                    continue
+                }
                 model.broke("store.lost", "phone \(phone.number) of app \(phone.app) was registered and is not known")
                 continue
             }

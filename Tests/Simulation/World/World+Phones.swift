@@ -175,7 +175,12 @@ extension World {
         if number % 2 == 0 { change.registeredAt = clock.rightTime - .nanoseconds(Int64(tick.nanoseconds)) }
         batch.append(change)
         let before = model.device(phone.app, token(phone))
+        let key = settings.key(phone.app)
+        let wasDead = try relay.store.device(key, token: token(phone))?.retiredAt != nil
         try relay.store.register(batch, at: clock.now.wall) { _ in }
+        if wasDead, try relay.store.device(key, token: token(phone))?.retiredAt == nil {
+            model.broke("token.revived", "\(name) was dead and is alive again because of an older file")
+        }
         // What the device said itself stays. A device that was unknown is as the file has it.
         model.disputed.insert("\(phone.app)/\(token(phone))")
         model.device(phone.app, token(phone)) { state in

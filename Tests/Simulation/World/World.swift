@@ -86,8 +86,26 @@ final class World: @unchecked Sendable {
     /// What the relay reads.
     func clockRead() -> Moment {
         yieldPoint()
+        readsHere = lastRead == tick ? readsHere + 1 : 0
+        lastRead = tick
+        if readsHere > Self.mostReads { endLoop() }
         return clock.now
     }
+
+    /// A turn that has no end reads the clock for ever. Only an error of the store leads out of it.
+    private func endLoop() {
+        guard turnDepth > 0, let relay else { return }
+        readsHere = 0
+        model.broke("dispatcher.spins", "the clock was read \(Self.mostReads) times at one moment")
+        relay.store.close()
+        isLost = true
+    }
+
+    private static let mostReads = 50_000
+    private var readsHere = 0
+    private var lastRead = MonotonicTime(nanoseconds: 0)
+    /// The process has to be given up.
+    private var isLost = false
 
     var random: RandomSource { RandomSource { self.dice.next() } }
 
@@ -184,7 +202,8 @@ final class World: @unchecked Sendable {
             model.now = milliseconds
             let did = inTurn { relay.turn() }
             relay.lane.proceed()
-            if isDying {
+            if isDying || isLost {
+                isLost = false
                 die(downFor: .zero)
                 continue
             }
