@@ -17,6 +17,10 @@ struct Announcement {
     var canary: Set<Int>?
     /// When a person released the canary.
     var canaryReleasedAt: Int64?
+    /// Whether the rules between waves could release its canary.
+    var hasWaveRules = false
+    /// Whether what it waits for was taken out of the configuration.
+    var lostItsGate = false
     /// A person has overruled the store.
     var isReleased = false
     /// Since when the relay was told that the store offers it.

@@ -116,13 +116,15 @@ struct Model {
             if isOver(announcement.haltedAt) {
                 broke("push.halted", "\(what): its rollout was halted \(ago(announcement.haltedAt))")
             } else if announcement.haltedAt == nil {
-                broke("push.gate", "\(what): its store has not offered it")
+                broke(announcement.lostItsGate ? "inForce.removedSource" : "push.gate", "\(what): its store has not offered it")
                 // What follows from that is not told again.
                 announcements[place].isReleased = true
             }
         }
         if let canary = announcement.canary, announcement.canaryReleasedAt == nil, user.map({ !canary.contains($0) }) ?? true {
-            broke("push.canary", "\(what): user \(user ?? -1) is not in the canary, which nobody has released")
+            broke(
+                announcement.hasWaveRules ? "canary.itself" : "push.canary",
+                "\(what): user \(user ?? -1) is not in the canary, which nobody has released")
             announcements[place].canaryReleasedAt = now
         }
         let allowed = 1 + facts.reminders
@@ -170,14 +172,15 @@ struct Model {
         let last = announcements[place]
         if !last.isLive {
             broke("inForce.withdrawn", "\(what), which was withdrawn \(ago(last.withdrawnAt ?? last.droppedAt))")
+            (announcements[place].withdrawnAt, announcements[place].droppedAt) = (nil, nil)
         } else if !last.isForAll, user.map({ !(last.canary?.contains($0) ?? false) }) ?? true {
-            broke("inForce.canary", "\(what), which is for a canary that nobody has released")
+            broke(last.hasWaveRules ? "canary.itself" : "inForce.canary", "\(what), which is for a canary that nobody has released")
             // What follows from that is not told again.
             announcements[place].canaryReleasedAt = now
         } else if last.haltedAt != nil {
             broke("inForce.halted", "\(what), whose rollout was halted \(ago(last.haltedAt))")
         } else {
-            broke("inForce.gate", "\(what), which its store has not offered")
+            broke(last.lostItsGate ? "inForce.removedSource" : "inForce.gate", "\(what), which its store has not offered")
             announcements[place].isReleased = true
         }
     }

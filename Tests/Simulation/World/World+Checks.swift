@@ -82,8 +82,7 @@ extension World {
             model.broke("channels.differ", "login check of app \(app) says \(shown(login)), /v1/enforce \(shown(proxy))")
         }
         // An Android app compares version codes, which nothing here names.
-        if !settings.isAndroid(app), login != document(relay, key) {
-            let document = document(relay, key)
+        if !settings.isAndroid(app), let document = document(relay, key), login != document {
             model.broke("channels.differ", "login check of app \(app) says \(shown(login)), its launch document \(shown(document))")
         }
         journal.trace("app \(app) \(shown(login))")

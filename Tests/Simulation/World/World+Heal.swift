@@ -22,7 +22,7 @@ extension World {
             var acted = undisturbed { actPatiently(round, &refusals) }
             step(.seconds(60))
             acted = undisturbed { actPatiently(round, &refusals) } || acted
-            if !acted, round > 0 { break }
+            if !acted, round > 2 { break }
         }
         undisturbed {
             step(.seconds(3600))
@@ -84,7 +84,7 @@ extension World {
         }
         for app in settings.apps {
             guard let required = model.required(app) else { continue }
-            if required.canary == nil || round > 2, said(app) != required.version, round > 1 {
+            if said(app) != required.version, round > 1 {
                 attempt { try releaseOffered(app) }
             }
             let own = campaigns().filter { self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version }
@@ -115,7 +115,8 @@ extension World {
         phones.filter { phone in
             guard phone.app == app, phone.isInstalled, let state = model.device(app, token(phone)) else { return false }
             let mayBePushed = state.user != nil && state.isRegistered && state.version.map { $0 < required.version } ?? true
-            return mayBePushed && state.since < required.askedAt && !pushes.has(app, token(phone), required.version)
+            // Whom the service called dead has had his answer.
+            return mayBePushed && !pushes.calledDead.contains("\(app)/\(token(phone))") && state.since < required.askedAt && !pushes.has(app, token(phone), required.version)
         }
     }
 
@@ -137,7 +138,7 @@ extension World {
         for campaign in campaigns where !campaign.state.isFinal {
             let status = relay.control.status(campaign)
             model.broke(
-                "campaign.never",
+                wasClockSet ? "campaign.clock" : "campaign.never",
                 "campaign \(campaign.id) of \(campaign.required) is \(campaign.state.rawValue): \(status.record.reason ?? "no reason"), \(campaign.counts)")
         }
         judgeRecords(relay, campaigns)

@@ -105,7 +105,9 @@ extension World {
         guard case .applied(let outcome, _) = applied, outcome.requiredRose, let required = outcome.record.required else {
             return false
         }
-        if isMeant { asked(app, Self.number(of: required.text), canary: canary) }
+        let version = Self.number(of: required.text)
+        if !isMeant { model.broke("webhook.captured", "a captured webhook has raised \(required) of app \(app), which was withdrawn") }
+        asked(app, version, canary: canary)
         return true
     }
 
@@ -117,6 +119,7 @@ extension World {
         announcement.hold =
             settings.setup["gate", app] == 1 && !settings.isAndroid(app) ? Int64(settings.setup["hold", app]) * 3_600_000 : 0
         announcement.canary = canary
+        announcement.hasWaveRules = settings.setup["waves", app] > 0
         announcement.isOutside = isOutside
         model.announcements.append(announcement)
     }
@@ -125,7 +128,10 @@ extension World {
     func machineAsked(_ app: AppKey, _ required: String?) {
         guard let required, let app = settings.apps.first(where: { settings.key($0) == app }) else { return }
         let version = Self.number(of: required)
-        guard model.required(app).map({ $0.version < version }) ?? true, model.newest(app, version) == nil else { return }
+        guard model.required(app).map({ $0.version < version }) ?? true else { return }
+        if model.newest(app, version) != nil {
+            model.broke("source.revives", "a source has raised \(required) of app \(app), which was withdrawn")
+        }
         asked(app, version)
     }
 
@@ -176,7 +182,7 @@ extension World {
         try asOtherProgram(
             """
             INSERT INTO version (app, platform, required) VALUES ('\(key.app)', '\(key.platform.rawValue)', '\(World.text(version: version))')
-            ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required, telephones = NULL
+            ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required
             """)
         if model.required(app).map({ $0.version < version }) ?? true { asked(app, version, isOutside: true) }
         return "another program requires \(World.text(version: version)) of app \(app)"

@@ -77,6 +77,10 @@ extension World {
         }
         try relay?.reload(new)
         settings = new
+        for index in model.announcements.indices where model.announcements[index].isGated && model.announcements[index].isLive {
+            let owner = model.announcements[index].app
+            if !settings.isGated(owner) || !settings.hasApp[owner] { model.announcements[index].lostItsGate = true }
+        }
         for app in settings.apps {
             model.routeGoneAt[app] = settings.hasApp[app] ? nil : model.routeGoneAt[app] ?? milliseconds
         }
