@@ -62,7 +62,7 @@ struct Model {
     /// A person lets through whatever waits of a version.
     mutating func release(_ app: Int, _ version: Int) {
         guard let place = newest(app, version) else { return }
-        if announcements[place].isThrough {
+        if announcements[place].isThrough || announcements[place].lostItsGate {
             if announcements[place].canary != nil {
                 announcements[place].canaryReleasedAt = announcements[place].canaryReleasedAt ?? now
             }

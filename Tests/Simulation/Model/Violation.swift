@@ -33,6 +33,7 @@ package enum Promise {
         ("inForce.halted", "a halted rollout takes back what its gate let through", "DESIGN 8"),
         ("inForce.canary", "a canary is in force for its users alone until a person releases it", "DESIGN 3, 8"),
         ("canary.itself", "no canary releases itself", "DESIGN 8"),
+        ("canary.deadEnd", "a canary can be released for as long as it is required", "DESIGN 10"),
         ("webhook.captured", "a signed body that is sent again under another id raises nothing that was withdrawn", "README"),
         ("source.revives", "no file and no store brings back what a person has withdrawn", "DESIGN 1"),
         ("inForce.wave", "who is not in a wave yet is forced on no channel", "DESIGN 8"),

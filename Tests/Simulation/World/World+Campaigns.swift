@@ -8,9 +8,9 @@ import UpgradeRules
 
 /// What people do with campaigns.
 extension World {
-    func campaigns() -> [CampaignRecord] {
+    func campaigns(limit: Int = 60) -> [CampaignRecord] {
         guard let relay else { return [] }
-        return undisturbed { (try? relay.store.campaigns(before: nil, limit: 60)) ?? [] }
+        return undisturbed { (try? relay.store.campaigns(before: nil, limit: limit)) ?? [] }
     }
 
     func withCampaign(_ number: Int, isOver: Bool, _ body: (CampaignRecord) throws -> String?) throws -> String? {
@@ -69,7 +69,9 @@ extension World {
     func cancel(_ campaign: CampaignRecord) throws -> String? {
         _ = try relay?.control.cancel(campaign: campaign.id, by: "somebody")
         change(campaign) { $0.cancelledAt = milliseconds }
-        if let place = model.campaigns[campaign.id]?.announcement, model.announcements[place].inForceAt == nil {
+        if let place = model.campaigns[campaign.id]?.announcement, model.announcements[place].inForceAt == nil,
+            !model.announcements[place].lostItsGate
+        {
             model.announcements[place].droppedAt = milliseconds
         }
         return "campaign \(campaign.id) is cancelled"

@@ -31,7 +31,7 @@ extension World {
             guard isSure || change == nil || change != seenChange else { return }
             seenChange = change ?? -1
             var open: [String: String] = [:]
-            for record in campaigns().reversed() {
+            for record in campaigns(limit: isSure ? 60 : 12).reversed() {
                 guard let campaign = toldCampaign(record) else { continue }
                 if !campaign.isOver {
                     let key = "app \(campaign.app) \(World.text(version: campaign.version))"

@@ -130,7 +130,7 @@ extension World {
             let said = said(app)
             if said != required.version {
                 let words = refusals.isEmpty ? "" : "; an operator was told: \(refusals.joined(separator: " | "))"
-                model.broke("inForce.never", "app \(app) requires \(World.text(version: required.version)) and forces \(said.map { "\(World.text(version: $0))" } ?? "nothing")\(words)")
+                model.broke(required.isForAll ? "inForce.never" : "canary.deadEnd", "app \(app) requires \(World.text(version: required.version)) and forces \(said.map { "\(World.text(version: $0))" } ?? "nothing")\(words)")
                 continue
             }
             judgeTold(app, required, campaigns, refusals)
@@ -197,7 +197,7 @@ extension World {
     /// What was never sent to a device is not listed once that is removed.
     private func isAnybodyRemoved(_ campaign: CampaignRecord) -> Bool {
         guard let app = app(of: campaign) else { return true }
-        return model.devices.contains { $0.key.hasPrefix("\(app)/") && $0.value.last?.isRegistered == false }
+        return model.devices.contains { $0.key.hasPrefix("\(app)/") && $0.value.contains { !$0.isRegistered } }
     }
 
     private func judgeTokens(_ relay: Relay) {

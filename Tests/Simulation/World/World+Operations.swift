@@ -102,7 +102,12 @@ extension World {
             StoredAnswer(status: 200, body: [])
         }
         relay.cache.refresh()
-        guard case .applied(let outcome, _) = applied, outcome.requiredRose, let required = outcome.record.required else {
+        guard case .applied(let outcome, _) = applied, let required = outcome.record.required else { return false }
+        guard outcome.requiredRose else {
+            // The same version again for other users: they are of its canary, too.
+            if let canary, let place = model.newest(app, Self.number(of: required.text)), bump.required == required {
+                model.announcements[place].canary?.formUnion(canary)
+            }
             return false
         }
         let version = Self.number(of: required.text)
@@ -121,6 +126,8 @@ extension World {
         announcement.canary = canary
         announcement.hasWaveRules = settings.setup["waves", app] > 0
         announcement.isOutside = isOutside
+        // The relay may know already that its store offers it.
+        if announcement.isGated, toldStores[app].verdict(on: version) == .open { announcement.offeredAt = milliseconds }
         model.announcements.append(announcement)
     }
 
@@ -182,7 +189,8 @@ extension World {
         try asOtherProgram(
             """
             INSERT INTO version (app, platform, required) VALUES ('\(key.app)', '\(key.platform.rawValue)', '\(World.text(version: version))')
-            ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required
+            ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required,
+                telephones = CASE WHEN excluded.required = required THEN telephones END
             """)
         if model.required(app).map({ $0.version < version }) ?? true { asked(app, version, isOutside: true) }
         return "another program requires \(World.text(version: version)) of app \(app)"

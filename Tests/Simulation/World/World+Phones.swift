@@ -18,6 +18,7 @@ extension World {
                     Phone(
                         number: number, app: app, user: user, version: number % 11 == 10 ? 800 : 1 + number % 2,
                         isSandbox: isSandbox))
+                noteToken(of: phones.count - 1)
             }
         }
     }
@@ -28,6 +29,12 @@ extension World {
             app: settings.key(phone.app), token: token(phone), telephone: phone.user.map(Phone.telephone),
             version: try version.map { try Version(Self.text(version: $0)) },
             environment: phone.isSandbox ? .sandbox : .production)
+    }
+
+    /// Notes whose a token is.
+    func noteToken(of place: Int) {
+        let phone = phones[place]
+        phonesByToken["\(phone.app)/\(token(phone))"] = (place, phone.installation)
     }
 
     func token(_ phone: Phone) -> String { phone.token(isAndroid: settings.isAndroid(phone.app)) }
@@ -65,6 +72,7 @@ extension World {
             if !phone.isInstalled {
                 phones[place].installation += 1
                 phones[place].isInstalled = true
+                noteToken(of: place)
             }
             try put(place)
             return "\(name) registers"

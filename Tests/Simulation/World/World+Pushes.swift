@@ -40,17 +40,14 @@ extension World {
         observeCampaigns(isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders } ?? true)
         model.leaves(app: push.app, token: push.token, user: user, campaign: push.campaign)
         judgePause(push, place)
-        let phone = phones.first { $0.app == push.app && self.token($0) == push.token }
-            ?? phones.first { phone in
-                phone.app == push.app
-                    && (0..<phone.installation).contains {
-                        phone.token(isAndroid: settings.isAndroid(phone.app), installation: $0) == push.token
-                    }
-            }.map { phone in
-                var former = phone
-                (former.isInstalled, former.goneAt) = (false, clock.rightTime.milliseconds - 1000)
-                return former
+        let phone = phonesByToken["\(push.app)/\(push.token)"].map { place, installation in
+            var phone = phones[place]
+            // An installation that another one has taken the place of is gone.
+            if installation != phone.installation {
+                (phone.isInstalled, phone.goneAt) = (false, clock.rightTime.milliseconds - 1000)
             }
+            return phone
+        }
         let isOwn = phone.map { $0.isSandbox == place.isSandbox || settings.isAndroid(place.app) } ?? false
         let answer =
             services[place]?.answer(push, phone: phone, isOwn: isOwn, now: clock.rightTime.milliseconds)

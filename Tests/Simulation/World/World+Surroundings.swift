@@ -12,6 +12,7 @@ extension World {
     /// A store has answered: the model may expect the relay to know.
     func tells(_ app: Int) {
         model.now = milliseconds
+        toldStores[app] = stores[app]
         let isAndroid = settings.isAndroid(app)
         model.told(app) { version in
             let verdict = stores[app].verdict(on: version)
@@ -150,9 +151,10 @@ extension World {
             silence -= 1
             relay?.poke()
             step(.zero)
+            let isComparable = !isDiskFailing
             let before = answers()
             die(downFor: downFor)
-            if downFor == .zero { compare(before) }
+            if downFor == .zero, isComparable { compare(before) }
             silence += 1
             return "(it was killed)"
         case .diskFails:

@@ -24,6 +24,10 @@ final class World: @unchecked Sendable {
     // What is so, whether the relay knows it or not.
     var phones: [Phone] = []
     var stores = [StoreTruth(), StoreTruth()]
+    /// What they offered when they were asked last.
+    var toldStores = [StoreTruth(), StoreTruth()]
+    /// Who has which push token.
+    var phonesByToken: [String: (place: Int, installation: Int)] = [:]
     /// By app: what its LaunchGate file requires.
     var files: [Int: Int] = [:]
     var services: [PushPlace: PushServiceTruth] = [:]
