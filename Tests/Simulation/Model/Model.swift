@@ -123,7 +123,7 @@ struct Model {
         }
         if let canary = announcement.canary, announcement.canaryReleasedAt == nil, user.map({ !canary.contains($0) }) ?? true {
             broke(
-                announcement.hasWaveRules ? "canary.itself" : "push.canary",
+                announcement.lostItsGate ? "inForce.removedSource" : announcement.hasWaveRules ? "canary.itself" : "push.canary",
                 "\(what): user \(user ?? -1) is not in the canary, which nobody has released")
             announcements[place].canaryReleasedAt = now
         }
@@ -174,7 +174,9 @@ struct Model {
             broke("inForce.withdrawn", "\(what), which was withdrawn \(ago(last.withdrawnAt ?? last.droppedAt))")
             (announcements[place].withdrawnAt, announcements[place].droppedAt) = (nil, nil)
         } else if !last.isForAll, user.map({ !(last.canary?.contains($0) ?? false) }) ?? true {
-            broke(last.hasWaveRules ? "canary.itself" : "inForce.canary", "\(what), which is for a canary that nobody has released")
+            broke(
+                last.lostItsGate ? "inForce.removedSource" : last.hasWaveRules ? "canary.itself" : "inForce.canary",
+                "\(what), which is for a canary that nobody has released")
             // What follows from that is not told again.
             announcements[place].canaryReleasedAt = now
         } else if last.haltedAt != nil {

@@ -22,7 +22,8 @@ package struct Drawing {
             setup[name] = below(2) == 0 ? values[0] : values[below(values.count)]
         }
         // Few devices find rules, many find breakers, and cost.
-        setup["devices"] = [3, 3, 3, 8, 8, 8, 20, 20, 20, 120][below(10)]
+        setup["devices"] = [3, 3, 3, 3, 3, 8, 8, 8, 8, 20, 20, 20, 120][below(13)]
+        if setup["devices"] > 8 { setup["batch"] = 50 }
         setup["chance"] = below(1 << 20)
         let kinds = kinds()
         let total = kinds.reduce(0) { $0 + $1.weight }
@@ -61,6 +62,7 @@ package struct Drawing {
 
     /// Mostly minutes; now and then a night, for whatever waits that long.
     private mutating func passing() -> Int {
-        [0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 6, 7, 8][below(18)]
+        let ticket = below(60)
+        return ticket < 54 ? [0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 0, 1, 2][ticket % 18] : [6, 6, 6, 7, 7, 8][ticket - 54]
     }
 }

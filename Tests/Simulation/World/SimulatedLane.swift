@@ -169,6 +169,7 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         case .answered:
             let batch = one.request.batch
             let body = Array(one.answer.body.utf8)
+            world.delivered(one.answer, to: one.request.push, at: pool.place)
             batch.answers[one.request.place].status = one.answer.status
             if one.answer.status == 200 {
                 taken[ObjectIdentifier(batch), default: []].append(one.request.push)

@@ -126,6 +126,7 @@ extension World {
         announcement.canary = canary
         announcement.hasWaveRules = settings.setup["waves", app] > 0
         announcement.isOutside = isOutside
+        announcement.lostItsGate = announcement.isGated && !settings.hasApp[app]
         // The relay may know already that its store offers it.
         if announcement.isGated, toldStores[app].verdict(on: version) == .open { announcement.offeredAt = milliseconds }
         model.announcements.append(announcement)

@@ -71,7 +71,11 @@ extension World {
                 pushes.madness[index].others += 1
             }
         }
-        let end = tick + .milliseconds(answer.milliseconds)
+    }
+
+    /// The answer to a push comes into the relay.
+    func delivered(_ answer: ServiceAnswer, to push: SeenPush, at place: PushPlace) {
+        let end = tick
         if answer.body.contains("TooManyProviderTokenUpdates") {
             pushes.pauses[place] = (end + .seconds(35), end + .seconds(600))
         } else if answer.retryAfter > 0, answer.status != 200 {

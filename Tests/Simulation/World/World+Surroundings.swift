@@ -151,7 +151,8 @@ extension World {
             silence -= 1
             relay?.poke()
             step(.zero)
-            let isComparable = !isDiskFailing
+            // A relay that starts asks its stores at once.
+            let isComparable = !isDiskFailing && !settings.hasAnySource
             let before = answers()
             die(downFor: downFor)
             if downFor == .zero, isComparable { compare(before) }
