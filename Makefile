@@ -29,7 +29,7 @@ FUZZ_BUILD    = UPGRADE_RELAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .b
                 -Xswiftc -sanitize=fuzzer,address -Xswiftc -use-ld=lld -Xswiftc -enable-testing
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test test-service test-allocations test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics test-api lint bench measure-maintenance bench-api test-idle clean install \
+.PHONY: help demo build test simulate test-service test-allocations test-tsan test-asan test-crash fuzz fuzz-keep soak check-metrics test-api lint bench measure-maintenance bench-api test-idle clean install \
         deb packages
 
 help: ## list the targets
@@ -46,6 +46,13 @@ test test-tsan test-asan: PACKAGES += groff mandoc zsh fish nginx
 test: packages ## all tests: rules, machines, store, HTTP/2, API, and the real binary end to end
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
+
+# SEED=n tells one seed again, as a story; SCRIPT=file a kept one; SIMULATE="--length 300" and whatever else simulate takes.
+SEEDS ?= 1000
+simulate: packages ## the real relay in a world of seeds: SEEDS=1000 histories of people, faults and kills, held to a model
+	$(SWIFT) build $(RELEASE) --product simulate
+	.build/release/simulate --known Tests/Simulation/Known \
+	    $(if $(SCRIPT),--script $(SCRIPT),$(if $(SEED),--seed $(SEED),--seeds $(SEEDS))) $(SIMULATE)
 
 fuzz: packages ## libFuzzer over every parser that meets foreign bytes, FUZZ_SECONDS=600 of CPU each; FUZZ="json version" for some
 	$(FUZZ_BUILD)

@@ -1,1 +1,164 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import Testing
+
+@testable import Simulation
+
+/// The real relay in its simulated world: what was ever found, and what nobody has thought of. Tests/Simulation/README.md says how
+/// to read what fails here.
+@Suite struct SimulationTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Simulation")
+
+    private static func scripts(_ name: String) throws -> [KeptScript] {
+        try KeptScript.all(in: folder.appending(path: name).path)
+    }
+
+    private static func known() throws -> Set<String> { Set(try scripts("Known").map(\.rule)) }
+
+    // MARK: What was found
+
+    /// Each fault that was mended, as the script that it was found by.
+    @Test(.ownThread) func whatWasMendedHolds() throws {
+        let simulation = try Simulation()
+        for kept in try Self.scripts("Kept") {
+            let violation = try simulation.breaks(kept.script, kept.rule)
+            #expect(violation == nil, "\(kept.name) (\(kept.fault)) is back: \(violation?.text ?? "")")
+        }
+    }
+
+    /// Each fault that is known and not mended yet. One that does not fail any more goes from Known to Kept.
+    @Test(.ownThread) func whatIsKnownFails() throws {
+        let simulation = try Simulation()
+        for known in try Self.scripts("Known") {
+            let violation = try simulation.breaks(known.script, known.rule)
+            #expect(violation != nil, "\(known.name) (\(known.fault)) holds now: move it from Known to Kept")
+        }
+    }
+
+    // MARK: What nobody has thought of
+
+    @Test(.ownThread) func fixedSeedsHold() throws {
+        try run(seeds: 1...60, length: 40)
+    }
+
+    /// Others in each run.
+    @Test(.ownThread) func freshSeedsHold() throws {
+        let base = UInt64(Date().timeIntervalSince1970)
+        try run(seeds: base...(base + 25), length: 40)
+    }
+
+    private func run(seeds: ClosedRange<UInt64>, length: Int) throws {
+        let simulation = try Simulation(known: Self.known())
+        for seed in seeds {
+            var drawing = Drawing(seed: seed)
+            let violation = try simulation.run(drawing.script(length: length)).violation
+            #expect(
+                violation == nil,
+                """
+                \(violation.map { "\($0)" } ?? "")
+                make simulate SEED=\(seed) SIMULATE="--length \(length)" tells it as a story
+                """)
+        }
+    }
+
+    // MARK: Replay
+
+    /// Byte for byte, also where dictionaries hash otherwise: in another process.
+    @Test(.ownThread) func aSeedIsTheSameInEachProcess() throws {
+        let program = try #require(
+            Bundle.allBundles.lazy.map { $0.bundleURL.deletingLastPathComponent().appending(path: "simulate") }
+                .first { FileManager.default.isExecutableFile(atPath: $0.path) })
+        var traces: Set<String> = []
+        for hashing in ["0", "1"] {
+            let process = Process()
+            process.executableURL = program
+            process.arguments = ["--seed", "77", "--length", "60"]
+            process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_DETERMINISTIC_HASHING": hashing]) { $1 }
+            let pipe = Pipe()
+            process.standardOutput = pipe
+            try process.run()
+            let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            traces.insert(try #require(text.split(separator: "\n").first { $0.contains(", trace ") }).description)
+        }
+        #expect(traces.count == 1, "\(traces.sorted())")
+    }
+
+    // MARK: The simulation itself
+
+    @Test func aScriptIsReadAsItIsWritten() throws {
+        for seed in 1...20 {
+            var drawing = Drawing(seed: UInt64(seed))
+            let script = drawing.script(length: 30)
+            #expect(try Script(text: "# said to people\n" + script.text) == script)
+        }
+    }
+
+    @Test(arguments: [
+        ("bmp 1 2", "no operation is called \"bmp 1 2\""),
+        ("bump 1 2 midle=3", "\"midle=3\" in \"bump 1 2 midle=3\" is no number, \"middle=N\" or \"noTurn\""),
+        ("setup waves=1", "\"waves=1\" is no setting of a world"),
+    ])
+    func whatIsNoScriptIsNamed(_ text: String, _ error: String) {
+        #expect(throws: ScriptError.self) { try Script(text: text) }
+        do { _ = try Script(text: text) } catch let thrown { #expect("\(thrown)" == error) }
+    }
+
+    /// A world whose requirement is pushed against its gate: the model must say so. A model that never complains proves nothing.
+    @Test func theModelNoticesAPushAgainstTheGate() {
+        var model = Model()
+        model.now = 1_000_000
+        model.announcements.append(Announcement(app: 0, version: 3, askedAt: 0, isGated: true))
+        model.campaigns["c"] = CampaignFacts(announcement: 0)
+        model.device(0, "t") { ($0.isRegistered, $0.user, $0.version) = (true, 7, 1) }
+        model.leaves(app: 0, token: "t", user: 7, campaign: "c")
+        #expect(model.violations.map(\.rule) == ["push.gate"])
+    }
+
+    @Test func theModelNoticesAPushToSomebodyElse() {
+        var model = Model()
+        model.now = 1
+        model.announcements.append(Announcement(app: 0, version: 3, askedAt: 0, isGated: false))
+        model.campaigns["c"] = CampaignFacts(announcement: 0)
+        model.device(0, "t") { ($0.isRegistered, $0.user, $0.version) = (true, 7, 1) }
+        model.now += 1000
+        model.device(0, "t") { $0.user = 8 }
+        model.now += Model.readGrace - 1
+        model.leaves(app: 0, token: "t", user: 7, campaign: "c")
+        #expect(model.violations.isEmpty, "it had been read before")
+        model.now += 2
+        model.leaves(app: 0, token: "t", user: 7, campaign: "c")
+        #expect(model.violations.map(\.rule) == ["push.user"])
+    }
+
+    /// The guide has each promise, and each script breaks one that there is.
+    @Test func theGuideHasEachPromise() throws {
+        let guide = try String(contentsOf: Self.folder.appending(path: "README.md"), encoding: .utf8)
+        for promise in Promise.all {
+            #expect(guide.contains("| `\(promise.rule)` | \(promise.says) | \(promise.source) |"), "\(promise.rule)")
+        }
+        let rules = Set(Promise.all.map(\.rule))
+        for script in try Self.scripts("Known") + Self.scripts("Kept") { #expect(rules.contains(script.rule), "\(script.name)") }
+    }
+
+    /// A patch that undoes a fix is worth nothing once it does not apply any more.
+    @Test func theMutantsApply() throws {
+        let root = Self.folder.deletingLastPathComponent().deletingLastPathComponent()
+        guard FileManager.default.fileExists(atPath: root.appending(path: ".git").path) else { return }
+        let mutants = Self.folder.appending(path: "Mutants")
+        let patches = try FileManager.default.contentsOfDirectory(atPath: mutants.path).filter { $0.hasSuffix(".patch") }
+        #expect(patches.count >= 10)
+        for patch in patches.sorted() {
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = ["git", "apply", "--check", mutants.appending(path: patch).path]
+            process.currentDirectoryURL = root
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0, "\(patch) does not apply any more: write it anew")
+        }
+    }
+}

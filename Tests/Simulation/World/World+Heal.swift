@@ -85,7 +85,7 @@ extension World {
         for app in settings.apps {
             guard let required = model.required(app) else { continue }
             if said(app) != required.version, round > 1 {
-                attempt { try releaseOffered(app) }
+                attempt { try releaseApp(app) }
             }
             let own = campaigns().filter { self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version }
             guard let newest = own.first, newest.state.isFinal, model.campaigns[newest.id]?.cancelledAt == nil,
@@ -94,13 +94,6 @@ extension World {
             attempt { try retry(newest) }
         }
         return acted
-    }
-
-    private func releaseOffered(_ app: Int) throws -> String? {
-        _ = try relay?.control.release(app: settings.key(app), by: "somebody")
-        relay?.cache.refresh()
-        if let required = model.required(app) { model.release(app, required.version) }
-        return "app \(app) is released"
     }
 
     private func said(_ app: Int) -> Int? {
@@ -130,7 +123,8 @@ extension World {
             let said = said(app)
             if said != required.version {
                 let words = refusals.isEmpty ? "" : "; an operator was told: \(refusals.joined(separator: " | "))"
-                model.broke(required.isForAll ? "inForce.never" : "canary.deadEnd", "app \(app) requires \(World.text(version: required.version)) and forces \(said.map { "\(World.text(version: $0))" } ?? "nothing")\(words)")
+                let rule = required.lostItsGate ? "inForce.removedSource" : required.isForAll ? "inForce.never" : "canary.deadEnd"
+                model.broke(rule, "app \(app) requires \(World.text(version: required.version)) and forces \(said.map { "\(World.text(version: $0))" } ?? "nothing")\(words)")
                 continue
             }
             judgeTold(app, required, campaigns, refusals)
@@ -158,7 +152,10 @@ extension World {
         guard let first = untold.first else { return }
         let states = own.map { "\($0.id) \($0.state.rawValue)" }.joined(separator: ", ")
         let text = "\(untold.count) phones of app \(app) were not told of \(World.text(version: required.version)), such as \(first.number); its campaigns: \(states)"
-        if refusals.isEmpty {
+        if own.contains(where: { !$0.state.isFinal }) {
+            // Judged as what does not end.
+            return
+        } else if refusals.isEmpty {
             model.broke("everybody.told", text)
         } else {
             model.broke("everybody.deadEnd", "\(text); an operator was told: \(Set(refusals).sorted().joined(separator: " | "))")

@@ -193,23 +193,32 @@ extension World {
             ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required,
                 telephones = CASE WHEN excluded.required = required THEN telephones END
             """)
-        if model.required(app).map({ $0.version < version }) ?? true { asked(app, version, isOutside: true) }
+        // The same again is nothing new, also where its campaign was cancelled.
+        let asked = model.announcements.filter { $0.app == app && $0.withdrawnAt == nil }.map(\.version).max()
+        if asked.map({ $0 < version }) ?? true { self.asked(app, version, isOutside: true) }
         return "another program requires \(World.text(version: version)) of app \(app)"
     }
 
-    private func releaseApp(_ app: Int) throws -> String? {
+    func releaseApp(_ app: Int) throws -> String? {
         guard let relay else { return nil }
-        _ = try relay.control.release(app: settings.key(app), by: "somebody")
-        relay.cache.refresh()
-        let waiting = model.announcements.filter { $0.app == app && $0.isLive }
-        let isWaiting: (Announcement) -> Bool = { !$0.isThrough }
-        let isCanary: (Announcement) -> Bool = { !$0.isForAll }
-        if let one = waiting.filter(isWaiting).max(by: { $0.version < $1.version })
-            ?? waiting.filter(isCanary).max(by: { $0.version < $1.version })
-        {
-            model.release(app, one.version)
+        let key = settings.key(app)
+        // A person sees which version it is that waits, and wants its campaign to go on.
+        let before = try relay.store.version(of: key)?.inForce
+        for (id, facts) in model.campaigns where model.announcements[facts.announcement].app == app {
+            model.campaigns[id]?.isWanted = true
         }
-        return "app \(app) is released"
+        let after: InForce
+        do {
+            after = try relay.control.release(app: key, by: "somebody").inForce
+        } catch {
+            for id in model.campaigns.keys { model.campaigns[id]?.isWanted = false }
+            throw error
+        }
+        relay.cache.refresh()
+        let released = after.required != before?.required ? after.required : after.canary?.required
+        guard let released else { return "app \(app) is released" }
+        model.release(app, Self.number(of: released.text))
+        return "\(released) of app \(app) is released"
     }
 
     private func withdraw(_ app: Int) throws -> String? {

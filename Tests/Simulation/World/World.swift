@@ -236,6 +236,7 @@ final class World: @unchecked Sendable {
 
     func start() {
         journal.reach("turn: start")
+        StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         do {
             relay = try Relay(self, path: folder.path, settings: settings)
         } catch {
@@ -264,6 +265,8 @@ final class World: @unchecked Sendable {
         folder.faults.disarm()
         isDiskFailing = false
         unstoredLogins = []
+        // The thread may be somebody else's next.
+        StoreFaults.setTime(milliseconds: 0)
     }
 
     // MARK: What the relay's surroundings report
