@@ -77,6 +77,11 @@ extension Model {
 extension Model {
     func version(of campaign: String) -> Int? { campaigns[campaign].map { announcements[$0.announcement].version } }
 
+    /// A relay that has died knows no more what was offered, but for what came of it.
+    mutating func forgetOffers() {
+        for facts in campaigns.values where facts.state == "waiting" { announcements[facts.announcement].offeredAt = nil }
+    }
+
     /// The answer to a push is in the relay's store.
     mutating func settled(_ token: String, campaign: String) {
         campaigns[campaign]?.settled[token, default: 0] += 1

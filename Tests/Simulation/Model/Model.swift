@@ -171,7 +171,9 @@ struct Model {
         guard let place = newest(app, version) else { return broke("inForce.unknown", "\(what), which nobody asked for") }
         let last = announcements[place]
         if !last.isLive {
-            broke("inForce.withdrawn", "\(what), which was withdrawn \(ago(last.withdrawnAt ?? last.droppedAt))")
+            broke(
+                last.lostItsGate ? "inForce.removedSource" : "inForce.withdrawn",
+                "\(what), which was withdrawn \(ago(last.withdrawnAt ?? last.droppedAt))")
             (announcements[place].withdrawnAt, announcements[place].droppedAt) = (nil, nil)
         } else if !last.isForAll, user.map({ !(last.canary?.contains($0) ?? false) }) ?? true {
             broke(

@@ -123,7 +123,7 @@ extension World {
             let said = said(app)
             if said != required.version {
                 let words = refusals.isEmpty ? "" : "; an operator was told: \(refusals.joined(separator: " | "))"
-                let rule = required.lostItsGate ? "inForce.removedSource" : required.isForAll ? "inForce.never" : "canary.deadEnd"
+                let rule = wasClockSet ? "campaign.clock" : required.lostItsGate ? "inForce.removedSource" : required.isForAll ? "inForce.never" : "canary.deadEnd"
                 model.broke(rule, "app \(app) requires \(World.text(version: required.version)) and forces \(said.map { "\(World.text(version: $0))" } ?? "nothing")\(words)")
                 continue
             }

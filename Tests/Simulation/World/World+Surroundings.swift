@@ -78,7 +78,7 @@ extension World {
         }
         try relay?.reload(new)
         settings = new
-        for index in model.announcements.indices where model.announcements[index].isGated && model.announcements[index].isLive {
+        for index in model.announcements.indices where model.announcements[index].isGated && model.announcements[index].withdrawnAt == nil {
             let owner = model.announcements[index].app
             if !settings.isGated(owner) || !settings.hasApp[owner] { model.announcements[index].lostItsGate = true }
         }

@@ -251,6 +251,9 @@ final class World: @unchecked Sendable {
         end()
         isDoomed = false
         pushes.processDied()
+        // What its stores had told it it has to ask again.
+        toldStores = [StoreTruth(), StoreTruth()]
+        model.forgetOffers()
         clock.pass(to: tick + time)
         model.now = milliseconds
         note("the process dies\(time == .zero ? "" : " and starts again after \(time)")")
