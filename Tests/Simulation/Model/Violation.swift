@@ -45,6 +45,7 @@ package enum Promise {
         ("campaign.revived", "what is over begins again only where a person or the configuration says so", "README"),
         ("campaign.counts", "no count is negative, and the list has what the counts say", "CONTRACT"),
         ("campaign.two", "one requirement, one campaign", "DESIGN 2"),
+        ("campaign.none", "a requirement in force has its campaign, whoever asked for it", "DESIGN 2"),
         ("campaign.noRoute", "a campaign that cannot send says so", "DESIGN 10"),
         ("campaign.silent", "a campaign that does not move says why", "README"),
         ("campaign.clock", "a clock that was wrong and is right again holds nothing up", "DESIGN 10"),

@@ -69,8 +69,9 @@ extension World {
     func cancel(_ campaign: CampaignRecord) throws -> String? {
         _ = try relay?.control.cancel(campaign: campaign.id, by: "somebody")
         change(campaign) { $0.cancelledAt = milliseconds }
-        if let place = model.campaigns[campaign.id]?.announcement, model.announcements[place].inForceAt == nil,
-            !model.announcements[place].lostItsGate
+        // What was in force for everybody stays so; what was not is asked for by nobody any more.
+        if let place = model.campaigns[campaign.id]?.announcement, !model.announcements[place].lostItsGate,
+            campaign.state == .waiting || model.announcements[place].inForceAt == nil
         {
             model.announcements[place].droppedAt = milliseconds
         }

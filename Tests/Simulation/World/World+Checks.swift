@@ -15,6 +15,38 @@ extension World {
         guard relay != nil, !isDying else { return }
         observeCampaigns()
         for app in settings.apps where settings.hasApp[app] { askChannels(app) }
+        judgeStandstill()
+    }
+
+    /// A running campaign of which nothing has changed for long says why; and with nothing in trouble it does change.
+    private func judgeStandstill() {
+        for (id, known) in told.sorted(by: { $0.key < $1.key }) where known.campaign.state == "running" {
+            let campaign = known.campaign
+            let stands = tick - known.since
+            let isBetweenWaves = campaign.wavesBegun < campaign.waves
+            let waits = (campaign.counts["pending"] ?? 0) + (campaign.counts["retrying"] ?? 0)
+            guard stands > .seconds(2400), waits > 0, !isBetweenWaves else { continue }
+            if reason(of: id) == nil {
+                if !settings.hasApp[campaign.app] {
+                    model.broke("campaign.noRoute", "campaign \(id) of app \(campaign.app), which is not configured, is running without a reason")
+                } else if campaign.counts["retrying"] == 0 {
+                    model.broke("campaign.silent", "campaign \(id) has stood still for \(stands) and says no reason")
+                }
+            }
+            // Longer than the longest that a push is put off by: four hours, and a quarter for the jitter.
+            let places = [false, true].map { PushPlace(app: campaign.app, isSandbox: $0) }
+            guard stands > .seconds(6 * 3600), settings.hasApp[campaign.app],
+                places.allSatisfy({ services[$0]?.weather == .good && tick - (weatherSince[$0] ?? tick) > .seconds(6 * 3600) })
+            else { continue }
+            model.broke(
+                wasClockSet ? "campaign.clock" : "dispatcher.stuck",
+                "campaign \(id) has stood still for \(stands) in good weather: \(campaign.counts), \(reason(of: id) ?? "no reason")")
+        }
+    }
+
+    private func reason(of id: String) -> String? {
+        guard let relay, let record = try? relay.store.campaign(id: id) else { return nil }
+        return relay.control.status(record).record.reason
     }
 
     // MARK: Campaigns

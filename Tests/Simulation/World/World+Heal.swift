@@ -152,7 +152,9 @@ extension World {
         guard let first = untold.first else { return }
         let states = own.map { "\($0.id) \($0.state.rawValue)" }.joined(separator: ", ")
         let text = "\(untold.count) phones of app \(app) were not told of \(World.text(version: required.version)), such as \(first.number); its campaigns: \(states)"
-        if own.contains(where: { !$0.state.isFinal }) {
+        if own.isEmpty {
+            model.broke("campaign.none", text)
+        } else if own.contains(where: { !$0.state.isFinal }) {
             // Judged as what does not end.
             return
         } else if refusals.isEmpty {

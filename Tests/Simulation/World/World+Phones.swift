@@ -186,7 +186,7 @@ extension World {
         let key = settings.key(phone.app)
         let wasDead = try relay.store.device(key, token: token(phone))?.retiredAt != nil
         try relay.store.register(batch, at: clock.now.wall) { _ in }
-        if wasDead, try relay.store.device(key, token: token(phone))?.retiredAt == nil {
+        if wasDead, !wasClockSet, try relay.store.device(key, token: token(phone))?.retiredAt == nil {
             model.broke("token.revived", "\(name) was dead and is alive again because of an older file")
         }
         // What the device said itself stays. A device that was unknown is as the file has it.

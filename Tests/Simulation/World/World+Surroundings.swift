@@ -183,6 +183,7 @@ extension World {
     func set(_ weather: Weather, at place: PushPlace) -> String? {
         guard services[place]?.weather != weather else { return nil }
         services[place]?.weather = weather
+        weatherSince[place] = tick
         if weather == .unreachable { relay?.lane.disconnect(place) }
         if weather == .allGone || weather == .good { pushes.madness.append(.init(place: place)) }
         return "the push service of \(place.host): \(weather.rawValue)"

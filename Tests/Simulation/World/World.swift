@@ -31,6 +31,7 @@ final class World: @unchecked Sendable {
     /// By app: what its LaunchGate file requires.
     var files: [Int: Int] = [:]
     var services: [PushPlace: PushServiceTruth] = [:]
+    var weatherSince: [PushPlace: MonotonicTime] = [:]
     var pushes = PushRecord()
     /// The last state that a receiver was told of each campaign.
     var receivers: [String: String] = [:]
@@ -68,6 +69,7 @@ final class World: @unchecked Sendable {
         StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         for app in 0..<2 {
             for isSandbox in [false, true] {
+                weatherSince[PushPlace(app: app, isSandbox: isSandbox)] = clock.tick
                 services[PushPlace(app: app, isSandbox: isSandbox)] = PushServiceTruth(
                     isAndroid: settings.isAndroid(app), chance: UInt64(script.setup["chance"]))
             }
