@@ -43,6 +43,8 @@ extension Model {
         if needsApproval == true, told.wavesBegun > 1 + facts.approvals + told.emptyWaves {
             broke("campaign.waves", "\(what): \(told.wavesBegun) waves have begun after \(facts.approvals) approvals")
         }
+        let left = (told.counts["pending"] ?? 0) + (told.counts["retrying"] ?? 0)
+        if told.isOver, left > 0 { broke("campaign.leftovers", "\(what) is \(told.state), and \(left) of its devices wait") }
         if let (name, count) = told.counts.sorted(by: { $0.key < $1.key }).first(where: { $0.value < 0 }) {
             broke("campaign.counts", "\(what): \(name) is \(count)")
         }
@@ -54,7 +56,8 @@ extension Model {
         case ("suspended", "running"), ("suspended", "waiting"):
             let isFree = facts.isSuspendedByHalt && announcement.haltedAt == nil
             if !facts.isWanted, !isFree {
-                broke("campaign.resumes", "\(what) goes on though nobody said so and its cause has not ended")
+                broke(
+                    announcement.lostItsGate ? "inForce.removedSource" : "campaign.resumes", "\(what) goes on though nobody said so and its cause has not ended")
             }
         case ("completed", let new) where !["completed", "cancelled", "superseded"].contains(new),
             ("cancelled", let new) where !["completed", "cancelled", "superseded"].contains(new),

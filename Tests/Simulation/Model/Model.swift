@@ -112,9 +112,10 @@ struct Model {
         if isOver(facts.pausedAt) { broke("push.paused", "\(what): paused \(ago(facts.pausedAt))") }
         if isOver(supersededAt(place)) { broke("push.superseded", "\(what): superseded \(ago(supersededAt(place)))") }
         if isOver(routeGoneAt[app]) { broke("push.noRoute", "\(what): not configured since \(ago(routeGoneAt[app]))") }
-        if !announcement.isThrough {
+        if announcement.withdrawnAt == nil, !announcement.isThrough {
             if isOver(announcement.haltedAt) {
-                broke("push.halted", "\(what): its rollout was halted \(ago(announcement.haltedAt))")
+                broke(
+                    announcement.lostItsGate ? "inForce.removedSource" : "push.halted", "\(what): its rollout was halted \(ago(announcement.haltedAt))")
             } else if announcement.haltedAt == nil {
                 broke(announcement.lostItsGate ? "inForce.removedSource" : "push.gate", "\(what): its store has not offered it")
                 // What follows from that is not told again.
@@ -182,7 +183,8 @@ struct Model {
             // What follows from that is not told again.
             announcements[place].canaryReleasedAt = now
         } else if last.haltedAt != nil {
-            broke("inForce.halted", "\(what), whose rollout was halted \(ago(last.haltedAt))")
+            broke(
+                last.lostItsGate ? "inForce.removedSource" : "inForce.halted", "\(what), whose rollout was halted \(ago(last.haltedAt))")
         } else {
             broke(last.lostItsGate ? "inForce.removedSource" : "inForce.gate", "\(what), which its store has not offered")
             announcements[place].isReleased = true

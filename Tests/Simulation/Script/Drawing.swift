@@ -22,7 +22,7 @@ package struct Drawing {
             setup[name] = below(2) == 0 ? values[0] : values[below(values.count)]
         }
         // Few devices find rules, many find breakers, and cost.
-        setup["devices"] = [3, 3, 3, 3, 3, 8, 8, 8, 8, 20, 20, 20, 120][below(13)]
+        setup["devices"] = [3, 3, 3, 3, 3, 8, 8, 8, 8, 40, 40, 120][below(12)]
         if setup["devices"] > 8 { setup["batch"] = 50 }
         setup["chance"] = below(1 << 20)
         let kinds = kinds()
@@ -43,6 +43,12 @@ package struct Drawing {
                 operation.middle = 1 + (below(3) == 0 ? below(60) : below(14))
                 if let last = operations.indices.last, operations[last].kind != .pass {
                     operations[last].isFollowedByTurn = false
+                }
+                if below(3) == 0 {
+                    // Into the middle of a pruning, which is a turn of its own.
+                    operation.isFollowedByTurn = false
+                    operations.append(operation)
+                    operation = Operation(.prune, below(1000), 0)
                 }
             } else if below(12) == 0 {
                 operation.isFollowedByTurn = false

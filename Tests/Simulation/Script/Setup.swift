@@ -6,7 +6,7 @@ package struct Setup: Hashable, Sendable {
     /// A name of this list and its range; the first value is the plainest.
     package static let names: [(name: String, values: [Int])] =
         [
-            ("devices", [3, 8, 20, 120]), ("batch", [50, 1, 3]), ("look", [600, 60]), ("apps", [1, 2]),
+            ("devices", [3, 8, 40, 120]), ("batch", [50, 1, 3]), ("look", [600, 60]), ("apps", [1, 2]),
             ("chance", [0, 1, 2, 3]),
         ]
         + (0..<2).flatMap { app in
@@ -14,7 +14,7 @@ package struct Setup: Hashable, Sendable {
                 ("platform", [0, 1]), ("waves", [0, 1, 2]), ("pause", [10, 0, 60]), ("approval", [0, 1]),
                 ("failed", [0, 5, 50]), ("gate", [0, 1, 2]), ("hold", [0, 24]), ("life", [168, 6]),
                 ("remind", [0, 1]), ("pace", [0, 5, 100]), ("other", [0, 1]), ("policy", [0, 1]), ("quota", [0, 60]),
-                ("sandbox", [0, 1]), ("streams", [1000, 1, 4]), ("file", [0, 0, 0, 1]),
+                ("sandbox", [0, 1]), ("streams", [1000, 1, 4]), ("file", [0, 0, 0, 1]), ("fraction", [100, 10]),
             ].map { name, values in ("\(name)\(app)", values) }
         }
 

@@ -32,6 +32,9 @@ struct Settings {
     /// Whether a requirement of the app waits for a store just now.
     func isGated(_ app: Int) -> Bool { hasSources[app] && setup["gate", app] > 0 }
 
+    /// How many of the users must be offered a version; Apple knows no fewer than all.
+    func minimumPercent(_ app: Int) -> Int { isAndroid(app) ? setup["fraction", app] : 100 }
+
     var hasAnySource: Bool { apps.contains { hasApp[$0] && !sources($0).isEmpty } }
 
     /// Whether an app's waves wait for a person.
@@ -97,7 +100,8 @@ struct Settings {
         var sources: [String] = []
         if setup["gate", app] > 0 {
             if isAndroid(app) {
-                sources.append(#"{ googlePlay: { packageName: "com.example.app\#(app)", key: { environment: "FCM_ACCOUNT" }, every: "30m" } }"#)
+                sources.append(#"{ googlePlay: { packageName: "com.example.app\#(app)", key: { environment: "FCM_ACCOUNT" }, every: "30m", "#
+                        + "minimumFraction: \(Double(minimumPercent(app)) / 100) } }")
             } else if setup["gate", app] == 1 {
                 sources.append(
                     #"{ appStore: { bundleId: "com.example.app\#(app)", lookupServer: "https://store\#(app)", every: "30m" } }"#)

@@ -34,9 +34,11 @@ struct StoreTruth {
 
     /// What a gate has to make of it (PROTOCOLS 4.2): what everybody is offered is open, a rollout that goes on is not yet, one
     /// that is halted is none any more.
-    func verdict(on version: Int) -> Verdict {
+    ///
+    /// - Parameter minimum: percent of the users that are enough.
+    func verdict(on version: Int, minimum: Int) -> Verdict {
         let meeting = releases.filter { $0.version >= version }
-        if meeting.contains(where: { !$0.isHalted && $0.percent == 100 }) { return .open }
+        if meeting.contains(where: { !$0.isHalted && $0.percent >= minimum }) { return .open }
         if meeting.contains(where: { !$0.isHalted }) { return .closed }
         return meeting.isEmpty ? .closed : .halted
     }

@@ -16,17 +16,40 @@ extension World {
         observeCampaigns()
         for app in settings.apps where settings.hasApp[app] { askChannels(app) }
         judgeStandstill()
+        judgeHalts()
+    }
+
+    /// A store that answers and has halted a rollout for hours: the relay must have heard of it.
+    private func judgeHalts() {
+        for (place, one) in model.announcements.enumerated() {
+            let isOpenStill =
+                one.isLive && one.isGated && !one.isReleased && one.offeredAt != nil && one.haltedAt == nil && !one.lostItsGate
+            guard isOpenStill, settings.isAndroid(one.app), settings.isGated(one.app), stores[one.app].answers,
+                stores[one.app].verdict(on: one.version, minimum: settings.minimumPercent(one.app)) == .halted
+            else {
+                haltedSince[place] = nil
+                continue
+            }
+            let since = haltedSince[place] ?? tick
+            haltedSince[place] = since
+            if tick - since > .seconds(4 * 3600) {
+                model.broke("inForce.haltUnheard", "app \(one.app): the rollout of \(Self.text(version: one.version)) was halted \(tick - since) ago, and it is in force")
+            }
+        }
     }
 
     /// A running campaign of which nothing has changed for long says why; and with nothing in trouble it does change.
     private func judgeStandstill() {
+        guard !isDiskFailing else { return quietSince = tick }
         for (id, known) in told.sorted(by: { $0.key < $1.key }) where known.campaign.state == "running" {
             let campaign = known.campaign
-            let stands = tick - known.since
+            let stands = tick - max(known.since, quietSince)
             let isBetweenWaves = campaign.wavesBegun < campaign.waves
             let waits = (campaign.counts["pending"] ?? 0) + (campaign.counts["retrying"] ?? 0)
             guard stands > .seconds(2400), waits > 0, !isBetweenWaves else { continue }
-            if reason(of: id) == nil {
+            guard let record = try? relay?.store.campaign(id: id), !record.isCanary || record.canary?.endedAt == nil else { continue }
+            let reason = relay?.control.status(record).record.reason
+            if reason == nil {
                 if !settings.hasApp[campaign.app] {
                     model.broke("campaign.noRoute", "campaign \(id) of app \(campaign.app), which is not configured, is running without a reason")
                 } else if campaign.counts["retrying"] == 0 {
@@ -40,14 +63,10 @@ extension World {
             else { continue }
             model.broke(
                 wasClockSet ? "campaign.clock" : "dispatcher.stuck",
-                "campaign \(id) has stood still for \(stands) in good weather: \(campaign.counts), \(reason(of: id) ?? "no reason")")
+                "campaign \(id) has stood still for \(stands) in good weather: \(campaign.counts), \(reason ?? "no reason")")
         }
     }
 
-    private func reason(of id: String) -> String? {
-        guard let relay, let record = try? relay.store.campaign(id: id) else { return nil }
-        return relay.control.status(record).record.reason
-    }
 
     // MARK: Campaigns
 

@@ -51,6 +51,7 @@ extension World {
         do {
             try relay?.reload(whole)
             settings = whole
+            quietSince = tick
             model.routeGoneAt = [nil, nil]
         } catch {
             model.broke("store.check", "the relay does not take its configuration: \(error)")

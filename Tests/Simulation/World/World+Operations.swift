@@ -128,7 +128,7 @@ extension World {
         announcement.isOutside = isOutside
         announcement.lostItsGate = announcement.isGated && !settings.hasApp[app]
         // The relay may know already that its store offers it.
-        if announcement.isGated, toldStores[app].verdict(on: version) == .open { announcement.offeredAt = milliseconds }
+        if announcement.isGated, toldStores[app].verdict(on: version, minimum: settings.minimumPercent(app)) == .open { announcement.offeredAt = milliseconds }
         model.announcements.append(announcement)
     }
 

@@ -15,7 +15,7 @@ extension World {
         toldStores[app] = stores[app]
         let isAndroid = settings.isAndroid(app)
         model.told(app) { version in
-            let verdict = stores[app].verdict(on: version)
+            let verdict = stores[app].verdict(on: version, minimum: settings.minimumPercent(app))
             // Apple has no word for a halt: the version is not offered.
             return verdict == .halted && !isAndroid ? .closed : verdict
         }
@@ -78,6 +78,7 @@ extension World {
         }
         try relay?.reload(new)
         settings = new
+        quietSince = tick
         for index in model.announcements.indices where model.announcements[index].isGated && model.announcements[index].withdrawnAt == nil {
             let owner = model.announcements[index].app
             if !settings.isGated(owner) || !settings.hasApp[owner] { model.announcements[index].lostItsGate = true }

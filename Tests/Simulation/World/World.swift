@@ -47,6 +47,10 @@ final class World: @unchecked Sendable {
     /// What the relay told of each campaign last, and when that changed.
     var told: [String: (campaign: ToldCampaign, since: MonotonicTime)] = [:]
 
+    /// Since when neither disk nor configuration have kept anything from moving.
+    var quietSince = MonotonicTime(nanoseconds: 0)
+    /// By announcement: since when its store has halted it without the relay's having heard.
+    var haltedSince: [Int: MonotonicTime] = [:]
     /// Pushes that were handed over since the store has begun to refuse.
     var unrecorded = 0
     /// The change of the store that the campaigns were read at last.
