@@ -22,9 +22,11 @@ struct PushRecord {
         var place: PushPlace
         var tokens: Set<String> = []
         var others = 0
+        /// Whether a person had a campaign go on all the same.
+        var isAccepted = false
 
         /// Whether nearly all answers called living tokens dead: nobody may be lost to that.
-        var isMad: Bool { tokens.count >= 20 && tokens.count >= 9 * others }
+        var isMad: Bool { !isAccepted && tokens.count >= 20 && tokens.count >= 9 * others }
     }
 
     struct Retry {

@@ -41,6 +41,10 @@ extension World {
             change(campaign) { $0.isWanted = false }
             throw error
         }
+        let app = app(of: campaign)
+        for index in pushes.madness.indices where pushes.madness[index].place.app == app {
+            pushes.madness[index].isAccepted = true
+        }
         let isBetween = campaign.waves.areBetween
         change(campaign) { facts in
             facts.pausedAt = nil

@@ -179,6 +179,7 @@ extension World {
         var change = DeviceChange(token: token(phone))
         change.telephone = phone.user.map { .set(Phone.telephone($0)) } ?? .keep
         change.version = .set(try Version(Self.text(version: 1)))
+        if phone.isSandbox { change.environment = .set(.sandbox) }
         // Registered when the world began, the file says.
         if number % 2 == 0 { change.registeredAt = clock.rightTime - .nanoseconds(Int64(tick.nanoseconds)) }
         batch.append(change)

@@ -242,6 +242,7 @@ final class World: @unchecked Sendable {
 
     func start() {
         journal.reach("turn: start")
+        quietSince = tick
         StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         do {
             relay = try Relay(self, path: folder.path, settings: settings)
