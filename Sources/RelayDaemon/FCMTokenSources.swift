@@ -35,7 +35,8 @@ package final class FCMTokenSources: Sendable {
     ///   - exchange: who asks for access tokens. Default over HTTPS.
     ///   - start: what runs a question. Default a thread for each.
     package init(
-        exchange: @escaping Exchange = FCMTokenSource.overHTTPS, start: @escaping FCMTokenSource.Start = FCMTokenSource.onOwnThread
+        exchange: @escaping Exchange = FCMTokenSource.overHTTPS,
+        start: @escaping FCMTokenSource.Start = FCMTokenSource.onOwnThread
     ) {
         (self.exchange, self.start) = (exchange, start)
     }

@@ -35,7 +35,10 @@ struct Arguments {
             case "--script": scripts += [words.popFirst()].compactMap(\.self)
             case "--trace": isTraceWanted = true
             case "--no-shrink": shrinks = false
-            default: fail("\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --known, --write, --script, --trace, --no-shrink")
+            default:
+                fail(
+                    "\"\(word)\" is none of --seeds, --seed, --base, --length, --most, --known, --write, --script, --trace, --no-shrink"
+                )
             }
         }
     }

@@ -75,7 +75,8 @@ import Testing
             let process = Process()
             process.executableURL = program
             process.arguments = ["--seed", "77", "--length", "60"]
-            process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_DETERMINISTIC_HASHING": hashing]) { $1 }
+            process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_DETERMINISTIC_HASHING": hashing])
+            { $1 }
             let pipe = Pipe()
             process.standardOutput = pipe
             try process.run()
@@ -140,7 +141,9 @@ import Testing
             #expect(guide.contains("| `\(promise.rule)` | \(promise.says) | \(promise.source) |"), "\(promise.rule)")
         }
         let rules = Set(Promise.all.map(\.rule))
-        for script in try Self.scripts("Known") + Self.scripts("Kept") { #expect(rules.contains(script.rule), "\(script.name)") }
+        for script in try Self.scripts("Known") + Self.scripts("Kept") {
+            #expect(rules.contains(script.rule), "\(script.name)")
+        }
     }
 
     /// A patch that undoes a fix is worth nothing once it does not apply any more.
@@ -148,7 +151,9 @@ import Testing
         let root = Self.folder.deletingLastPathComponent().deletingLastPathComponent()
         guard FileManager.default.fileExists(atPath: root.appending(path: ".git").path) else { return }
         let mutants = Self.folder.appending(path: "Mutants")
-        let patches = try FileManager.default.contentsOfDirectory(atPath: mutants.path).filter { $0.hasSuffix(".patch") }
+        let patches = try FileManager.default.contentsOfDirectory(atPath: mutants.path).filter {
+            $0.hasSuffix(".patch")
+        }
         #expect(patches.count >= 10)
         for patch in patches.sorted() {
             let process = Process()

@@ -44,7 +44,9 @@ struct Announcement {
     /// From when on it is in force for everybody; nil where it is not.
     var inForceAt: Int64? {
         guard isLive, isForAll, isThrough, !isOutside || noticedAt != nil else { return nil }
-        return max(noticedAt ?? 0, askedAt, isGated && !isReleased ? (offeredAt ?? askedAt) + hold : askedAt, canaryReleasedAt ?? 0)
+        return max(
+            noticedAt ?? 0, askedAt, isGated && !isReleased ? (offeredAt ?? askedAt) + hold : askedAt,
+            canaryReleasedAt ?? 0)
     }
 }
 

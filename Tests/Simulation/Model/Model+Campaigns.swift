@@ -27,7 +27,9 @@ extension Model {
     mutating func tells(_ told: ToldCampaign, needsApproval: Bool?) {
         guard var facts = campaigns[told.id] else {
             guard let place = newest(told.app, told.version) else {
-                return broke("inForce.unknown", "campaign \(told.id) is for \(World.text(version: told.version)), which nobody asked for")
+                return broke(
+                    "inForce.unknown",
+                    "campaign \(told.id) is for \(World.text(version: told.version)), which nobody asked for")
             }
             announcements[place].noticed(at: now)
             campaigns[told.id] = CampaignFacts(announcement: place, state: told.state)
@@ -44,7 +46,9 @@ extension Model {
             broke("campaign.waves", "\(what): \(told.wavesBegun) waves have begun after \(facts.approvals) approvals")
         }
         let left = (told.counts["pending"] ?? 0) + (told.counts["retrying"] ?? 0)
-        if told.isOver, left > 0 { broke("campaign.leftovers", "\(what) is \(told.state), and \(left) of its devices wait") }
+        if told.isOver, left > 0 {
+            broke("campaign.leftovers", "\(what) is \(told.state), and \(left) of its devices wait")
+        }
         if let (name, count) = told.counts.sorted(by: { $0.key < $1.key }).first(where: { $0.value < 0 }) {
             broke("campaign.counts", "\(what): \(name) is \(count)")
         }
@@ -57,7 +61,8 @@ extension Model {
             let isFree = facts.isSuspendedByHalt && announcement.haltedAt == nil
             if !facts.isWanted, !isFree {
                 broke(
-                    announcement.lostItsGate ? "inForce.removedSource" : "campaign.resumes", "\(what) goes on though nobody said so and its cause has not ended")
+                    announcement.lostItsGate ? "inForce.removedSource" : "campaign.resumes",
+                    "\(what) goes on though nobody said so and its cause has not ended")
             }
         case ("completed", let new) where !["completed", "cancelled", "superseded"].contains(new),
             ("cancelled", let new) where !["completed", "cancelled", "superseded"].contains(new),
@@ -82,7 +87,9 @@ extension Model {
 
     /// A relay that has died knows no more what was offered, but for what came of it.
     mutating func forgetOffers() {
-        for facts in campaigns.values where facts.state == "waiting" { announcements[facts.announcement].offeredAt = nil }
+        for facts in campaigns.values where facts.state == "waiting" {
+            announcements[facts.announcement].offeredAt = nil
+        }
     }
 
     /// The answer to a push is in the relay's store.

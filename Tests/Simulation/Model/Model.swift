@@ -105,9 +105,13 @@ struct Model {
         let place = facts.announcement
         let announcement = announcements[place]
         judgeDevice(app, token, user, announcement.version)
-        func isOver(_ since: Int64?, _ grace: Int64 = Model.wayGrace) -> Bool { since.map { now - $0 > grace } ?? false }
+        func isOver(_ since: Int64?, _ grace: Int64 = Model.wayGrace) -> Bool {
+            since.map { now - $0 > grace } ?? false
+        }
         let what = "\(token) of app \(app) for \(World.text(version: announcement.version)) (campaign \(campaign))"
-        if isOver(announcement.withdrawnAt) { broke("push.withdrawn", "\(what) was withdrawn \(ago(announcement.withdrawnAt))") }
+        if isOver(announcement.withdrawnAt) {
+            broke("push.withdrawn", "\(what) was withdrawn \(ago(announcement.withdrawnAt))")
+        }
         if isOver(facts.cancelledAt) { broke("push.cancelled", "\(what): cancelled \(ago(facts.cancelledAt))") }
         if isOver(facts.pausedAt) { broke("push.paused", "\(what): paused \(ago(facts.pausedAt))") }
         if isOver(supersededAt(place)) { broke("push.superseded", "\(what): superseded \(ago(supersededAt(place)))") }
@@ -115,16 +119,22 @@ struct Model {
         if announcement.withdrawnAt == nil, !announcement.isThrough {
             if isOver(announcement.haltedAt) {
                 broke(
-                    announcement.lostItsGate ? "inForce.removedSource" : "push.halted", "\(what): its rollout was halted \(ago(announcement.haltedAt))")
+                    announcement.lostItsGate ? "inForce.removedSource" : "push.halted",
+                    "\(what): its rollout was halted \(ago(announcement.haltedAt))")
             } else if announcement.haltedAt == nil {
-                broke(announcement.lostItsGate ? "inForce.removedSource" : "push.gate", "\(what): its store has not offered it")
+                broke(
+                    announcement.lostItsGate ? "inForce.removedSource" : "push.gate",
+                    "\(what): its store has not offered it")
                 // What follows from that is not told again.
                 announcements[place].isReleased = true
             }
         }
-        if let canary = announcement.canary, announcement.canaryReleasedAt == nil, user.map({ !canary.contains($0) }) ?? true {
+        if let canary = announcement.canary, announcement.canaryReleasedAt == nil,
+            user.map({ !canary.contains($0) }) ?? true
+        {
             broke(
-                announcement.lostItsGate ? "inForce.removedSource" : announcement.hasWaveRules ? "canary.itself" : "push.canary",
+                announcement.lostItsGate
+                    ? "inForce.removedSource" : announcement.hasWaveRules ? "canary.itself" : "push.canary",
                 "\(what): user \(user ?? -1) is not in the canary, which nobody has released")
             announcements[place].canaryReleasedAt = now
         }
@@ -143,14 +153,22 @@ struct Model {
             let until = index + 1 < states.count ? states[index + 1].since : now
             if until >= now - Self.readGrace, permits(state) { return }
         }
-        guard let last = states.last else { return broke("push.stranger", "\(token) of app \(app) was never registered") }
+        guard let last = states.last else {
+            return broke("push.stranger", "\(token) of app \(app) was never registered")
+        }
         let since = ago(last.since)
         if !last.isRegistered {
             broke("push.stranger", "\(token) of app \(app) was removed \(since)")
         } else if last.user != user {
-            broke("push.user", "\(token) of app \(app) gets a push for user \(user ?? -1); since \(since) it is \(last.user.map(String.init) ?? "nobody")'s")
+            broke(
+                "push.user",
+                "\(token) of app \(app) gets a push for user \(user ?? -1); since \(since) it is \(last.user.map(String.init) ?? "nobody")'s"
+            )
         } else if !disputed.contains("\(app)/\(token)") {
-            broke("push.current", "\(token) of app \(app) has \(World.text(version: last.version ?? 0)) since \(since) and is pushed for \(World.text(version: version))")
+            broke(
+                "push.current",
+                "\(token) of app \(app) has \(World.text(version: last.version ?? 0)) since \(since) and is pushed for \(World.text(version: version))"
+            )
         }
     }
 
@@ -168,8 +186,11 @@ struct Model {
                 && (one.isForAll || user.map { one.canary?.contains($0) ?? false } ?? false)
         }
         guard !known.contains(where: may) else { return }
-        let what = "\(channel) of app \(app) says \(World.text(version: version))" + (user.map { " to user \($0)" } ?? "")
-        guard let place = newest(app, version) else { return broke("inForce.unknown", "\(what), which nobody asked for") }
+        let what =
+            "\(channel) of app \(app) says \(World.text(version: version))" + (user.map { " to user \($0)" } ?? "")
+        guard let place = newest(app, version) else {
+            return broke("inForce.unknown", "\(what), which nobody asked for")
+        }
         let last = announcements[place]
         if !last.isLive {
             broke(
@@ -184,9 +205,11 @@ struct Model {
             announcements[place].canaryReleasedAt = now
         } else if last.haltedAt != nil {
             broke(
-                last.lostItsGate ? "inForce.removedSource" : "inForce.halted", "\(what), whose rollout was halted \(ago(last.haltedAt))")
+                last.lostItsGate ? "inForce.removedSource" : "inForce.halted",
+                "\(what), whose rollout was halted \(ago(last.haltedAt))")
         } else {
-            broke(last.lostItsGate ? "inForce.removedSource" : "inForce.gate", "\(what), which its store has not offered")
+            broke(
+                last.lostItsGate ? "inForce.removedSource" : "inForce.gate", "\(what), which its store has not offered")
             announcements[place].isReleased = true
         }
     }

@@ -29,13 +29,19 @@ package enum Promise {
         ("inForce.unknown", "nothing is in force that nobody asked for", "DESIGN 1"),
         ("inForce.withdrawn", "what was withdrawn is in force nowhere", "DESIGN 1"),
         ("inForce.gate", "a force waits for the store, on every channel", "DESIGN 8"),
-        ("inForce.removedSource", "what waits for a store goes on waiting when its source is taken out of the configuration", "DESIGN 8"),
+        (
+            "inForce.removedSource",
+            "what waits for a store goes on waiting when its source is taken out of the configuration", "DESIGN 8"
+        ),
         ("inForce.halted", "a halted rollout takes back what its gate let through", "DESIGN 8"),
         ("inForce.haltUnheard", "a rollout that is halted after everybody had it is noticed", "DESIGN 8"),
         ("inForce.canary", "a canary is in force for its users alone until a person releases it", "DESIGN 3, 8"),
         ("canary.itself", "no canary releases itself", "DESIGN 8"),
         ("canary.deadEnd", "a canary can be released for as long as it is required", "DESIGN 10"),
-        ("webhook.captured", "a signed body that is sent again under another id raises nothing that was withdrawn", "README"),
+        (
+            "webhook.captured", "a signed body that is sent again under another id raises nothing that was withdrawn",
+            "README"
+        ),
         ("source.revives", "no file and no store brings back what a person has withdrawn", "DESIGN 1"),
         ("inForce.wave", "who is not in a wave yet is forced on no channel", "DESIGN 8"),
         ("inForce.never", "what is required comes into force once nothing is in trouble", "DESIGN 2"),

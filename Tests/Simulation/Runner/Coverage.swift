@@ -9,7 +9,8 @@ package enum Coverage {
 
     /// From one state of a campaign to another, as seen from step to step.
     private static let transitions = [
-        "new → running", "new → waiting", "new → completed", "new → suspended", "running → paused", "running → suspended",
+        "new → running", "new → waiting", "new → completed", "new → suspended", "running → paused",
+        "running → suspended",
         "running → completed", "running → cancelled", "running → superseded", "waiting → running", "waiting → paused",
         "waiting → cancelled", "waiting → superseded", "paused → running", "paused → waiting", "paused → cancelled",
         "paused → superseded", "suspended → running", "suspended → cancelled", "suspended → superseded",

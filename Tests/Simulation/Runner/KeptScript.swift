@@ -15,7 +15,8 @@ package struct KeptScript {
     package var script: Script
 
     package static func all(in folder: String) throws -> [KeptScript] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".script") }.sorted().map { name in
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".script") }.sorted().map {
+            name in
             let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
             func value(_ key: String) throws(ScriptError) -> String {
                 let line = text.split(separator: "\n").first { $0.hasPrefix("# \(key): ") }

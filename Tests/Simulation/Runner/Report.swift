@@ -91,6 +91,8 @@ package final class Report {
             print("  \(kind): \(list.joined(separator: " · "))")
         }
         let missing = Coverage.expected.filter { reached[$0] == nil }
-        print(missing.isEmpty ? "everything that is listed was reached" : "never reached: \(missing.joined(separator: " · "))")
+        print(
+            missing.isEmpty
+                ? "everything that is listed was reached" : "never reached: \(missing.joined(separator: " · "))")
     }
 }

@@ -32,10 +32,12 @@ package struct Drawing {
         var operations: [Operation] = []
         while operations.count < length ?? drawn {
             var ticket = below(total)
-            guard let chosen = kinds.first(where: { kind in
-                ticket -= kind.weight
-                return ticket < 0
-            }) else { continue }
+            guard
+                let chosen = kinds.first(where: { kind in
+                    ticket -= kind.weight
+                    return ticket < 0
+                })
+            else { continue }
             var operation = Operation(chosen.kind, below(1000), below(1000))
             if operation.kind == .pass { operation.first = passing() }
             if interleaves > 0, operation.kind != .pass, below(interleaves) == 0 {
@@ -69,6 +71,7 @@ package struct Drawing {
     /// Mostly minutes; now and then a night, for whatever waits that long.
     private mutating func passing() -> Int {
         let ticket = below(60)
-        return ticket < 54 ? [0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 0, 1, 2][ticket % 18] : [6, 6, 6, 7, 7, 8][ticket - 54]
+        return ticket < 54
+            ? [0, 0, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 0, 1, 2][ticket % 18] : [6, 6, 6, 7, 7, 8][ticket - 54]
     }
 }

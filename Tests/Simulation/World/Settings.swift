@@ -100,11 +100,13 @@ struct Settings {
         var sources: [String] = []
         if setup["gate", app] > 0 {
             if isAndroid(app) {
-                sources.append(#"{ googlePlay: { packageName: "com.example.app\#(app)", key: { environment: "FCM_ACCOUNT" }, every: "30m", "#
+                sources.append(
+                    #"{ googlePlay: { packageName: "com.example.app\#(app)", key: { environment: "FCM_ACCOUNT" }, every: "30m", "#
                         + "minimumFraction: \(Double(minimumPercent(app)) / 100) } }")
             } else if setup["gate", app] == 1 {
                 sources.append(
-                    #"{ appStore: { bundleId: "com.example.app\#(app)", lookupServer: "https://store\#(app)", every: "30m" } }"#)
+                    #"{ appStore: { bundleId: "com.example.app\#(app)", lookupServer: "https://store\#(app)", every: "30m" } }"#
+                )
             } else {
                 sources.append(
                     #"{ appStoreConnect: { appId: \#(1000 + app), keyId: "2X9R4HXF34", key: { environment: "APNS_KEY" }, "#
@@ -131,7 +133,8 @@ enum Secrets {
         let pem = String(decoding: google.pem, as: UTF8.self).split(separator: "\n").joined(separator: "\\n")
         return [
             "APNS_KEY": String(decoding: apns.pem, as: UTF8.self),
-            "FCM_ACCOUNT": #"{"type":"service_account","project_id":"example","private_key_id":"1","private_key":"\#(pem)\n","#
+            "FCM_ACCOUNT":
+                #"{"type":"service_account","project_id":"example","private_key_id":"1","private_key":"\#(pem)\n","#
                 + #""client_email":"relay@example.iam.gserviceaccount.com"}"#,
             "HOOK": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
         ]

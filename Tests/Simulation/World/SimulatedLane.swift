@@ -96,8 +96,10 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
 
     /// When something happens here without anybody's doing.
     var nextEvent: MonotonicTime? {
-        pools.flatMap { pool in pool.inFlight.map(\.due) + (pool.waiting.isEmpty ? [] : [pool.dialsAt].compactMap(\.self)) }
-            .min()
+        pools.flatMap { pool in
+            pool.inFlight.map(\.due) + (pool.waiting.isEmpty ? [] : [pool.dialsAt].compactMap(\.self))
+        }
+        .min()
     }
 
     /// Whether anything waits or is on its way.
@@ -230,11 +232,14 @@ struct PushPlace: Hashable {
     /// What a request says, as the service reads it.
     func push(_ batch: RequestBatch, _ place: Int) -> SeenPush {
         func slot(_ number: Int) -> String {
-            String(decoding: batch.bytes.arena[batch.bytes.slots[place * batch.template.slotCount + number].range], as: UTF8.self)
+            String(
+                decoding: batch.bytes.arena[batch.bytes.slots[place * batch.template.slotCount + number].range],
+                as: UTF8.self)
         }
         let isAPNs = slot(0).hasPrefix("/3/device/")
         // APNs: path, id, telephone. FCM: target, telephone, id.
-        let token = isAPNs ? String(slot(0).dropFirst("/3/device/".count)) : String(slot(0).dropFirst("token\":\"".count))
+        let token =
+            isAPNs ? String(slot(0).dropFirst("/3/device/".count)) : String(slot(0).dropFirst("token\":\"".count))
         let id = slot(isAPNs ? 1 : 2)
         let telephone = slot(isAPNs ? 2 : 1)
         let campaign = String(id.prefix(8)) + String(id.dropFirst(9).prefix(4))

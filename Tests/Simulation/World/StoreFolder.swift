@@ -15,7 +15,8 @@ package final class StoreFolder {
 
     package init() throws {
         let memory = URL(filePath: "/dev/shm")
-        let base = FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
+        let base =
+            FileManager.default.isWritableFile(atPath: memory.path) ? memory : FileManager.default.temporaryDirectory
         folder = base.appending(path: "relay-simulation-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let path = folder.appending(path: "relay.db").path

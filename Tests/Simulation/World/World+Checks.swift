@@ -23,7 +23,8 @@ extension World {
     private func judgeHalts() {
         for (place, one) in model.announcements.enumerated() {
             let isOpenStill =
-                one.isLive && one.isGated && !one.isReleased && one.offeredAt != nil && one.haltedAt == nil && !one.lostItsGate
+                one.isLive && one.isGated && !one.isReleased && one.offeredAt != nil && one.haltedAt == nil
+                && !one.lostItsGate
             guard isOpenStill, settings.isAndroid(one.app), settings.isGated(one.app), stores[one.app].answers,
                 stores[one.app].verdict(on: one.version, minimum: settings.minimumPercent(one.app)) == .halted
             else {
@@ -33,7 +34,10 @@ extension World {
             let since = haltedSince[place] ?? tick
             haltedSince[place] = since
             if tick - since > .seconds(4 * 3600) {
-                model.broke("inForce.haltUnheard", "app \(one.app): the rollout of \(Self.text(version: one.version)) was halted \(tick - since) ago, and it is in force")
+                model.broke(
+                    "inForce.haltUnheard",
+                    "app \(one.app): the rollout of \(Self.text(version: one.version)) was halted \(tick - since) ago, and it is in force"
+                )
             }
         }
     }
@@ -47,11 +51,14 @@ extension World {
             let isBetweenWaves = campaign.wavesBegun < campaign.waves
             let waits = (campaign.counts["pending"] ?? 0) + (campaign.counts["retrying"] ?? 0)
             guard stands > .seconds(2400), waits > 0, !isBetweenWaves else { continue }
-            guard let record = try? relay?.store.campaign(id: id), !record.isCanary || record.canary?.endedAt == nil else { continue }
+            guard let record = try? relay?.store.campaign(id: id), !record.isCanary || record.canary?.endedAt == nil
+            else { continue }
             let reason = relay?.control.status(record).record.reason
             if reason == nil {
                 if !settings.hasApp[campaign.app] {
-                    model.broke("campaign.noRoute", "campaign \(id) of app \(campaign.app), which is not configured, is running without a reason")
+                    model.broke(
+                        "campaign.noRoute",
+                        "campaign \(id) of app \(campaign.app), which is not configured, is running without a reason")
                 } else if campaign.counts["retrying"] == 0 {
                     model.broke("campaign.silent", "campaign \(id) has stood still for \(stands) and says no reason")
                 }
@@ -59,14 +66,16 @@ extension World {
             // Longer than the longest that a push is put off by: four hours, and a quarter for the jitter.
             let places = [false, true].map { PushPlace(app: campaign.app, isSandbox: $0) }
             guard stands > .seconds(6 * 3600), settings.hasApp[campaign.app],
-                places.allSatisfy({ services[$0]?.weather == .good && tick - (weatherSince[$0] ?? tick) > .seconds(6 * 3600) })
+                places.allSatisfy({
+                    services[$0]?.weather == .good && tick - (weatherSince[$0] ?? tick) > .seconds(6 * 3600)
+                })
             else { continue }
             model.broke(
                 wasClockSet ? "campaign.clock" : "dispatcher.stuck",
-                "campaign \(id) has stood still for \(stands) in good weather: \(campaign.counts), \(reason ?? "no reason")")
+                "campaign \(id) has stood still for \(stands) in good weather: \(campaign.counts), \(reason ?? "no reason")"
+            )
         }
     }
-
 
     // MARK: Campaigns
 
@@ -96,8 +105,9 @@ extension World {
                 if before != campaign.state { journal.reach("campaign: \(before) → \(campaign.state)") }
                 journal.trace("campaign \(campaign.id) \(campaign.state) \(campaign.counts.sorted { $0.key < $1.key })")
                 if before != campaign.state {
-                    note("campaign \(campaign.id) of \(World.text(version: campaign.version)) of app \(campaign.app) is \(campaign.state)"
-                        + (campaign.reason.map { ": \($0)" } ?? ""))
+                    note(
+                        "campaign \(campaign.id) of \(World.text(version: campaign.version)) of app \(campaign.app) is \(campaign.state)"
+                            + (campaign.reason.map { ": \($0)" } ?? ""))
                 }
                 told[campaign.id] = (campaign, tick)
                 model.tells(campaign, needsApproval: settings.needsApproval(campaign.app))
@@ -130,11 +140,14 @@ extension World {
         let login = check(nil)
         let proxy = proxy(relay, key, zero)
         if login != proxy {
-            model.broke("channels.differ", "login check of app \(app) says \(shown(login)), /v1/enforce \(shown(proxy))")
+            model.broke(
+                "channels.differ", "login check of app \(app) says \(shown(login)), /v1/enforce \(shown(proxy))")
         }
         // An Android app compares version codes, which nothing here names.
         if !settings.isAndroid(app), let document = document(relay, key), login != document {
-            model.broke("channels.differ", "login check of app \(app) says \(shown(login)), its launch document \(shown(document))")
+            model.broke(
+                "channels.differ",
+                "login check of app \(app) says \(shown(login)), its launch document \(shown(document))")
         }
         journal.trace("app \(app) \(shown(login))")
         if let login {
@@ -142,7 +155,9 @@ extension World {
             judgeWaves(app, login)
         }
         // Those who are named anywhere, and one who is not.
-        let named = model.announcements.filter { $0.app == app }.compactMap(\.canary).reduce(into: Set([0])) { $0.formUnion($1) }
+        let named = model.announcements.filter { $0.app == app }.compactMap(\.canary).reduce(into: Set([0])) {
+            $0.formUnion($1)
+        }
         for user in named.sorted() {
             if let version = check(user), version != login {
                 model.says("the login check", app: app, version: version, user: user)
@@ -177,7 +192,8 @@ extension World {
             if campaign.waves > 0, campaign.wavesBegun < campaign.waves {
                 model.broke(
                     "inForce.wave",
-                    "app \(app) forces \(World.text(version: version)) on everybody in wave \(campaign.wavesBegun) of \(campaign.waves)")
+                    "app \(app) forces \(World.text(version: version)) on everybody in wave \(campaign.wavesBegun) of \(campaign.waves)"
+                )
             }
         }
     }
@@ -202,6 +218,7 @@ extension World {
         let after = answers()
         guard before != after, !before.isEmpty else { return }
         let lost = zip(before, after).first { $0 != $1 }
-        model.broke("restart.answers", "before: \(lost?.0 ?? "\(before.count) answers"), after: \(lost?.1 ?? "\(after.count)")")
+        model.broke(
+            "restart.answers", "before: \(lost?.0 ?? "\(before.count) answers"), after: \(lost?.1 ?? "\(after.count)")")
     }
 }

@@ -88,7 +88,9 @@ extension World {
             if said(app) != required.version, round > 1 {
                 attempt { try releaseApp(app) }
             }
-            let own = campaigns().filter { self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version }
+            let own = campaigns().filter {
+                self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version
+            }
             guard let newest = own.first, newest.state.isFinal, model.campaigns[newest.id]?.cancelledAt == nil,
                 isAnybodyLeft(app, required)
             else { continue }
@@ -99,7 +101,9 @@ extension World {
 
     private func said(_ app: Int) -> Int? {
         guard let relay, let zero = try? Version("0.1") else { return nil }
-        return relay.cache.check(settings.key(app), version: zero, telephone: nil)?.told.map { Self.number(of: $0.text) }
+        return relay.cache.check(settings.key(app), version: zero, telephone: nil)?.told.map {
+            Self.number(of: $0.text)
+        }
     }
 
     // MARK: What must hold then
@@ -108,9 +112,11 @@ extension World {
     private func untold(_ app: Int, _ required: Announcement) -> [Phone] {
         phones.filter { phone in
             guard phone.app == app, phone.isInstalled, let state = model.device(app, token(phone)) else { return false }
-            let mayBePushed = state.user != nil && state.isRegistered && state.version.map { $0 < required.version } ?? true
+            let mayBePushed =
+                state.user != nil && state.isRegistered && state.version.map { $0 < required.version } ?? true
             // Whom the service called dead has had his answer.
-            return mayBePushed && !pushes.calledDead.contains("\(app)/\(token(phone))") && state.since < required.askedAt && !pushes.has(app, token(phone), required.version)
+            return mayBePushed && !pushes.calledDead.contains("\(app)/\(token(phone))")
+                && state.since < required.askedAt && !pushes.has(app, token(phone), required.version)
         }
     }
 
@@ -124,8 +130,15 @@ extension World {
             let said = said(app)
             if said != required.version {
                 let words = refusals.isEmpty ? "" : "; an operator was told: \(refusals.joined(separator: " | "))"
-                let rule = wasClockSet ? "campaign.clock" : required.lostItsGate ? "inForce.removedSource" : required.isForAll ? "inForce.never" : "canary.deadEnd"
-                model.broke(rule, "app \(app) requires \(World.text(version: required.version)) and forces \(said.map { "\(World.text(version: $0))" } ?? "nothing")\(words)")
+                let rule =
+                    wasClockSet
+                    ? "campaign.clock"
+                    : required.lostItsGate
+                        ? "inForce.removedSource" : required.isForAll ? "inForce.never" : "canary.deadEnd"
+                model.broke(
+                    rule,
+                    "app \(app) requires \(World.text(version: required.version)) and forces \(said.map { "\(World.text(version: $0))" } ?? "nothing")\(words)"
+                )
                 continue
             }
             judgeTold(app, required, campaigns, refusals)
@@ -134,7 +147,8 @@ extension World {
             let status = relay.control.status(campaign)
             model.broke(
                 wasClockSet ? "campaign.clock" : "campaign.never",
-                "campaign \(campaign.id) of \(campaign.required) is \(campaign.state.rawValue): \(status.record.reason ?? "no reason"), \(campaign.counts)")
+                "campaign \(campaign.id) of \(campaign.required) is \(campaign.state.rawValue): \(status.record.reason ?? "no reason"), \(campaign.counts)"
+            )
         }
         judgeRecords(relay, campaigns)
         judgeTokens(relay)
@@ -152,7 +166,8 @@ extension World {
         }
         guard let first = untold.first else { return }
         let states = own.map { "\($0.id) \($0.state.rawValue)" }.joined(separator: ", ")
-        let text = "\(untold.count) phones of app \(app) were not told of \(World.text(version: required.version)), such as \(first.number); its campaigns: \(states)"
+        let text =
+            "\(untold.count) phones of app \(app) were not told of \(World.text(version: required.version)), such as \(first.number); its campaigns: \(states)"
         if own.isEmpty {
             model.broke("campaign.none", text)
         } else if own.contains(where: { !$0.state.isFinal }) {
@@ -161,7 +176,9 @@ extension World {
         } else if refusals.isEmpty {
             model.broke("everybody.told", text)
         } else {
-            model.broke("everybody.deadEnd", "\(text); an operator was told: \(Set(refusals).sorted().joined(separator: " | "))")
+            model.broke(
+                "everybody.deadEnd", "\(text); an operator was told: \(Set(refusals).sorted().joined(separator: " | "))"
+            )
         }
     }
 
@@ -170,7 +187,9 @@ extension World {
             model.broke("store.check", "\(first.check): \(first.detail)")
         }
         for campaign in campaigns where !pushes.wasPruned && !rowsWereDeleted && !isAnybodyRemoved(campaign) {
-            guard campaign.isPlanned, let rows = try? relay.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000) else { continue }
+            guard campaign.isPlanned,
+                let rows = try? relay.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 1000)
+            else { continue }
             var counted = CampaignCounts()
             for row in rows { counted[row.state] += 1 }
             if counted != campaign.counts {
@@ -179,7 +198,8 @@ extension World {
             if receivers[campaign.id] != campaign.state.rawValue {
                 model.broke(
                     "events.last",
-                    "a receiver was told last that campaign \(campaign.id) is \(receivers[campaign.id] ?? "nothing"); it is \(campaign.state.rawValue)")
+                    "a receiver was told last that campaign \(campaign.id) is \(receivers[campaign.id] ?? "nothing"); it is \(campaign.state.rawValue)"
+                )
             }
         }
         for user in model.erased.keys.sorted() where !model.devices.values.contains(where: { $0.last?.user == user }) {
@@ -208,7 +228,12 @@ extension World {
             guard let device = try? relay.store.device(settings.key(phone.app), token: token(phone)) else {
                 // Who was called dead is forgotten in time, if rightly.
                 if pushes.calledDead.contains(name), pushes.wasPruned {
-                    if mad.contains(name) { model.broke("token.lost", "phone \(phone.number) of app \(phone.app) is forgotten after a service called nearly all tokens dead") }
+                    if mad.contains(name) {
+                        model.broke(
+                            "token.lost",
+                            "phone \(phone.number) of app \(phone.app) is forgotten after a service called nearly all tokens dead"
+                        )
+                    }
                     continue
                 }
                 model.broke("store.lost", "phone \(phone.number) of app \(phone.app) was registered and is not known")
@@ -216,14 +241,22 @@ extension World {
             }
             if device.retiredAt != nil, phone.isInstalled {
                 if !pushes.calledDead.contains(name) {
-                    model.broke("token.wrong", "phone \(phone.number) of app \(phone.app) is retired, and nobody called its token dead")
+                    model.broke(
+                        "token.wrong",
+                        "phone \(phone.number) of app \(phone.app) is retired, and nobody called its token dead")
                 } else if mad.contains(name) {
-                    model.broke("token.lost", "phone \(phone.number) of app \(phone.app) is retired by a service that called nearly all tokens dead")
+                    model.broke(
+                        "token.lost",
+                        "phone \(phone.number) of app \(phone.app) is retired by a service that called nearly all tokens dead"
+                    )
                 }
             }
             let version = device.registration.version.map { Self.number(of: $0.text) }
             if let own = state.version, version.map({ $0 < own }) ?? true {
-                model.broke("registry.overruled", "phone \(phone.number) of app \(phone.app) said \(World.text(version: own)), and the registry has \(version.map { "\(World.text(version: $0))" } ?? "nothing")")
+                model.broke(
+                    "registry.overruled",
+                    "phone \(phone.number) of app \(phone.app) said \(World.text(version: own)), and the registry has \(version.map { "\(World.text(version: $0))" } ?? "nothing")"
+                )
             }
         }
     }

@@ -64,7 +64,9 @@ extension World {
         let highest = model.announcements.filter { $0.app == app }.map(\.version).max() ?? 2
         let required = model.required(app)?.version ?? 0
         if number % 9 == 1, required > 0 { return required }
-        if number % 5 == 2, let gone = model.announcements.last(where: { $0.app == app && !$0.isLive && $0.version > required }) {
+        if number % 5 == 2,
+            let gone = model.announcements.last(where: { $0.app == app && !$0.isLive && $0.version > required })
+        {
             return gone.version
         }
         return max(highest, required) + 1 + number % 2
@@ -111,7 +113,10 @@ extension World {
             return false
         }
         let version = Self.number(of: required.text)
-        if !isMeant { model.broke("webhook.captured", "a captured webhook has raised \(required) of app \(app), which was withdrawn") }
+        if !isMeant {
+            model.broke(
+                "webhook.captured", "a captured webhook has raised \(required) of app \(app), which was withdrawn")
+        }
         asked(app, version, canary: canary)
         return true
     }
@@ -122,13 +127,16 @@ extension World {
             app: app, version: version, askedAt: milliseconds, isGated: settings.isGated(app))
         // Only the lookup is held by hours.
         announcement.hold =
-            settings.setup["gate", app] == 1 && !settings.isAndroid(app) ? Int64(settings.setup["hold", app]) * 3_600_000 : 0
+            settings.setup["gate", app] == 1 && !settings.isAndroid(app)
+            ? Int64(settings.setup["hold", app]) * 3_600_000 : 0
         announcement.canary = canary
         announcement.hasWaveRules = settings.setup["waves", app] > 0
         announcement.isOutside = isOutside
         announcement.lostItsGate = announcement.isGated && !settings.hasApp[app]
         // The relay may know already that its store offers it.
-        if announcement.isGated, toldStores[app].verdict(on: version, minimum: settings.minimumPercent(app)) == .open { announcement.offeredAt = milliseconds }
+        if announcement.isGated, toldStores[app].verdict(on: version, minimum: settings.minimumPercent(app)) == .open {
+            announcement.offeredAt = milliseconds
+        }
         model.announcements.append(announcement)
     }
 
@@ -172,7 +180,8 @@ extension World {
         var bump = VersionBump(app: settings.key(app), latest: try Version(Self.text(version: version)))
         bump.isConfirmed = true
         let rose = try apply(bump, app, canary: nil, source: "api")
-        return "api announces \(World.text(version: version)) as the latest of app \(app)\(rose ? ", which its policy requires" : "")"
+        return
+            "api announces \(World.text(version: version)) as the latest of app \(app)\(rose ? ", which its policy requires" : "")"
     }
 
     private func reword(_ app: Int, _ number: Int) throws -> String? {

@@ -118,7 +118,9 @@ extension World {
             model.erased[user] = milliseconds
             return "user \(user) is erased"
         case .remove:
-            guard try relay?.store.removeDevice(settings.key(phone.app), token: token(phone)) ?? false else { return nil }
+            guard try relay?.store.removeDevice(settings.key(phone.app), token: token(phone)) ?? false else {
+                return nil
+            }
             model.device(phone.app, token(phone)) { ($0.isRegistered, $0.user) = (false, nil) }
             return "\(name) is removed"
         case .importFile: return try importFile(phone, name, number)

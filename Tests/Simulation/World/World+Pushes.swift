@@ -37,7 +37,8 @@ extension World {
         model.now = milliseconds
         let user = Phone.user(push.telephone)
         // Who has it already may get it again by a reminder, which the model may not have heard of.
-        observeCampaigns(isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders } ?? true)
+        observeCampaigns(
+            isSure: model.campaigns[push.campaign].map { $0.settled[push.token, default: 0] > $0.reminders } ?? true)
         model.leaves(app: push.app, token: push.token, user: user, campaign: push.campaign)
         judgePause(push, place)
         let phone = phonesByToken["\(push.app)/\(push.token)"].map { place, installation in
@@ -93,7 +94,8 @@ extension World {
         guard let pause = pushes.pauses[place], !wasClockSet, tick > pause.since, tick < pause.until else { return }
         model.broke(
             "push.pause",
-            "\(place.host) answered TooManyProviderTokenUpdates and gets a push \((pause.until - tick).milliseconds / 1000) s too early")
+            "\(place.host) answered TooManyProviderTokenUpdates and gets a push \((pause.until - tick).milliseconds / 1000) s too early"
+        )
     }
 
     /// A batch is back with its answers.

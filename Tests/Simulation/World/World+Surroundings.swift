@@ -36,13 +36,17 @@ extension World {
             guard !stores[app].releases.isEmpty else { return nil }
             let release = stores[app].releases[number % stores[app].releases.count]
             stores[app].halt(release.version, kind == .haltRollout)
-            return "the rollout of \(World.text(version: release.version)) of app \(app) \(kind == .haltRollout ? "is halted" : "goes on")"
+            return
+                "the rollout of \(World.text(version: release.version)) of app \(app) \(kind == .haltRollout ? "is halted" : "goes on")"
         case .sourceFails, .sourceAnswers:
             stores[app].answers = kind == .sourceAnswers
             return "the store of app \(app) \(kind == .sourceAnswers ? "answers" : "does not answer any more")"
         case .launchGate:
-            guard settings.setup["file", app] == 1, !settings.isAndroid(app), settings.hasSources[app] else { return nil }
-            let version = max(wanted, model.announcements.filter { $0.app == app }.map(\.version).max() ?? 2) + number % 2
+            guard settings.setup["file", app] == 1, !settings.isAndroid(app), settings.hasSources[app] else {
+                return nil
+            }
+            let version =
+                max(wanted, model.announcements.filter { $0.app == app }.map(\.version).max() ?? 2) + number % 2
             files[app] = version
             // Somebody edited the file: that is asking.
             if model.required(app).map({ $0.version < version }) ?? true,
@@ -73,13 +77,15 @@ extension World {
         case .removeSource, .addSource:
             guard new.hasSources[app] != (kind == .addSource) else { return nil }
             new.hasSources[app] = kind == .addSource
-            text += kind == .addSource ? ", with the sources of app \(app) again" : ", without the sources of app \(app)"
+            text +=
+                kind == .addSource ? ", with the sources of app \(app) again" : ", without the sources of app \(app)"
         default: return nil
         }
         try relay?.reload(new)
         settings = new
         quietSince = tick
-        for index in model.announcements.indices where model.announcements[index].isGated && model.announcements[index].withdrawnAt == nil {
+        for index in model.announcements.indices
+        where model.announcements[index].isGated && model.announcements[index].withdrawnAt == nil {
             let owner = model.announcements[index].app
             if !settings.isGated(owner) || !settings.hasApp[owner] { model.announcements[index].lostItsGate = true }
         }
