@@ -16,15 +16,18 @@ package final class Report {
         self.shrinks = shrinks
     }
 
+    /// At once, also into a pipe: who waits for many seeds looks now and then.
+    private func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+
     // MARK: One history
 
     /// Runs one script and tells it as a story.
     package func tell(_ script: Script, name: String, isTraceWanted: Bool) throws {
         let outcome = try simulation.run(script, isStoryWanted: true)
-        for line in isTraceWanted ? outcome.lines : outcome.story { print(line) }
-        print("\(name): \(script.operations.count) steps, trace \(String(outcome.hash, radix: 16))")
+        for line in isTraceWanted ? outcome.lines : outcome.story { say(line) }
+        say("\(name): \(script.operations.count) steps, trace \(String(outcome.hash, radix: 16))")
         for violation in outcome.violations {
-            print("  \(simulation.known.contains(violation.rule) ? "known" : "BROKEN"): \(violation)")
+            say("  \(simulation.known.contains(violation.rule) ? "known" : "BROKEN"): \(violation)")
         }
         hasFound = hasFound || outcome.violation != nil
     }
@@ -50,17 +53,17 @@ package final class Report {
             guard let violation = outcome.violation else { continue }
             hasFound = true
             found.append(violation.rule)
-            print("\nseed \(seed) (the \(seed - seeds.lowerBound + 1). of \(seeds.count)) breaks \(violation)")
+            say("\nseed \(seed) (the \(seed - seeds.lowerBound + 1). of \(seeds.count)) breaks \(violation)")
             try shrink(script, violation, seed)
             simulation.known.insert(violation.rule)
             if found.count >= most { break }
         }
         let count = Double(seeds.count)
-        print(
+        say(
             "\n\(seeds.count) seeds from \(seeds.lowerBound), \(steps) steps in "
                 + "\(String(format: "%.1f", busy)) s (\(Int(count / max(busy, 0.001) * 60)) seeds a minute), "
                 + "\(String(format: "%.1f", Date().timeIntervalSince(start) - busy)) s to shrink")
-        print(found.isEmpty ? "every promise held" : "broken: \(found.joined(separator: ", "))")
+        say(found.isEmpty ? "every promise held" : "broken: \(found.joined(separator: ", "))")
         tellReached()
     }
 
@@ -70,28 +73,28 @@ package final class Report {
         simulation.known = []
         defer { simulation.known = known }
         let outcome = try simulation.run(small, isStoryWanted: true)
-        print("  shrunk from \(script.operations.count) steps to \(small.operations.count):")
-        for line in outcome.story { print("    \(line)") }
-        for broken in outcome.violations where broken.rule == violation.rule { print("    → \(broken)") }
-        print("  # rule: \(violation.rule)\n  # fault: (say what is wrong)")
-        for line in small.text.split(separator: "\n") { print("  \(line)") }
+        say("  shrunk from \(script.operations.count) steps to \(small.operations.count):")
+        for line in outcome.story { say("    \(line)") }
+        for broken in outcome.violations where broken.rule == violation.rule { say("    → \(broken)") }
+        say("  # rule: \(violation.rule)\n  # fault: (say what is wrong)")
+        for line in small.text.split(separator: "\n") { say("  \(line)") }
         if let folder {
             let text = "# rule: \(violation.rule)\n# fault: \(violation.text)\n" + small.text
             try text.write(toFile: "\(folder)/\(violation.rule).script", atomically: true, encoding: .utf8)
         }
-        print("  again: make simulate SEED=\(seed)")
+        say("  again: make simulate SEED=\(seed)")
     }
 
     /// What the seeds came to, and what they never did.
     private func tellReached() {
         let kinds = Dictionary(grouping: reached.keys) { $0.prefix { $0 != ":" } }
-        print("\nreached:")
+        say("\nreached:")
         for (kind, names) in kinds.sorted(by: { $0.key < $1.key }) {
             let list = names.sorted().map { "\($0.dropFirst(kind.count + 2)) \(reached[$0] ?? 0)" }
-            print("  \(kind): \(list.joined(separator: " · "))")
+            say("  \(kind): \(list.joined(separator: " · "))")
         }
         let missing = Coverage.expected.filter { reached[$0] == nil }
-        print(
+        say(
             missing.isEmpty
                 ? "everything that is listed was reached" : "never reached: \(missing.joined(separator: " · "))")
     }

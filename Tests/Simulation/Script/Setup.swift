@@ -23,9 +23,11 @@ package struct Setup: Hashable, Sendable {
     package init() {}
 
     package subscript(name: String) -> Int {
-        get { numbers[name] ?? Self.names.first { $0.name == name }?.values[0] ?? 0 }
-        set { numbers[name] = newValue }
+        get { numbers[name] ?? Self.plainest[name] ?? 0 }
+        set { numbers[name] = newValue == Self.plainest[name] ? nil : newValue }
     }
+
+    private static let plainest = Dictionary(uniqueKeysWithValues: names.map { ($0.name, $0.values[0]) })
 
     package subscript(name: String, app: Int) -> Int { self["\(name)\(app)"] }
 
