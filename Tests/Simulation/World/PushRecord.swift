@@ -42,6 +42,11 @@ struct PushRecord {
         taken["\(app)/\(token)"]?.contains(version) ?? false
     }
 
+    mutating func forgetRetries(of campaign: String) {
+        let prefix = campaign.prefix(8) + "-" + campaign.dropFirst(8)
+        retries = retries.filter { !$0.key.hasPrefix(prefix) }
+    }
+
     /// What was on its way and what waited died with the process.
     mutating func processDied() {
         returned = []

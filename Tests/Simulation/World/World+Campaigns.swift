@@ -85,6 +85,8 @@ extension World {
     func retry(_ campaign: CampaignRecord) throws -> String? {
         _ = try relay?.control.retry(campaign: campaign.id, states: Set(CampaignRound.retried), by: "somebody")
         change(campaign) { ($0.cancelledAt, $0.pausedAt) = (nil, nil) }
+        // Who sends it again does not wait for what the service asked for.
+        pushes.forgetRetries(of: campaign.id)
         // Who sends it again wants it again.
         if let place = model.campaigns[campaign.id]?.announcement { model.announcements[place].droppedAt = nil }
         return "campaign \(campaign.id) is retried"

@@ -72,7 +72,7 @@ extension World {
             else { continue }
             model.broke(
                 wasClockSet ? "campaign.clock" : "dispatcher.stuck",
-                "campaign \(id) has stood still for \(stands) in good weather: \(campaign.counts), \(reason ?? "no reason")"
+                "campaign \(id) has stood still for \(stands) in good weather: \(campaign.counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }), \(reason ?? "no reason")"
             )
         }
     }
@@ -110,7 +110,8 @@ extension World {
                             + (campaign.reason.map { ": \($0)" } ?? ""))
                 }
                 told[campaign.id] = (campaign, tick)
-                model.tells(campaign, needsApproval: settings.needsApproval(campaign.app))
+                model.tells(
+                    campaign, needsApproval: settings.needsApproval(campaign.app) && record.telephones == nil)
             }
         }
     }

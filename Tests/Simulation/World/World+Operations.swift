@@ -109,6 +109,10 @@ extension World {
             // The same version again for other users: they are of its canary, too.
             if let canary, let place = model.newest(app, Self.number(of: required.text)), bump.required == required {
                 model.announcements[place].canary?.formUnion(canary)
+                // Nobody has looked yet at what another program wrote: it is what this says of it.
+                if model.announcements[place].isOutside, model.announcements[place].noticedAt == nil {
+                    model.announcements[place].canary = canary
+                }
             }
             return false
         }

@@ -243,6 +243,8 @@ final class World: @unchecked Sendable {
     func start() {
         journal.reach("turn: start")
         quietSince = tick
+        // Another connection counts the changes anew.
+        seenChange = -1
         StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         do {
             relay = try Relay(self, path: folder.path, settings: settings)
