@@ -46,7 +46,7 @@ import Testing
     /// Others in each run.
     @Test(.ownThread) func freshSeedsHold() throws {
         let base = UInt64(Date().timeIntervalSince1970)
-        try run(seeds: base...(base + 25), length: 40)
+        try run(seeds: base...(base + 7), length: 30)
     }
 
     private func run(seeds: ClosedRange<UInt64>, length: Int) throws {
