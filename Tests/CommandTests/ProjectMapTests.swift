@@ -6,14 +6,14 @@ import Testing
     private static func manifest() throws -> [String: Set<String>] {
         let text = try ManualTests.file("Package.swift")
         let declaration =
-            /(?:room|command|system|tests|\.target|\.testTarget|\.systemLibrary)\(\s*(?:name: )?"([A-Za-z0-9-]+)"(?:,\s*(?:dependencies: )?\[([^\]]*)\])?/
+            /(?:room|command|system|tests|\.target|\.executableTarget|\.testTarget|\.systemLibrary)\(\s*(?:name: )?"([A-Za-z0-9-]+)"(?:,\s*(?:dependencies: )?\[([^\]]*)\])?/
         var targets: [String: Set<String>] = [:]
         for match in text.matches(of: declaration) {
             let names = match.output.2?.matches(of: /"([^"]+)"/).map { String($0.output.1) } ?? []
             targets[String(match.output.1)] = Set(names)
         }
         // Only where the fuzzers are built.
-        targets["CFuzzer"] = nil
+        for name in ["CFuzzer", "fuzz"] { targets[name] = nil }
         return targets
     }
 
