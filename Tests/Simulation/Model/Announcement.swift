@@ -13,6 +13,9 @@ struct Announcement {
     var isOutside = false
     /// When the relay was first seen to know of what another program wrote.
     var noticedAt: Int64?
+    /// Two have asked for it, one of them for some users and one for all, before the relay had looked: which of them counts no
+    /// promise says.
+    var isUnclear = false
     /// The users that it names; nil: everybody.
     var canary: Set<Int>?
     /// When a person released the canary.
@@ -43,7 +46,7 @@ struct Announcement {
 
     /// From when on it is in force for everybody; nil where it is not.
     var inForceAt: Int64? {
-        guard isLive, isForAll, isThrough, !isOutside || noticedAt != nil else { return nil }
+        guard isLive, isForAll, isThrough, !isUnclear, !isOutside || noticedAt != nil else { return nil }
         return max(
             noticedAt ?? 0, askedAt, isGated && !isReleased ? (offeredAt ?? askedAt) + hold : askedAt,
             canaryReleasedAt ?? 0)

@@ -129,7 +129,7 @@ struct Model {
                 announcements[place].isReleased = true
             }
         }
-        if let canary = announcement.canary, announcement.canaryReleasedAt == nil,
+        if let canary = announcement.canary, announcement.canaryReleasedAt == nil, !announcement.isUnclear,
             user.map({ !canary.contains($0) }) ?? true
         {
             broke(
@@ -183,7 +183,7 @@ struct Model {
         let known = announcements.filter { $0.app == app && $0.version == version }
         func may(_ one: Announcement) -> Bool {
             one.isLive && (one.isThrough || one.haltedAt.map { now - $0 < 65_000 } ?? false)
-                && (one.isForAll || user.map { one.canary?.contains($0) ?? false } ?? false)
+                && (one.isForAll || one.isUnclear || user.map { one.canary?.contains($0) ?? false } ?? false)
         }
         guard !known.contains(where: may) else { return }
         let what =

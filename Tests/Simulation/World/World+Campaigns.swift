@@ -19,7 +19,9 @@ extension World {
         return try body(candidates[number % candidates.count])
     }
 
+    /// What a person does with a campaign is a reason to wait anew.
     private func change(_ campaign: CampaignRecord, _ body: (inout CampaignFacts) -> Void) {
+        quietSince = tick
         observeCampaigns(isSure: true)
         guard var facts = model.campaigns[campaign.id] else { return }
         body(&facts)

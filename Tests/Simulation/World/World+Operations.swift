@@ -111,7 +111,7 @@ extension World {
                 model.announcements[place].canary?.formUnion(canary)
                 // Nobody has looked yet at what another program wrote: it is what this says of it.
                 if model.announcements[place].isOutside, model.announcements[place].noticedAt == nil {
-                    model.announcements[place].canary = canary
+                    (model.announcements[place].canary, model.announcements[place].isUnclear) = (canary, true)
                 }
             }
             return false
@@ -228,6 +228,7 @@ extension World {
             throw error
         }
         relay.cache.refresh()
+        quietSince = tick
         let released = after.required != before?.required ? after.required : after.canary?.required
         guard let released else { return "app \(app) is released" }
         model.release(app, Self.number(of: released.text))
