@@ -37,6 +37,7 @@ package enum Promise {
         ("inForce.haltUnheard", "a rollout that is halted after everybody had it is noticed", "DESIGN 8"),
         ("inForce.canary", "a canary is in force for its users alone until a person releases it", "DESIGN 3, 8"),
         ("canary.itself", "no canary releases itself", "DESIGN 8"),
+        ("canary.halted", "a rollout that is halted stops its canary, too", "DESIGN 8"),
         ("canary.deadEnd", "a canary can be released for as long as it is required", "DESIGN 10"),
         (
             "webhook.captured", "a signed body that is sent again under another id raises nothing that was withdrawn",
@@ -69,6 +70,8 @@ package enum Promise {
         ("dispatcher.stuck", "what is due is done", "DESIGN 10"),
         ("events.last", "each receiver is told the state in which a campaign ends", "README"),
         ("store.check", "the store is sound", "README"),
+        ("store.pruned", "pruning takes nothing from a campaign that is open", "README"),
+        ("store.refuses", "the store takes everything while its disk works", "DESIGN 12"),
         ("store.lost", "what was acknowledged survives a kill", "DESIGN 5"),
     ]
 }

@@ -49,6 +49,7 @@ package struct Drawing {
                 if below(3) == 0 {
                     // Into the middle of a pruning, which is a turn of its own.
                     operation.isFollowedByTurn = false
+                    if below(2) == 0 { operation.kind = .retry }
                     operations.append(operation)
                     operation = Operation(.prune, below(1000), 0)
                 }
@@ -61,8 +62,11 @@ package struct Drawing {
     }
 
     private mutating func kinds() -> [(kind: OperationKind, weight: Int)] {
-        OperationKind.allCases.compactMap { kind in
-            let isOn = below(2) == 0
+        // What means nothing without the other comes with it.
+        var themes: [OperationKind: Bool] = [:]
+        return OperationKind.allCases.compactMap { kind in
+            let isOn = themes[kind.theme] ?? (below(2) == 0)
+            themes[kind.theme] = isOn
             let weight = kind.weight * [1, 2, 4][below(3)]
             return kind.isAlways ? (kind, kind.weight) : isOn ? (kind, weight) : nil
         }

@@ -33,6 +33,15 @@ package enum OperationKind: String, CaseIterable, Sendable {
         }
     }
 
+    /// A seed has all operations of one theme or none; most are a theme of their own.
+    var theme: OperationKind {
+        switch self {
+        case .publish, .rollOut, .haltRollout, .goOnRollout: .rollOut
+        case .webhook, .replay: .webhook
+        default: self
+        }
+    }
+
     /// Whether every seed has it: without these nothing ever happens.
     var isAlways: Bool {
         switch self {

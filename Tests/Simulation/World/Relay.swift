@@ -117,6 +117,8 @@ final class Relay: @unchecked Sendable {
         configuration.largestShard = 50_000
         // As often as it takes: the product's own changes wake it, and 200 ms would be most of the turns.
         configuration.watchInterval = .seconds(settings.setup["look"])
+        // The same: a disk that fails for two days is tried a hundred times less often.
+        configuration.storeRest = .seconds(100)
         return configuration
     }
 

@@ -35,7 +35,7 @@ extension World {
             haltedSince[place] = since
             if tick - since > .seconds(4 * 3600) {
                 model.broke(
-                    "inForce.haltUnheard",
+                    one.isForAll ? "inForce.haltUnheard" : "canary.halted",
                     "app \(one.app): the rollout of \(Self.text(version: one.version)) was halted \(tick - since) ago, and it is in force"
                 )
             }

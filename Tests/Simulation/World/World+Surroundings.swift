@@ -109,6 +109,12 @@ extension World {
                 silence = level
             }
             pushes.wasPruned = true
+            let emptied = try relay.store.inspect(
+                "SELECT id FROM campaign WHERE pruned_at IS NOT NULL AND finished_at IS NULL")
+            if !emptied.isEmpty {
+                model.broke(
+                    "store.pruned", "\(emptied.count) campaigns are open, and their devices are taken by the pruning")
+            }
             return "the store is pruned of what is older than \(keep)"
         case .backUp:
             let copy = try relay.store.snapshot { _ in true }

@@ -285,6 +285,9 @@ final class World: @unchecked Sendable {
 
     func logged(_ level: LogLevel, _ message: StaticString, _ fields: Log.Fields) {
         journal.reach("log: \(message)")
+        if message.description == "the store refuses", !isDiskFailing, !isDoomed, !isLost {
+            model.broke("store.refuses", fields.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
+        }
         journal.trace("log \(level.name) \(message)")
     }
 
