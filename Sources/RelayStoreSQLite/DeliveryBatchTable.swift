@@ -70,7 +70,7 @@ enum DeliveryBatchTable {
     private static func unpack(
         _ batch: DeliveryBatch, of campaign: CampaignKey, _ connection: SQLiteConnection
     ) throws {
-        for entry in try batch.entries() {
+        for entry in try takeEntries(of: batch, campaign, connection) {
             try connection.run(
                 """
                 INSERT INTO delivery (campaign_id, device_id, state, attempts, reason, telephone, updated_at, upgraded)
@@ -86,6 +86,30 @@ enum DeliveryBatchTable {
         try connection.run(
             "DELETE FROM delivery_upgrade WHERE campaign_id = ? AND device_id BETWEEN ? AND ?", .integer(campaign.row),
             .integer(batch.first), .integer(batch.last))
+    }
+
+    /// What a batch that is about to be written anew says of devices that are still there. Another program may have deleted
+    /// some, and no row can name what is gone ("REFERENCES device"): those leave the campaign's counts.
+    private static func takeEntries(
+        of batch: DeliveryBatch, _ campaign: CampaignKey, _ connection: SQLiteConnection
+    ) throws -> [DeliveryBatch.Entry] {
+        let entries = try batch.entries()
+        let present = Set(
+            try connection.all(
+                "SELECT id FROM device WHERE id BETWEEN ? AND ?", .integer(batch.first), .integer(batch.last)
+            ) { $0.integer(0) })
+        let gone = entries.filter { !present.contains($0.device) }
+        guard !gone.isEmpty else { return entries }
+        let accepted = Int64(gone.count { $0.outcome == .accepted })
+        try connection.run(
+            "UPDATE campaign SET accepted = accepted - ?1, filtered = filtered - ?2 WHERE id = ?3", .integer(accepted),
+            .integer(Int64(gone.count) - accepted), .integer(campaign.row))
+        for reason in gone.compactMap(\.outcome.reason) {
+            try connection.run(
+                "UPDATE campaign_reason SET devices = devices - 1 WHERE campaign_id = ? AND kind = 'filtered' AND reason = ?",
+                .integer(campaign.row), .text(reason.rawValue))
+        }
+        return entries.filter { present.contains($0.device) }
     }
 
     /// Puts `DeliveryList.erased` in the place of this telephone, where it is that of one of the devices.
@@ -120,7 +144,7 @@ enum DeliveryBatchTable {
         let telephones = batch.telephones + DeliveryList.erased.utf8
         let erased = batch.telephones.count..<telephones.count
         var packer = DeliveryPacker()
-        for entry in try batch.entries() {
+        for entry in try takeEntries(of: batch, campaign, connection) {
             let range = named.contains(entry.device) ? erased : entry.telephone
             unsafe telephones.withUnsafeBytes { telephones in
                 unsafe packer.append(
@@ -150,7 +174,7 @@ enum DeliveryBatchTable {
             "DELETE FROM delivery_batch WHERE campaign_id = ? AND last = ?", .integer(campaign.row), .integer(last))
         var packer = DeliveryPacker()
         var taken: Int64 = 0
-        for entry in try batch.entries() {
+        for entry in try takeEntries(of: batch, campaign, connection) {
             guard entry.outcome == .accepted, let environment = devices[entry.device] else {
                 unsafe batch.telephones.withUnsafeBytes { telephones in
                     unsafe packer.append(

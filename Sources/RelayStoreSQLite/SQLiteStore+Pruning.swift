@@ -78,16 +78,21 @@ private struct Pruning {
                 """, .time(cutoff)
             ) { $0.integer(0) }
         }
-        for campaign in campaigns {
+        campaigns: for campaign in campaigns {
             var isDone = false
             while !isDone {
                 let size = pace.size
-                let deleted = try batch { [now] connection in
-                    try connection.run(
-                        "UPDATE campaign SET pruned_at = ? WHERE id = ? AND pruned_at IS NULL", .time(now),
-                        .integer(campaign))
+                let deleted = try batch { [now, cutoff] connection -> (deliveries: Int64, isLast: Bool)? in
+                    // Somebody may have opened it again since it was listed.
+                    let isMarked = try connection.run(
+                        """
+                        UPDATE campaign SET pruned_at = coalesce(pruned_at, ?1)
+                        WHERE id = ?2 AND (pruned_at IS NOT NULL OR finished_at < ?3)
+                        """, .time(now), .integer(campaign), .time(cutoff))
+                    guard isMarked > 0 else { return nil }
                     return try LedgerRemoval(campaign: campaign, size: size, connection: connection).run()
                 }
+                guard let deleted else { continue campaigns }
                 report.deliveries += deleted.deliveries
                 isDone = deleted.isLast
                 try look(pulse)
