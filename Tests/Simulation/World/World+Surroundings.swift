@@ -13,6 +13,10 @@ extension World {
     func tells(_ app: Int) {
         model.now = milliseconds
         toldStores[app] = stores[app]
+        journal.trace(
+            "the store of app \(app) is asked: "
+                + stores[app].releases.map { "\($0.version) \($0.percent) %\($0.isHalted ? " halted" : "")" }
+                .joined(separator: ", "))
         let isAndroid = settings.isAndroid(app)
         model.told(app) { version in
             let verdict = stores[app].verdict(on: version, minimum: settings.minimumPercent(app))
@@ -35,6 +39,8 @@ extension World {
         case .haltRollout, .goOnRollout:
             guard !stores[app].releases.isEmpty else { return nil }
             let release = stores[app].releases[number % stores[app].releases.count]
+            // Apple takes back from nobody what everybody is offered.
+            guard settings.isAndroid(app) || release.percent < 100 else { return nil }
             stores[app].halt(release.version, kind == .haltRollout)
             return
                 "the rollout of \(World.text(version: release.version)) of app \(app) \(kind == .haltRollout ? "is halted" : "goes on")"
