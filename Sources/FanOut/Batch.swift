@@ -129,7 +129,7 @@ final class Batch {
         self.template = template
         let batch = RequestBatch(
             template: template.request, tag: tag, capacity: targets.count, bytesPerRequest: provider.bytesPerPush)
-        batch.waitsForConnection = service.waitsForConnection
+        batch.reportsUnreachable = service.reportsUnreachable
         provider.append(targets, of: devices.bytes, campaign: run.idBytes, to: batch)
         requests = Requests(batch: batch, rows: targetRows)
     }
@@ -147,7 +147,7 @@ final class Batch {
         let batch = RequestBatch(
             template: template.request, tag: tag, capacity: bad.count, bytesPerRequest: provider.bytesPerPush)
         // Nobody waits for a server that is only asked to make sure.
-        batch.waitsForConnection = false
+        batch.reportsUnreachable = true
         provider.append(bad.map { targets[$0] }, of: devices.bytes, campaign: run.idBytes, to: batch)
         secondTries = Requests(batch: batch, rows: bad.map { requests.rows[$0] })
         return batch
@@ -221,7 +221,7 @@ final class Batch {
         var end = ServiceMachine.End(source: schedulerSource, tag: tag, pushes: pushCount)
         for answer in requests?.batch.answers ?? [] {
             end.resends += max(0, Int(answer.sends) - 1)
-            guard answer.kind == .unreachable else { continue }
+            guard answer.kind == .unreachable || answer.kind == .unsent && answer.retryAfter >= 0 else { continue }
             end.unreached += 1
             end.rest = max(end.rest, .seconds(Int64(answer.retryAfter)))
         }

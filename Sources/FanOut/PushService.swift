@@ -51,9 +51,9 @@ final class PushService {
         secondTryConnections = ServiceConnections(lanes, configuration, provider.answerJudge)
     }
 
-    /// Whether a batch stays in the queue for as long as no connection can be had. What is for development builds comes back
-    /// instead and is recorded as waiting: they are few, and their users look at what became of each.
-    var waitsForConnection: Bool { key.environment == .production }
+    /// Whether what no connection could be had for is recorded as waiting, and not read again as if nothing had been. Of
+    /// development builds: they are few, and their users look at what became of each.
+    var reportsUnreachable: Bool { key.environment == .sandbox }
 
     var providerName: String { provider.name }
 

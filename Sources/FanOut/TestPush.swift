@@ -76,7 +76,7 @@ package struct TestPush: Sendable {
                 let template = try template(payload, pool, clock)
                 let batch = RequestBatch(
                     template: template.request, tag: 0, capacity: 1, bytesPerRequest: provider.bytesPerPush)
-                batch.waitsForConnection = false
+                batch.reportsUnreachable = true
                 provider.append([target], of: arena, campaign: Array(id.utf8), to: batch)
                 let trouble = try Self.exchange(batch, pool, judge: provider.answerJudge)
                 judge(batch, trouble, &result, at: clock())

@@ -102,7 +102,7 @@ final class LaneLoop {
             if stopAt != nil { pool.close() }
         case .submit(let batch, let id):
             // The pool was added by a command before this one: PoolIDs come from addPool alone. Or it is over.
-            if let pool = poolsByID[id] { pool.enqueue(batch) } else { id.handBack(batch) }
+            if let pool = poolsByID[id] { pool.enqueue(batch, at: now) } else { id.handBack(batch) }
         case .withdraw(let id):
             poolsByID[id]?.withdraw()
         case .removePool(let id):
@@ -193,7 +193,7 @@ final class LaneLoop {
                 if settle(connection, at: now) { isAgain = pool.queued > 0 }
             }
         }
-        pool.handBackWhatDoesNotWait(at: now)
+        pool.handBackUnreachable(at: now)
         if case .dial(let count) = pool.decide(at: turn.sentAt) {
             for _ in 0..<count { dial(pool, at: now) }
         }

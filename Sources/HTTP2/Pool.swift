@@ -45,7 +45,7 @@ final class Pool {
 
     // MARK: The queue
 
-    func enqueue(_ batch: RequestBatch) {
+    func enqueue(_ batch: RequestBatch, at now: MonotonicTime) {
         guard batch.count > 0 else {
             turn.finished.append((batch, id.receiver))
             return
@@ -57,7 +57,7 @@ final class Pool {
             template = PreparedTemplate(batch.template)
             lastTemplate = template
         }
-        let prepared = PreparedBatch(batch, template: template)
+        let prepared = PreparedBatch(batch, template: template, at: now)
         let number: Int32
         if let free = freeNumbers.popLast() {
             number = free
@@ -121,10 +121,11 @@ final class Pool {
         }
     }
 
-    /// While there is no connection and none is dialled: what does not wait for one gets its answer.
-    func handBackWhatDoesNotWait(at now: MonotonicTime) {
+    /// While there is no connection and none is dialled: what would wait for too long gets its answer. Devices are handed
+    /// over, log out and upgrade meanwhile, and who is pushed then is decided anew.
+    func handBackUnreachable(at now: MonotonicTime) {
         guard queued > 0, let wait = machine.dialPause(at: now), !connections.contains(where: \.machine.isUsable),
-            batches.contains(where: { $0.map { !$0.batch.waitsForConnection } ?? false })
+            batches.contains(where: { $0.map { !canWait($0, until: now + wait) } ?? false })
         else { return }
         let seconds = Int32(clamping: max(1, (wait.milliseconds + 999) / 1000))
         let (again, numbers) = (returned[returnedHead...], waiting[waitingHead...])
@@ -133,15 +134,15 @@ final class Pool {
         waiting = []
         waitingHead = 0
         for reference in again {
-            if prepared(reference)?.batch.waitsForConnection ?? true {
+            guard let prepared = prepared(reference), !canWait(prepared, until: now + wait) else {
                 returned.append(reference)
-            } else {
-                queued -= 1
-                resolve(reference, reference.isSecond ? .lost : .unreachable, retryAfter: seconds)
+                continue
             }
+            queued -= 1
+            resolve(reference, reference.isSecond ? .lost : prepared.unsent, retryAfter: seconds)
         }
         for number in numbers {
-            guard let prepared = batches[Int(number)], !prepared.batch.waitsForConnection else {
+            guard let prepared = batches[Int(number)], !canWait(prepared, until: now + wait) else {
                 waiting.append(number)
                 continue
             }
@@ -149,9 +150,13 @@ final class Pool {
                 let reference = RequestReference(batch: number, request: Int32(prepared.next), isSecond: false)
                 prepared.next += 1
                 queued -= 1
-                resolve(reference, .unreachable, retryAfter: seconds)
+                resolve(reference, prepared.unsent, retryAfter: seconds)
             }
         }
+    }
+
+    private func canWait(_ prepared: PreparedBatch, until time: MonotonicTime) -> Bool {
+        !prepared.batch.reportsUnreachable && PoolMachine.canWait(since: prepared.enqueuedAt, until: time)
     }
 
     // MARK: Answers
@@ -163,7 +168,7 @@ final class Pool {
         guard let prepared = prepared(reference) else { return }
         let answer = unsafe prepared.answers + Int(reference.request)
         unsafe answer.pointee.kind = kind
-        if kind == .answered || kind == .unreachable { unsafe answer.pointee.retryAfter = retryAfter }
+        if kind != .lost { unsafe answer.pointee.retryAfter = retryAfter }
         if kind == .answered {
             unsafe answer.pointee.status = status
             if let body, !body.isEmpty {

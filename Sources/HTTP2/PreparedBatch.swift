@@ -15,6 +15,9 @@ final class PreparedBatch {
     let answers: UnsafeMutablePointer<Answer>
     private let slots: UnsafeMutablePointer<ByteSlice>
     private let slotCount: Int
+    let enqueuedAt: MonotonicTime
+    /// What a request comes back as that no connection could be had for.
+    var unsent: Answer.Kind { batch.reportsUnreachable ? .unreachable : .unsent }
     /// The first request that has not been taken from the queue yet.
     var next = 0
     /// Requests whose answer is still open.
@@ -24,7 +27,8 @@ final class PreparedBatch {
     /// Streams that nghttp2 still knows although their request has its answer (a time-out): they pin the memory.
     var abandoned = 0
 
-    init(_ batch: RequestBatch, template: PreparedTemplate) {
+    init(_ batch: RequestBatch, template: PreparedTemplate, at now: MonotonicTime) {
+        enqueuedAt = now
         self.batch = batch
         self.template = template
         count = batch.count

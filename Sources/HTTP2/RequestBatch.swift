@@ -11,11 +11,10 @@ package struct Answer: Sendable, Hashable {
         /// It was sent, also a second time on another connection, and the outcome is unknown: the connection died, the
         /// stream was reset, or no answer came in time.
         case lost
-        /// It never left, or the server promised not to have looked at it (GOAWAY, REFUSED_STREAM): sending was halted
-        /// or the lane is stopping.
+        /// It never left, or the server promised not to have looked at it (GOAWAY, REFUSED_STREAM): sending was halted,
+        /// the lane is stopping, or no connection could be had; of the last, `retryAfter` is when the pool dials again.
         case unsent
-        /// It never left, as `unsent`: no connection could be had, and its batch does not wait for one. `retryAfter` is when
-        /// the pool dials again.
+        /// As `unsent` because no connection could be had, in a batch that wants to know.
         case unreachable
     }
 
@@ -23,8 +22,8 @@ package struct Answer: Sendable, Hashable {
     /// How often the request was put on a connection.
     package var sends: UInt8 = 0
     package var status: UInt16 = 0
-    /// `Retry-After` in seconds (both forms of RFC 9110, 10.2.3 are understood); -1 where there was none. Of `unreachable`,
-    /// the seconds until the pool dials again, at least 1.
+    /// `Retry-After` in seconds (both forms of RFC 9110, 10.2.3 are understood); -1 where there was none. Where no
+    /// connection could be had, the seconds until the pool dials again, at least 1.
     package var retryAfter: Int32 = -1
     /// Index of the body in the batch's `bodies`; -1 where it was empty or the status was 2xx.
     package var body: Int32 = -1
@@ -68,10 +67,10 @@ package final class RequestBatch: @unchecked Sendable {
     package let template: RequestTemplate
     /// The submitter's own mark, to know the batch again.
     package let tag: Int
-    /// Whether its requests wait in the queue for as long as no connection can be had. Default yes; else what has not left
-    /// comes back `unreachable` when a dial has failed or a connection came to nothing, and as long as none is dialled. To be
-    /// set before the batch is submitted.
-    package var waitsForConnection = true
+    /// While no connection can be had, what has not left comes back `unsent` before it has waited for `PoolMachine.longestWait`.
+    /// Whether it comes back at once instead, as `unreachable`, to be recorded as waiting. Default no. To be set before the
+    /// batch is submitted.
+    package var reportsUnreachable = false
     /// None any more once the lane has them.
     package var bytes = RequestBytes()
     /// One for each request, in their order; none until the batch comes back.

@@ -239,6 +239,13 @@ package struct PoolMachine: Sendable {
         }
     }
 
+    /// How long a request waits for a connection: what it says, and to whom, was read from the store before.
+    package static let longestWait = Duration.seconds(5)
+
+    package static func canWait(since start: MonotonicTime, until end: MonotonicTime) -> Bool {
+        end - start <= longestWait
+    }
+
     /// What a request in the queue comes back as when it is not to be sent.
     package static func fateWhenWithdrawn(isSecond: Bool) -> RequestFate {
         isSecond ? .lost : .unsent

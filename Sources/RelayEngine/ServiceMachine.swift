@@ -385,6 +385,8 @@ package struct ServiceMachine: Sendable {
     ///
     /// - Returns: whether that is new.
     package mutating func connectionFailed(_ error: String) -> Bool {
+        // A few find out when one can be had again; the others are not read in vain.
+        probed = 0
         defer { connectionFault = error }
         return connectionFault == nil
     }

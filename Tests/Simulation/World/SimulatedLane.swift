@@ -12,6 +12,7 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         var batch: RequestBatch
         var place: Int
         var push: SeenPush
+        var enqueuedAt: MonotonicTime
         var isSecond = false
     }
 
@@ -66,7 +67,8 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         batch.answers = Array(repeating: Answer(), count: batch.count)
         unanswered[ObjectIdentifier(batch)] = batch.count
         for place in 0..<batch.count {
-            pool.waiting.append(Request(batch: batch, place: place, push: pool.place.push(batch, place)))
+            pool.waiting.append(
+                Request(batch: batch, place: place, push: pool.place.push(batch, place), enqueuedAt: world.tick))
         }
         world.submitted(batch.count, to: pool.place)
         if pool.isRemoved { withdraw(pool) }
@@ -152,13 +154,18 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         }
     }
 
-    /// What does not wait for a connection comes back.
+    /// Nothing waits for too long for a connection that nobody dials.
     private func handBack(_ pool: Pool) {
         let seconds = pool.dialsAt.map { Int32(clamping: max(1, ($0 - world.tick).milliseconds / 1000)) } ?? 1
         let waiting = pool.waiting
-        pool.waiting = waiting.filter(\.batch.waitsForConnection)
-        for request in waiting where !request.batch.waitsForConnection {
-            resolve(request, request.isSecond ? .lost : .unreachable, pool, retryAfter: seconds)
+        let dialsAt = pool.dialsAt ?? world.tick
+        func canWait(_ request: Request) -> Bool {
+            !request.batch.reportsUnreachable && PoolMachine.canWait(since: request.enqueuedAt, until: dialsAt)
+        }
+        pool.waiting = waiting.filter(canWait)
+        for request in waiting where !canWait(request) {
+            let unsent: Answer.Kind = request.batch.reportsUnreachable ? .unreachable : .unsent
+            resolve(request, request.isSecond ? .lost : unsent, pool, retryAfter: seconds)
         }
     }
 
