@@ -40,10 +40,11 @@ import Testing
             case .refused: return last.at
             case .accepted: return nil
             case .reset:
-                // The connection pool tries once at once; the second loss in a row is the ledger's.
-                let losses = visits.reversed().prefix { $0.reply == .reset || $0.reply == .refused }
-                    .count { $0.reply == .reset }
-                return losses % 2 == 0 ? last.at + doubled(1, 300) : last.at
+                // The connection pool tries once more at once, unless no connection can be had soon. The clock stands still
+                // meanwhile: a second loss at the same moment is the ledger's.
+                let before = visits.dropLast().last { $0.reply != .refused }
+                let isSecond = before.map { $0.reply == .reset && $0.at == last.at } ?? false
+                return isSecond ? last.at + doubled(1, 300) : last.at
             }
         }
     }

@@ -65,8 +65,13 @@ struct LaneHostilityTests {
             $0.pingTimeout = Workbench.patience
         }) { $0.connection < 2 ? [.silence] : [.answer(200)] }
         defer { bench.finish() }
-        bench.send(3)
-        #expect(try bench.collector.batches()[0].answers.count { $0.status == 200 } >= 2)
+        // What waits for too long meanwhile comes back unsent, and is sent again by whoever reads it anew.
+        var batches: [RequestBatch] = []
+        repeat {
+            bench.send(3, from: 3 * batches.count)
+            batches = try bench.collector.batches(batches.count + 1)
+        } while batches.count < 4 && batches.last?.count(of: 200) == 0
+        #expect(batches.map { $0.count(of: 200) }.reduce(0, +) >= 2)
         let conditions = bench.collector.state.now.conditions
         #expect(conditions.count == 4, "\(conditions)")
         #expect(conditions.first == .connected && conditions.last == .connected)
