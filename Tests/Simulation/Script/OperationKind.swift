@@ -26,7 +26,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         switch self {
         case .pass: 24
         case .weather, .upgrade, .login: 4
-        case .bump, .canary, .webhook, .otherProgram, .withdraw: 2
+        case .bump, .canary, .webhook, .otherProgram, .withdraw, .crash, .kill: 2
         case .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts: 1
         case .addApp, .addSource, .diskWorks, .sourceAnswers: 4
         default: 3
@@ -38,6 +38,7 @@ package enum OperationKind: String, CaseIterable, Sendable {
         switch self {
         case .publish, .rollOut, .haltRollout, .goOnRollout: .rollOut
         case .webhook, .replay: .webhook
+        case .crash, .kill: .kill
         default: self
         }
     }

@@ -133,7 +133,8 @@ extension World {
             guard !phones.isEmpty else { return nil }
             let phone = phones[first % phones.count]
             guard let device = try relay.store.device(settings.key(phone.app), token: token(phone)) else { return nil }
-            try asOtherProgram("PRAGMA foreign_keys = OFF; DELETE FROM device WHERE id = \(device.id)")
+            try asOtherProgram(
+                "PRAGMA foreign_keys = OFF; DELETE FROM device WHERE id = \(device.id); PRAGMA foreign_keys = ON")
             rowsWereDeleted = true
             model.device(phone.app, token(phone)) { ($0.isRegistered, $0.user) = (false, nil) }
             return "another program deletes the row of phone \(phone.number) of app \(phone.app)"
@@ -143,11 +144,12 @@ extension World {
 
     /// Another process, with a connection of its own.
     func asOtherProgram(_ script: String) throws {
-        var options = SQLiteStore.Options()
-        (options.readers, options.copiesLogAside) = (1, false)
-        let other = try SQLiteStore(path: folder.path, release: "simulation", options: options)
-        defer { other.close() }
-        try other.administer(script)
+        if otherProgram == nil {
+            var options = SQLiteStore.Options()
+            (options.readers, options.copiesLogAside) = (1, false)
+            otherProgram = try SQLiteStore(path: folder.path, release: "simulation", options: options)
+        }
+        try otherProgram?.administer(script)
     }
 
     // MARK: What goes wrong

@@ -19,6 +19,8 @@ final class World: @unchecked Sendable {
     var settings: Settings
     var model = Model()
     var relay: Relay?
+    /// The connection of another program, once it has written something.
+    var otherProgram: SQLiteStore?
     var journal: Journal
 
     // What is so, whether the relay knows it or not.
@@ -274,6 +276,8 @@ final class World: @unchecked Sendable {
     func end() {
         relay?.store.close()
         relay = nil
+        otherProgram?.close()
+        otherProgram = nil
         folder.faults.disarm()
         isDiskFailing = false
         unstoredLogins = []
