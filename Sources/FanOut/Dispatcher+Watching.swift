@@ -33,7 +33,17 @@ extension Dispatcher {
             lastLook = now.wall
         } catch {
             noteLook(error)
+            haltUnconfirmed()
         }
+    }
+
+    /// After a look that failed: a pause, a withdrawal or a newer requirement may be there unseen. What the store does not say is
+    /// running sends nothing, and begins again at the next look that succeeds.
+    private mutating func haltUnconfirmed() {
+        let open = (try? store.openCampaigns()) ?? []
+        let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
+        for run in runsInOrder where !running.contains(run.record.key) { halt(run) }
+        seenMark = nil
     }
 
     private mutating func announceRises(at now: Timestamp) throws {

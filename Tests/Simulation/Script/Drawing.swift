@@ -25,7 +25,13 @@ package struct Drawing {
         setup["devices"] = [3, 3, 3, 3, 3, 8, 8, 8, 8, 40, 40, 120][below(12)]
         if setup["devices"] > 8 { setup["batch"] = 50 }
         setup["chance"] = below(1 << 20)
-        let kinds = kinds()
+        // What needs several settings and operations at once hardly ever meets by chance.
+        let hasRollouts = below(4) == 0
+        if hasRollouts {
+            (setup["platform0"], setup["gate0"]) = (1, 1)
+            if below(2) == 0 { (setup["waves0"], setup["approval0"]) = (1 + below(2), 1) }
+        }
+        let kinds = kinds(with: hasRollouts ? [.rollOut: true] : [:])
         let total = kinds.reduce(0) { $0 + $1.weight }
         let interleaves = [0, 50, 5][below(3)]
         let drawn = [20, 60, 300][below(3)]
@@ -61,9 +67,10 @@ package struct Drawing {
         return Script(setup: setup, operations: operations)
     }
 
-    private mutating func kinds() -> [(kind: OperationKind, weight: Int)] {
+    /// - Parameter themes: that are decided already.
+    private mutating func kinds(with themes: [OperationKind: Bool]) -> [(kind: OperationKind, weight: Int)] {
         // What means nothing without the other comes with it.
-        var themes: [OperationKind: Bool] = [:]
+        var themes = themes
         return OperationKind.allCases.compactMap { kind in
             let isOn = themes[kind.theme] ?? (below(2) == 0)
             themes[kind.theme] = isOn

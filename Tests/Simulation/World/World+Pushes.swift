@@ -24,17 +24,21 @@ extension World {
     /// A batch comes into the lane.
     func submitted(_ count: Int, to place: PushPlace) {
         journal.trace("submit \(count) to \(place.host)")
-        // While no write succeeds, what was on its way comes back and nothing else goes out.
+    }
+
+    /// While no write succeeds, what was on its way comes back and nothing else leaves.
+    private func judgeRecording() {
         guard isDiskFailing, folder.faults.failures > 0 else { return unrecorded = 0 }
-        unrecorded += count
+        unrecorded += 1
         if unrecorded > 40 * settings.setup["batch"] {
-            model.broke("push.unrecorded", "\(unrecorded) pushes were handed over while the store took nothing")
+            model.broke("push.unrecorded", "\(unrecorded) pushes left while the store took nothing")
         }
     }
 
     /// A push leaves: the model judges, the service answers.
     func leaves(_ push: SeenPush, at place: PushPlace) -> ServiceAnswer {
         model.now = milliseconds
+        judgeRecording()
         let user = Phone.user(push.telephone)
         // Who has it already may get it again by a reminder, which the model may not have heard of.
         observeCampaigns(

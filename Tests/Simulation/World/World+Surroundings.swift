@@ -95,6 +95,14 @@ extension World {
             let owner = model.announcements[index].app
             if !settings.isGated(owner) || !settings.hasApp[owner] { model.announcements[index].lostItsGate = true }
         }
+        // What another program wrote waits for its store if that is there when the relay looks at it.
+        for index in model.announcements.indices
+        where model.announcements[index].isOutside && model.announcements[index].noticedAt == nil {
+            let owner = model.announcements[index].app
+            if model.announcements[index].isGated != settings.isGated(owner) {
+                model.announcements[index].isUnclear = true
+            }
+        }
         for app in settings.apps {
             model.routeGoneAt[app] = settings.hasApp[app] ? nil : model.routeGoneAt[app] ?? milliseconds
         }

@@ -53,7 +53,7 @@ final class World: @unchecked Sendable {
     var quietSince = MonotonicTime(nanoseconds: 0)
     /// By announcement: since when its store has halted it without the relay's having heard.
     var haltedSince: [Int: MonotonicTime] = [:]
-    /// Pushes that were handed over since the store has begun to refuse.
+    /// Pushes that left since the store has begun to refuse.
     var unrecorded = 0
     /// The change of the store that the campaigns were read at last.
     var seenChange = -1
