@@ -81,8 +81,10 @@ final class Relay: @unchecked Sendable {
         runner.adopt(plan)
         let callbacks = SourceRunner.Callbacks(
             apply: { bump, source in
+                let before = try? store.version(of: bump.app)?.required
                 try world.undisturbed { try control.take(bump, from: source) }
-                world.machineAsked(bump.app, try? store.version(of: bump.app)?.required?.text)
+                let after = try? store.version(of: bump.app)?.required
+                if after != before { world.machineAsked(bump.app, after?.text) }
             },
             inForceChanged: {
                 world.undisturbed { cache.refresh() }
