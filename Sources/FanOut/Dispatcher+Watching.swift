@@ -24,7 +24,7 @@ extension Dispatcher {
             } else if now.tick >= nextReminderLook {
                 try beginReminders(at: now)
             }
-            for run in runsInOrder where now.wall >= run.record.expiresAt { try expire(run, at: now.wall) }
+            for run in runsInOrder where run.record.isExpired(at: now.wall) { try expire(run, at: now.wall) }
             if now.tick >= nextWebhookSweep {
                 try store.forgetWebhooks(before: now.wall - configuration.webhookMemory)
                 nextWebhookSweep = now.tick + .seconds(3600)
@@ -107,7 +107,7 @@ extension Dispatcher {
             }
             guard newRoutes[record.app] == nil, let route = routes[record.app] else { continue }
             do {
-                if now.wall >= record.expiresAt {
+                if record.isExpired(at: now.wall) {
                     try expire(record, at: now.wall)
                 } else {
                     try begin(record, route, at: now)
@@ -209,7 +209,7 @@ extension Dispatcher {
 
     private mutating func expire(_ record: CampaignRecord, at now: Timestamp) throws {
         // It may have been opened again since, and have more time.
-        guard let current = try store.campaign(record.key), now >= current.expiresAt else { return seenMark = nil }
+        guard let current = try store.campaign(record.key), current.isExpired(at: now) else { return seenMark = nil }
         let before = current.counts.expired
         try store.expireCampaign(record.key, at: now)
         let after = try store.campaign(record.key)?.counts.expired ?? before

@@ -177,6 +177,8 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
         case noRequirement
         case payloadTooLarge
         case noSuchDevice
+        /// A machine asks for what a person has taken back.
+        case withdrawn
         /// A rise that looks like a typing error and is not confirmed.
         case implausible(field: String, proposed: Version, known: Version)
         /// The configuration file is not taken; the context says why.

@@ -71,6 +71,8 @@ package enum Reopening: Hashable, Sendable {
     case opened
     /// What it would take is sent by its campaign.
     case superseded
+    /// What it announces was taken back. Announced again, that has another campaign.
+    case withdrawn
     /// Nothing of it is sent again: another version is in force, or asked for, by now; nil: none.
     case notRequired(now: Version?)
     /// It is not over, so that there is nothing to open.

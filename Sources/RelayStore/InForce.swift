@@ -31,15 +31,19 @@ package struct InForce: Hashable, Sendable {
         package var downloadURL: String?
         package var message: String?
         package var telephones: [String]
+        /// Who let it through, as `InForce.openedBy`.
+        package var openedBy: String?
 
         package init(
-            required: Version, build: Int64?, downloadURL: String?, message: String?, telephones: [String]
+            required: Version, build: Int64?, downloadURL: String?, message: String?, telephones: [String],
+            openedBy: String? = nil
         ) {
             self.required = required
             self.build = build
             self.downloadURL = downloadURL
             self.message = message
             self.telephones = telephones
+            self.openedBy = openedBy
         }
     }
 
@@ -54,7 +58,7 @@ package struct InForce: Hashable, Sendable {
         if let telephones = record.telephones {
             canary = Canary(
                 required: required, build: record.builds.required, downloadURL: record.downloadURL,
-                message: record.message, telephones: telephones)
+                message: record.message, telephones: telephones, openedBy: actor)
             return
         }
         if self.required != required { since = now }
@@ -66,13 +70,14 @@ package struct InForce: Hashable, Sendable {
         if let canary, canary.required <= required { self.canary = nil }
     }
 
-    /// What was in force for the canary's telephones alone is so for everybody.
+    /// What was in force for the canary's telephones alone is so for everybody. Who let it through stays who it was: whoever
+    /// releases a canary does not overrule the store.
     package mutating func releaseCanary(of app: AppKey, by actor: String, reason: String?, at now: Timestamp) {
         guard let canary else { return }
         var record = VersionRecord(app: app, updatedAt: now)
         (record.required, record.builds.required) = (canary.required, canary.build)
         (record.downloadURL, record.message) = (canary.downloadURL, canary.message)
-        require(record, by: actor, reason: reason, at: now)
+        require(record, by: canary.openedBy ?? actor, reason: reason, at: now)
     }
 
     /// Lets users be told of the latest version of `record`.
@@ -192,8 +197,9 @@ package protocol InForceStore: Sendable {
     func announce(_ latest: Version, of app: AppKey, by actor: String, reason: String?, at now: Timestamp) throws
         -> Bool
 
-    /// Takes a requirement out of force on every channel because its store has stopped to offer it: what was in force before
-    /// is so again, and its campaign is suspended. It waits for its gate as before.
+    /// Takes a requirement out of force on every channel, for a canary or for everybody, because its store has stopped to
+    /// offer it: what was in force before is so again. It waits for its gate as before, and so does its campaign if it runs:
+    /// why else that may stand still is not touched.
     ///
     /// - Returns: false where another one is in force, or where a person put it there.
     func takeOutOfForce(

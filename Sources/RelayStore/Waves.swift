@@ -30,13 +30,11 @@ extension CampaignRecord {
     /// Those that it goes to; nil: everybody.
     package var audience: [String]? { canary?.phase == .released ? nil : telephones }
 
+    /// Whether its time to live has run out. A canary's does not begin before a person has released it.
+    package func isExpired(at now: Timestamp) -> Bool { now >= expiresAt && !isCanary }
+
     /// What the canary's pushes came to, as its waves tell it.
     package var canaryFailures: Int64 { counts.rejected + counts.unregistered + counts.expired }
-
-    /// When the canary is released by itself.
-    package func canaryReleaseAt(_ rules: WaveRules?) -> Timestamp? {
-        canary?.releaseAt(rules, accepted: counts.accepted)
-    }
 
     /// Which device is in which wave; nil where the campaign has none.
     package var draw: WaveDraw? {

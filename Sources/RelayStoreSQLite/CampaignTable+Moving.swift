@@ -36,17 +36,50 @@ extension CampaignTable {
         }
     }
 
-    /// What waited for `required` to come into force begins. A campaign that was suspended because its store had stopped to
-    /// offer the version goes on; one that was paused by hand stays paused.
+    /// What waited for `required` to come into force begins, or goes on. One that was paused or suspended stays so.
     static func begin(
         _ required: Version, of app: AppKey, at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
+        try reopenSuperseded(required, of: app, at: now, connection)
         let campaigns = try open(of: app, requiring: required, connection)
         let isCanary = try campaigns.contains { try record($0, connection)?.isCanary ?? false }
         try supersede(below: required, of: app, onlyCanaries: isCanary, at: now, connection)
         for campaign in campaigns {
-            try move(campaign, from: [.waiting, .suspended], to: .running, reason: nil, at: now, connection)
+            try move(campaign, from: [.waiting], to: .running, reason: nil, at: now, connection)
         }
+    }
+
+    /// What took the place of a requirement is gone: what is in force for everybody by now has its campaign again.
+    static func goOnWithForce(of app: AppKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
+        guard let required = try InForceTable.inForce(of: app, connection).required else { return }
+        try reopenSuperseded(required, of: app, at: now, connection)
+    }
+
+    /// A campaign that was superseded goes on where it stood, with the time that it had left: who was left out by its end is in
+    /// line again, who has an outcome keeps it. One whose deliveries were pruned stays as it is.
+    private static func reopenSuperseded(
+        _ required: Version, of app: AppKey, at now: Timestamp, _ connection: SQLiteConnection
+    ) throws {
+        let row = try connection.first(
+            """
+            SELECT c.id, e.state, e.reason FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                LEFT JOIN campaign_event AS e ON e.id = (SELECT max(id) FROM campaign_event
+                                                         WHERE campaign_id = c.id AND state <> 'superseded')
+            WHERE a.name = ? AND a.platform = ? AND c.required_canonical = ? AND c.state = 'superseded'
+                AND c.pruned_at IS NULL
+            """, .text(app.app), .text(app.platform.rawValue), .text(required.canonical)
+        ) { (CampaignKey(row: $0.integer(0)), $0.optionalText(1).flatMap(CampaignState.init), $0.optionalText(2)) }
+        guard let (campaign, before, reason) = row else { return }
+        try RoundTable.insert(RoundDraft(.retry([.cancelled]), timeToLive: .zero), for: campaign, at: now, connection)
+        // Whoever stopped it has not said that it may go on.
+        let isHeld = before == .paused || before == .suspended
+        try connection.run(
+            """
+            UPDATE campaign SET state = ?1, reason = ?2, expires_at = expires_at + max(?3 - finished_at, 0),
+                finished_at = NULL, started_at = coalesce(started_at, ?3)
+            WHERE id = ?4
+            """, .text(isHeld ? before?.rawValue : CampaignState.running.rawValue), .text(isHeld ? reason : nil),
+            .time(now), .integer(campaign.row))
     }
 
     /// As `CampaignStore.moveCampaign`.

@@ -83,7 +83,10 @@ extension SQLiteStore {
         try write("putting a canary in line") { connection in
             let again = SQLValue.integer(Int(SentAgain.untried.rawValue))
             var devices = 0
-            guard let record = try CampaignTable.record(campaign, connection), record.isCanary else { return }
+            // It may have ended, or be paused, since it was read.
+            guard let record = try CampaignTable.record(campaign, connection), record.isCanary,
+                record.state == .running
+            else { return }
             let telephones = Set((record.telephones ?? []).map { Array($0.utf8) })
             for telephone in telephones.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
                 devices += try connection.run(

@@ -39,7 +39,8 @@ enum InForceTable {
         if let row = rows.first(where: \.isCanary), let required = row.inForce.required {
             result.canary = InForce.Canary(
                 required: required, build: row.inForce.builds.required, downloadURL: row.inForce.downloadURL,
-                message: row.inForce.message, telephones: try TextList.texts(row.telephones, connection) ?? [])
+                message: row.inForce.message, telephones: try TextList.texts(row.telephones, connection) ?? [],
+                openedBy: row.inForce.openedBy)
         }
         return result
     }
@@ -66,7 +67,7 @@ enum InForceTable {
         var row = InForce()
         (row.required, row.builds.required) = (canary.required, canary.build)
         (row.downloadURL, row.message) = (canary.downloadURL, canary.message)
-        (row.since, row.openedBy) = (now, actor)
+        (row.since, row.openedBy) = (now, canary.openedBy ?? actor)
         try insert(row, canary.telephones, app, actor, source, now, connection)
     }
 
@@ -108,7 +109,9 @@ enum InForceTable {
     ) throws {
         var new = try inForce(of: record.app, connection)
         if let required = record.required, !new.holds(required, onlyFor: record.telephones),
-            try record.telephones == nil || !CanaryTable.isOver(required, of: record.app, connection)
+            try record.telephones == nil || !CanaryTable.isOver(required, of: record.app, connection),
+            // Its store has left the configuration: it waits on, for that or for a person.
+            try CampaignTable.open(of: record.app, requiring: required, connection).isEmpty
         {
             new.require(record, by: actor, reason: nil, at: now)
         }
@@ -170,6 +173,10 @@ enum InForceTable {
             WHERE a.name = ? AND a.platform = ?
                 AND (c.state = 'cancelled' OR c.state = 'completed' AND c.canary = 'alone')
                 AND instr(c.required_canonical, '/') = 0 -- withdrawn, and perhaps asked for again since
+                -- Who cancels what is in force for everybody ends the pushes alone: it is forced on.
+                AND c.required IS NOT (SELECT h.required FROM in_force_history AS h
+                    WHERE h.app = a.name AND h.platform = a.platform AND h.canary = 0 AND h.changed_at <= c.finished_at
+                    ORDER BY h.id DESC LIMIT 1)
             """, .text(app.app), .text(app.platform.rawValue)
         ) { $0.version(0) }
         let rows = try connection.all(

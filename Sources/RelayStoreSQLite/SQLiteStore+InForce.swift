@@ -46,15 +46,20 @@ extension SQLiteStore {
     ) throws -> Bool {
         try write("taking a requirement out of force") { connection in
             let inForce = try InForceTable.inForce(of: app, connection)
-            guard inForce.required == required, inForce.openedBy == actor else { return false }
-            var before = try InForceTable.before(required, of: app, connection)
-            before.reason = reason
-            before.canary = inForce.canary
-            try InForceTable.store(before, of: app, by: actor, from: "gate", at: now, connection)
-            for campaign in try CampaignTable.open(of: app, requiring: required, connection) {
-                try CampaignTable.move(
-                    campaign, from: [.running], to: .suspended, reason: reason, at: now, connection)
+            var after = inForce
+            if inForce.required == required, inForce.openedBy == actor {
+                after = try InForceTable.before(required, of: app, connection)
+                (after.reason, after.canary) = (reason, inForce.canary)
+            } else if let canary = inForce.canary, canary.required == required, canary.openedBy == actor {
+                after.canary = nil
+            } else {
+                return false
             }
+            try InForceTable.store(after, of: app, by: actor, from: "gate", at: now, connection)
+            for campaign in try CampaignTable.open(of: app, requiring: required, connection) {
+                try CampaignTable.move(campaign, from: [.running], to: .waiting, reason: reason, at: now, connection)
+            }
+            try CampaignTable.goOnWithForce(of: app, at: now, connection)
             return true
         }
     }

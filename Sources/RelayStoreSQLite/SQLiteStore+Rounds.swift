@@ -40,6 +40,11 @@ extension SQLiteStore {
     private static func refusal(
         of draft: RoundDraft, _ record: CampaignRecord, _ connection: SQLiteConnection
     ) throws -> Reopening? {
+        if try CampaignTable.wasWithdrawn(record.key, connection) { return .withdrawn }
+        let isPruned = try connection.first("SELECT pruned_at FROM campaign WHERE id = ?", .integer(record.key.row)) {
+            !$0.isNull(0)
+        }
+        if isPruned ?? false { return .pruned }
         if record.state == .superseded { return .superseded }
         let inForce = try InForceTable.inForce(of: record.app, connection)
         if let newer = inForce.required, newer > record.required { return .notRequired(now: newer) }
@@ -66,10 +71,6 @@ extension SQLiteStore {
             """, .integer(record.key.row)
         ) { $0.text(0) }
         if let other { return .otherIsOpen(other) }
-        let isPruned = try connection.first("SELECT pruned_at FROM campaign WHERE id = ?", .integer(record.key.row)) {
-            !$0.isNull(0)
-        }
-        if isPruned ?? false { return .pruned }
         if case .retry(let states) = draft.cause, states.allSatisfy({ record.counts[$0] == 0 }) { return .nothingLeft }
         return nil
     }

@@ -39,6 +39,16 @@ extension SQLiteStore {
             let before = try VersionTable.record(of: bump.app, connection)
             let after = try VersionTable.merge(bump, into: before, at: now)
             let rose = after.required.map { required in before?.required.map { $0 < required } ?? true } ?? false
+            // What another program required, and nobody has looked at yet, has its campaign before another takes its place.
+            if rose, let draft {
+                do {
+                    try Self.makeUp(
+                        for: bump.app, draft: draft, waitingReason: waitingReason, at: now, random: options.random,
+                        connection)
+                } catch let error as StoreError where error.code == .noDownloadURL {
+                    // It never could be told to anybody.
+                }
+            }
             if before == nil || !VersionTable.same(before, after) {
                 try VersionTable.store(after, actor: actor, source: source, connection)
             }
@@ -74,12 +84,22 @@ extension SQLiteStore {
         }
         guard isMissing else { return nil }
         return try write("creating a campaign") { connection in
-            guard let record = try CampaignTable.missing(of: app, connection) else { return nil }
-            if waitingReason == nil {
-                try InForceTable.follow(record, nil, by: InForce.ungated, from: "database", at: now, connection)
-            }
-            return try CampaignTable.create(
-                for: record, draft: draft, waitingReason: waitingReason, at: now, random: options.random, connection)
+            try Self.makeUp(
+                for: app, draft: draft, waitingReason: waitingReason, at: now, random: options.random, connection)
         }
+    }
+
+    /// The campaign that is missing of what is required; nil where none is.
+    @discardableResult
+    private static func makeUp(
+        for app: AppKey, draft: CampaignDraft, waitingReason: String?, at now: Timestamp, random: RandomSource,
+        _ connection: SQLiteConnection
+    ) throws -> CampaignRecord? {
+        guard let record = try CampaignTable.missing(of: app, connection) else { return nil }
+        if waitingReason == nil {
+            try InForceTable.follow(record, nil, by: InForce.ungated, from: "database", at: now, connection)
+        }
+        return try CampaignTable.create(
+            for: record, draft: draft, waitingReason: waitingReason, at: now, random: random, connection)
     }
 }

@@ -25,6 +25,7 @@ extension SQLiteStore {
             let words = "withdrawn by \(actor)" + (reason.map { ": \($0)" } ?? "")
             try Self.takeBack(required, record: after, by: actor, reason: words, at: now, connection)
             let campaign = try CampaignTable.withdraw(required, of: app, reason: words, at: now, connection)
+            try CampaignTable.goOnWithForce(of: app, at: now, connection)
             return Withdrawal(
                 withdrawn: required, record: try VersionTable.record(of: app, connection) ?? after,
                 campaign: campaign)
@@ -73,6 +74,13 @@ extension SQLiteStore {
 }
 
 extension CampaignTable {
+    /// Whether what the campaign announces was taken back.
+    static func wasWithdrawn(_ campaign: CampaignKey, _ connection: SQLiteConnection) throws -> Bool {
+        try connection.first(
+            "SELECT instr(required_canonical, '/') > 0 FROM campaign WHERE id = ?", .integer(campaign.row)
+        ) { $0.integer(0) != 0 } ?? false
+    }
+
     /// Ends the campaign of a requirement that was taken back, and lets the version have another one.
     static func withdraw(
         _ required: Version, of app: AppKey, reason: String, at now: Timestamp, _ connection: SQLiteConnection

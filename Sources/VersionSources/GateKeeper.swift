@@ -26,7 +26,8 @@ package struct GateKeeper {
         (mustLook, nextOpening) = (false, nil)
         do {
             var hasChanged = false
-            for record in try runner.store.versions() {
+            // An app that is not configured (any more) has no gate that could open.
+            for record in try runner.store.versions() where runner.isConfigured(record.app) {
                 if try look(at: record, runner, now) { hasChanged = true }
             }
             if hasChanged { callbacks.inForceChanged() }
@@ -44,11 +45,12 @@ package struct GateKeeper {
     private mutating func look(at record: VersionRecord, _ runner: SourceRunner, _ now: Timestamp) throws -> Bool {
         let app = record.app
         let actor = runner.decidingStore(of: app)?.rawValue ?? InForce.ungated
-        if let required = record.inForce.required,
-            let verdict = runner.verdict(required, build: record.inForce.builds.required, of: app),
-            verdict.state == .halted,
-            try runner.store.takeOutOfForce(required, of: app, by: actor, reason: verdict.reason, at: now)
-        {
+        let inForce = record.inForce
+        let held = [(inForce.required, inForce.builds.required), (inForce.canary?.required, inForce.canary?.build)]
+        for case (let required?, let build) in held {
+            guard let verdict = runner.verdict(required, build: build, of: app), verdict.state == .halted,
+                try runner.store.takeOutOfForce(required, of: app, by: actor, reason: verdict.reason, at: now)
+            else { continue }
             log(
                 runner, .error, "a requirement is out of force: its store has stopped to offer it", app, required,
                 verdict)
@@ -59,7 +61,7 @@ package struct GateKeeper {
         for candidate in waiting.required {
             guard let required = candidate.required else { continue }
             let verdict = runner.verdict(required, build: candidate.builds.required, of: app)
-            guard isOpen(verdict) else { continue }
+            guard isOpen(verdict), try verdict != nil || !waitsForLostStore(required, of: app, runner) else { continue }
             if try runner.store.putInForce(
                 required, of: app, by: actor, from: "gate", reason: verdict?.reason, at: now)
             {
@@ -78,6 +80,12 @@ package struct GateKeeper {
             break
         }
         return hasChanged
+    }
+
+    /// Whether the store that a requirement was to wait for is not in the configuration any more: it goes on waiting, for that
+    /// or for a person. Without a gate from the beginning its campaign would not stand.
+    private func waitsForLostStore(_ required: Version, of app: AppKey, _ runner: SourceRunner) throws -> Bool {
+        try runner.store.openCampaigns().contains { $0.app == app && $0.required == required }
     }
 
     /// An app without a gate waits for nothing.

@@ -133,6 +133,8 @@ package final class SourceRunner: VersionLookup {
         status.read { $0.gates[app]?.deciding }
     }
 
+    func isConfigured(_ app: AppKey) -> Bool { status.read { $0.apps.contains(app) } }
+
     /// The highest version that a store of the app was seen to offer.
     package func offered(of app: AppKey) -> Version? {
         let evidence = status.read { $0.evidence[app] ?? [:] }
@@ -212,6 +214,7 @@ package final class SourceRunner: VersionLookup {
             let (oldApps, oldTracks) = (state.connects, state.tracks)
             (state.connects, state.tracks) = ([:], [:])
             state.gates = [:]
+            state.apps = Set(plan.rules.keys).union(plan.sources.map(\.app))
             for source in plan.sources {
                 if case .appStore(let store) = source.kind { state.lookups[source.app] = store }
                 if case .appStoreConnect(let store) = source.kind {

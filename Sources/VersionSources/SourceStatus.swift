@@ -13,6 +13,8 @@ final class SourceStatus: Sendable {
         /// Counts what was noted: where it stands still, no gate has anything new to say but by time.
         var notes = 0
         /// The apps whose versions wait for a store.
+        /// What the configuration has, with sources or without.
+        var apps: Set<AppKey> = []
         var gates: [AppKey: Gate] = [:]
         var lookups: [AppKey: AppStoreSource] = [:]
         var connects: [AppKey: AppStoreConnectSource] = [:]

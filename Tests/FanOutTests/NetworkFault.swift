@@ -14,6 +14,9 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
     var repeated = 0
     /// Pushes that are put on a connection once more, at most.
     var resends = Int.max
+    /// Whether pushes wait for a connection for so long that they come back, and are read anew: what was refused before counts
+    /// as no attempt then.
+    var handsBack = false
     /// Connections that the whole campaign takes.
     var connections = 2
     /// The longest time in which no push was answered. The library's own time-outs, for a connection that is dead without
@@ -132,6 +135,7 @@ struct NetworkFault: Sendable, CustomTestStringConvertible {
             }
         ).with {
             $0.repeated = 3 * streams
+            $0.handsBack = true
             $0.connections = 4
             // 1 s, 2 s and 4 s, although each connection had its good answers.
             $0.rest = .seconds(4) ... .seconds(45)

@@ -113,7 +113,7 @@ struct GateTableTests {
         try stand.expect(true)
         stand.note(Self.play(.halted, 0.9))
         try stand.expect(false)
-        #expect(try stand.campaign().state == .suspended)
+        #expect(try stand.campaign().state == .waiting)
         stand.note(Self.play(.completed, 1))
         try stand.expect(true)
     }

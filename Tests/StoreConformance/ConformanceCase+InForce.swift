@@ -104,7 +104,10 @@ extension ConformanceCase {
             try same(try subject.inForce().required?.text, "1.9")
             try same(try subject.inForce().reason, "halted")
             var record = try subject.record(campaign.key)
-            try same([record.state == .suspended, record.reason == "halted"], [true, true])
+            try same([record.state == .waiting, record.reason == "halted"], [true, true])
+            try same(
+                try subject.store.campaigns(before: campaign.key, limit: 1).first?.state, .running,
+                "what was in force before has its campaign again")
             try check(try subject.open("2"), "it goes on")
             record = try subject.record(campaign.key)
             try same(record.state, .running)

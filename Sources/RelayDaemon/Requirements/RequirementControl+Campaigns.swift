@@ -27,13 +27,16 @@ extension RequirementControl {
                 + "the next begins at \(nextWaveAt.internetTime)"
         }
         if record.state == .running, record.reason == nil, record.isCanary {
-            record.reason = Self.canaryText(record, releaseAt: record.canaryReleaseAt(route?.waveRules))
+            record.reason = Self.canaryText(record)
         }
         var waitingUntil: Timestamp?
-        if record.state == .waiting,
+        if record.state == .waiting {
             let verdict = sources.verdict(record.required, build: record.requiredBuild, of: record.app)
-        {
-            (record.reason, waitingUntil) = (verdict.reason, verdict.opensAt)
+            record.reason = verdict?.reason ?? Self.lostStore
+            waitingUntil = verdict?.opensAt
+        }
+        if record.state == .running, routes()[record.app] == nil {
+            record.reason = "noRoute: \(record.app.app) has no push service in the configuration; \(Self.pushHint(record.app))"
         }
         var status = CampaignStatus(
             record: record, counts: counts, ratePerSecond: record.state == .running ? figures.rate(at: now) : 0,
@@ -46,11 +49,14 @@ extension RequirementControl {
         return status
     }
 
-    private static func canaryText(_ record: CampaignRecord, releaseAt: Timestamp?) -> String {
+    private static let lostStore =
+        "the store that it waited for is not in the configuration any more; put the source back, "
+        + "or put the version in force by \"campaigns release\""
+
+    private static func canaryText(_ record: CampaignRecord) -> String {
         let count = record.telephones?.count ?? 0
         let canary = "the canary of \(count) phone number\(count == 1 ? "" : "s")"
         guard record.canary?.endedAt != nil else { return "\(canary) is being sent to, and nobody else" }
-        if let releaseAt { return "\(canary) is done; everybody else is sent to from \(releaseAt.internetTime)" }
         let found = record.counts.audience - record.counts.pending
         return "\(canary) is done" + (found == 0 ? ", and none of them is registered" : "")
             + "; \"campaigns release \(record.id)\" sends to everybody"

@@ -46,6 +46,11 @@ extension RequirementControl {
                     "the campaign was superseded and cannot be sent again",
                     "the campaign of the newer requirement reaches the same devices: retry that one"
                 )
+            case .withdrawn:
+                (
+                    "the campaign announces \(campaign.required), which was withdrawn",
+                    "announce it again: it is told to everybody then, by another campaign"
+                )
             case .notRequired(let now?):
                 (
                     "the campaign announces \(campaign.required), and \(now) is what counts by now",

@@ -17,8 +17,9 @@ extension RequirementControl {
         render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         let app = try configured(bump.app)
+        if let receipt, let answer = try store.answer(to: receipt) { return .replayed(answer) }
         let applied = try oneByOne.withLock { _ in
-            let (bump, record) = try asked(bump, app)
+            let (bump, record) = try asked(bump, app, isMachine: isMachine(source))
             if !bump.isConfirmed, let doubt = try doubt(bump) {
                 throw ControlError(doubt, context: "an implausible rise of \(bump.app.app) is not confirmed")
             }
@@ -35,9 +36,15 @@ extension RequirementControl {
         return applied
     }
 
+    /// Whether nobody is there to be asked: what came by a webhook, or what a source found out.
+    private func isMachine(_ source: String) -> Bool { source != "api" && source != "cli" }
+
     /// What a source found out: as any other bump, but for a URL that the configuration knows better.
     package func take(_ bump: VersionBump, from source: String) throws {
         var bump = bump
+        // A store and a file go on saying what a person has taken back.
+        if let required = bump.required, try wasWithdrawn(required, of: bump.app) { bump.required = nil }
+        guard bump.required != nil || bump.latest != nil else { return }
         if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         // It is the word of a store, or of a file that the owner keeps: nobody is there to be asked.
         bump.isConfirmed = true
@@ -48,19 +55,48 @@ extension RequirementControl {
 
     /// The bump with what the configuration makes of what it leaves out, and the record that comes of it: the requirement
     /// that the app's force policy derives (SEEDS S4), and the last URL that was given where none is configured.
+    ///
+    /// A machine does not ask for what a person has taken back, and makes no canary wider: while the newest requirement is for
+    /// named users alone, its own begins with them, too.
     private func asked(
-        _ bump: VersionBump, _ app: AppConfiguration
+        _ bump: VersionBump, _ app: AppConfiguration, isMachine: Bool
     ) throws -> (bump: VersionBump, record: VersionRecord) {
         let stored = try store.version(of: bump.app)
         var bump = bump
+        func rises(_ new: Version?) -> Bool {
+            new.map { new in stored?.required.map { $0 < new } ?? true } ?? false
+        }
+        if isMachine, rises(bump.required), let required = bump.required, try wasWithdrawn(required, of: bump.app) {
+            throw ControlError(
+                .withdrawn, context: "\(required) of \(bump.app.app) was withdrawn, and only a person asks for it again",
+                hint: "\"upgrade-relay version set \(bump.app.app) \(bump.app.platform.rawValue) --required \(required)\"")
+        }
         if bump.required == nil, let latest = bump.latest, app.forcePolicy != .manual {
             bump.required = app.forcePolicy.required(
                 latest: latest, previousLatest: stored?.latest, previousRequired: stored?.required)
             // A store goes on offering what a person has taken back.
             if let required = bump.required, try wasWithdrawn(required, of: bump.app) { bump.required = nil }
         }
+        if isMachine, rises(bump.required), bump.telephones == nil, let stored {
+            bump.telephones = try namedUsers(of: stored)
+        }
         if app.downloadURL == nil, bump.downloadURL == nil { bump.downloadURL = stored?.downloadURL }
         return (bump, try bump.merged(into: stored, at: clock()))
+    }
+
+    /// The users whom the newest requirement is, or is to be, in force for; nil: everybody. One whose campaign was cancelled
+    /// before that is none.
+    private func namedUsers(of record: VersionRecord) throws -> [String]? {
+        let inForce = record.inForce
+        var newest = (required: inForce.required, telephones: [String]?.none)
+        func take(_ required: Version?, _ telephones: [String]?) {
+            guard let required, newest.required.map({ $0 < required }) ?? true else { return }
+            newest = (required, telephones)
+        }
+        take(inForce.canary?.required, inForce.canary?.telephones)
+        let waiting = try store.waitingVersions(of: record.app).required.first
+        take(waiting?.required, waiting?.telephones)
+        return newest.telephones
     }
 
     private func wasWithdrawn(_ required: Version, of app: AppKey) throws -> Bool {
@@ -130,7 +166,7 @@ extension RequirementControl {
     package func plan(_ bump: VersionBump) throws -> PlanReport {
         let app = try configured(bump.app)
         // The dry run says what the bump itself would say.
-        let (bump, record) = try asked(bump, app)
+        let (bump, record) = try asked(bump, app, isMachine: false)
         guard let required = record.required else {
             throw ControlError(
                 .noRequirement, context: "no required version is given, none is stored and no force policy derives one",

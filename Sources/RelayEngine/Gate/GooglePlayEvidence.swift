@@ -71,6 +71,11 @@ package struct GooglePlayEvidence: Hashable, Sendable {
         return !offered.isEmpty && !offered.contains { $0.status == .completed }
     }
 
+    /// Whether users get it from the store, all of them or some.
+    package func isPublished(_ wanted: Version, build: Int64?) -> Bool {
+        meeting(wanted, build: build).contains(where: \.isPublished)
+    }
+
     func verdict(
         _ wanted: Version, build: Int64?, minimumFraction: Double, write: (Timestamp) -> String
     ) -> GateVerdict {

@@ -10,7 +10,8 @@ package import UpgradeRules
 ///
 /// - where what is published is not what it was at the last edit, and
 /// - at every third poll, while a requirement of the app, in force or waiting, hangs on a rollout that is not completed: its
-///   fraction grows, and it is halted, without a change in the list.
+///   fraction grows, and it is halted, without a change in the list,
+/// - at every sixth, where the release is out for everybody: that, too, can be halted.
 package struct GooglePlayMachine: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// An edit that could not be deleted is to be deleted now.
@@ -141,11 +142,13 @@ package struct GooglePlayMachine: Hashable, Sendable {
     }
 
     private func isRolloutDue(_ wanted: [Requirement], at now: Timestamp) -> Bool {
-        guard let evidence, let readAt,
-            wanted.contains(where: { evidence.hangsOnRollout($0.version, build: $0.build) })
-        else { return false }
+        guard let evidence, let readAt else { return false }
+        let hangs = wanted.contains { evidence.hangsOnRollout($0.version, build: $0.build) }
+        guard hangs || wanted.contains(where: { evidence.isPublished($0.version, build: $0.build) }) else {
+            return false
+        }
         // A wall clock that was set back must not put it off.
-        return now >= readAt + source.editPace || now < readAt
+        return now >= readAt + source.editPace * (hangs ? 1 : 2) || now < readAt
     }
 
     private mutating func conclude(_ summaries: [GooglePlaySummary], at now: Timestamp) -> Conclusion {

@@ -39,6 +39,7 @@ extension SourceLoop {
             let waiting = try? runner.store.waitingVersions(of: app)
         else { return [] }
         return [inForce.required.map { Requirement($0, build: inForce.builds.required) }].compactMap(\.self)
+            + [inForce.canary.map { Requirement($0.required, build: $0.build) }].compactMap(\.self)
             + waiting.required.compactMap { one in one.required.map { Requirement($0, build: one.builds.required) } }
             + waiting.latest.compactMap { one in one.latest.map { Requirement($0, build: one.builds.latest) } }
     }

@@ -162,6 +162,8 @@ extension World {
         let own = campaigns.filter { self.app(of: $0) == app && Self.number(of: $0.required.text) == required.version }
         // A person wanted it so.
         guard !own.contains(where: { model.campaigns[$0.id]?.cancelledAt != nil }) else { return }
+        // Of a campaign whose deliveries were pruned nobody knows any more who was told.
+        guard !pushes.wasPruned || own.contains(where: { $0.state != .superseded }) else { return }
         let untold = untold(app, required).filter { phone in
             // Who was retired is judged there.
             (try? relay?.store.device(settings.key(app), token: token(phone)))??.retiredAt == nil

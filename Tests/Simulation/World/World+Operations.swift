@@ -152,7 +152,12 @@ extension World {
         if model.newest(app, version) != nil {
             model.broke("source.revives", "a source has raised \(required) of app \(app), which was withdrawn")
         }
-        asked(app, version)
+        asked(app, version, canary: inheritedCanary(app))
+    }
+
+    /// No machine makes a canary wider: what it asks for begins with the same users.
+    private func inheritedCanary(_ app: Int) -> Set<Int>? {
+        model.required(app).flatMap { $0.isForAll ? nil : $0.canary }
     }
 
     private func webhook(_ app: Int, _ version: Int) throws -> String? {
@@ -166,7 +171,8 @@ extension World {
         var bump = VersionBump(app: settings.key(app), required: try Version(Self.text(version: version)))
         bump.isConfirmed = true
         let receipt = WebhookReceipt(id: id, hook: "version", body: Array("\(app) \(version)".utf8))
-        let rose = try apply(bump, app, canary: nil, source: "webhook", receipt: receipt, isMeant: isMeant)
+        let rose = try apply(
+            bump, app, canary: inheritedCanary(app), source: "webhook", receipt: receipt, isMeant: isMeant)
         return "webhook \(id) requires \(World.text(version: version)) of app \(app)\(rose ? "" : ": nothing rises")"
     }
 
@@ -240,6 +246,10 @@ extension World {
         let withdrawal = try relay.control.withdraw(app: settings.key(app), by: "somebody", reason: nil)
         relay.cache.refresh()
         model.withdraw(app, Self.number(of: withdrawal.withdrawn.text))
+        // What it had superseded goes on, as after a retry by hand: nobody waits for what the service asked for before.
+        for (id, facts) in model.campaigns where model.announcements[facts.announcement].app == app {
+            pushes.forgetRetries(of: id)
+        }
         return "\(withdrawal.withdrawn) of app \(app) is withdrawn"
     }
 }

@@ -96,8 +96,10 @@ struct PlayMachineTests {
         #expect(edits == 2)
         #expect(try round(&machine, Self.rollout(200, .completed), hangs: true).offeredToAll?.build == 200)
         #expect(edits == 3)
-        for _ in 0..<9 { _ = try round(&machine, Self.rollout(200, .completed), hangs: true) }
+        for _ in 0..<5 { _ = try round(&machine, Self.rollout(200, .completed), hangs: true) }
         #expect(edits == 3, "what is completed does not grow any more")
+        #expect(try round(&machine, Self.rollout(200, .halted), hangs: true).releases.first?.status == .halted)
+        #expect(edits == 4, "but it may be halted")
     }
 
     @Test("a release that is in review is not offered, whatever the edit says of it")
