@@ -12,6 +12,8 @@ final class CampaignRun {
     let route: AppRoute
     let filter: AudienceFilter
     let payload: UpgradePayload
+    /// The share of tokens called dead that is no everyday loss of phones; nil: a person has accepted more.
+    let unregisteredLimit: Double?
     /// The campaign's public id, of which each push's own is made.
     let idBytes: [UInt8]
     /// The service has taken the payload for some device.
@@ -31,7 +33,8 @@ final class CampaignRun {
     private var shardPushesOut = 0
     private var retryPushesOut = 0
 
-    init(record: CampaignRecord, route: AppRoute) {
+    init(record: CampaignRecord, route: AppRoute, unregisteredLimit: Double?) {
+        self.unregisteredLimit = unregisteredLimit
         self.record = record
         self.route = route
         filter = AudienceFilter(required: record.required, telephones: record.audience)

@@ -101,6 +101,18 @@ extension Dispatcher {
         return .seconds(3600)
     }
 
+    /// All answers are there: no later ones speak for the tokens that were called dead last.
+    private func retireUnregistered(of run: CampaignRun, at now: Timestamp) throws {
+        for service in run.services {
+            let retirements = service.unregistered.end()
+            guard !retirements.isEmpty else { continue }
+            let commit = LedgerCommit(
+                campaign: run.record.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
+                retirements: retirements)
+            try store.commit([commit], at: now)
+        }
+    }
+
     /// Fills a batch and hands it to a lane; one that has nothing to send is recorded as it is.
     private mutating func send(
         to service: PushService, of run: CampaignRun, _ fill: (Batch, _ tag: Int) throws -> Void
@@ -151,6 +163,7 @@ extension Dispatcher {
             halt(run)
             seenMark = nil
         case .complete:
+            try retireUnregistered(of: run, at: now.wall)
             if try store.completeIfDone(run.record.key, at: now.wall) {
                 forget(run)
                 reportEnd("the campaign is complete", of: run.record.key)

@@ -20,7 +20,7 @@ extension Dispatcher {
         let reminding = routes.filter { !$0.value.reminders.times.isEmpty && newRoutes[$0.key] == nil }
         for (app, route) in reminding.sorted(by: { $0.key < $1.key }) {
             // A paused or suspended one waits, a cancelled one is over, and a requirement that nobody has any more is none.
-            guard let record = try store.campaignInForce(of: app), let startedAt = record.startedAt,
+            guard let record = try store.campaignInForce(of: app), let startedAt = record.goesToAllSince,
                 record.state == .completed || record.state == .running,
                 case .begin(let dueAt) = route.reminders.next(
                     startedAt: startedAt, last: record.lastReminder, at: now.wall)

@@ -141,11 +141,10 @@ extension Dispatcher {
             record.waves = planned.waves
         }
         try recallRefusals(of: record, at: now.wall)
-        let run = CampaignRun(record: record, route: route)
+        let run = CampaignRun(record: record, route: route, unregisteredLimit: try unregisteredLimit(of: record))
         let keepsRamp = rerouted.contains(record.key)
-        let unregisteredLimit = try unregisteredLimit(of: record)
         for environment in try store.environments(of: record.key).sorted() {
-            try begin(run, at: environment, unregisteredLimit: unregisteredLimit, keepsRamp: keepsRamp, now)
+            try begin(run, at: environment, keepsRamp: keepsRamp, now)
         }
         rerouted.remove(record.key)
         runs[record.key] = run
@@ -166,7 +165,7 @@ extension Dispatcher {
 
     /// The campaign sends to this service, too.
     mutating func begin(
-        _ run: CampaignRun, at environment: PushEnvironment, unregisteredLimit: Double? = nil, keepsRamp: Bool,
+        _ run: CampaignRun, at environment: PushEnvironment, keepsRamp: Bool,
         _ now: Moment
     ) throws {
         let nextRetry = try store.nextRetry(run.record.key, environment: environment)
@@ -176,27 +175,20 @@ extension Dispatcher {
         service.provider.forgetRefusal()
         service.machine.begin(
             campaign: run.record.key.row, nextRetry: nextRetry, delivered: run.record.counts.accepted,
-            unregisteredLimit: unregisteredLimit, keepsRamp: keepsRamp,
+            keepsRamp: keepsRamp,
             opensAt: opening(service, of: run, keepsRamp: keepsRamp, at: now.wall), at: now)
         run.add(service)
         takeUpPause(service, run, at: now.wall)
     }
 
-    /// The share of 410 that suspends the campaign; nil where some of its pushes have been answered before, so that whoever
-    /// resumes a campaign that it has suspended accepts it.
+    /// The share of tokens called dead that suspends the campaign; nil where it did so before: whoever resumed it accepts it.
     private func unregisteredLimit(of record: CampaignRecord) throws -> Double? {
-        let counts = record.counts
-        // A canary's few answers say nothing of the audience, which is cut just now.
-        guard counts.accepted + counts.unregistered + counts.rejected + counts.retrying == 0 || !record.isPlanned else {
-            return nil
-        }
-        var (unregistered, answered) = (0.0, 0.0)
-        for earlier in try store.campaigns(before: record.key, limit: 100) where earlier.app == record.app {
-            unregistered += Double(earlier.counts.unregistered)
-            answered += Double(earlier.counts.unregistered + earlier.counts.accepted)
-        }
+        let wasSuspended = try store.suspensions(of: record.key).contains { $0.contains(SendingFault.tokensKept) }
+        guard !wasSuspended else { return nil }
+        let earlier = try store.answers(of: record.app, before: record.key, campaigns: 100)
+        let answered = earlier.accepted + earlier.unregistered
         return CredentialBreaker.unregisteredLimit(
-            seen: answered < Double(CredentialBreaker.sampleOfProven) ? nil : unregistered / answered)
+            seen: answered < CredentialBreaker.sampleOfProven ? nil : Double(earlier.unregistered) / Double(answered))
     }
 
     /// What is still on its way comes in first: the campaign then has no run any more and is expired by `matchRuns`.

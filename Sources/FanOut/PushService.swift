@@ -32,6 +32,8 @@ final class PushService {
     /// Tokens that the app's other service called bad go over connections of their own: where these cannot be made, the
     /// pushes that belong here must not come back with them.
     let secondTryConnections: ServiceConnections
+    /// Which tokens it called dead of late, and are not retired yet.
+    var unregistered = UnregisteredWindow<TokenRetirement>()
     /// Until when no second tries are made here.
     var secondTriesRestUntil: MonotonicTime?
     /// What the service answers in its outage, such as "503 ServiceUnavailable".

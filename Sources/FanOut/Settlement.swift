@@ -122,6 +122,19 @@ struct Settlement {
     /// The others.
     private(set) var answered = 0
 
+    /// Keeps back what the batch would retire until the service's next answers have been seen, and retires instead what was kept
+    /// back before.
+    mutating func judgeTokens(by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?) {
+        let answers = report.answers
+        let verdict = window.take(
+            answers: answers.proven + answers.refused, unregistered: answers.unregistered, held: retirements,
+            limit: limit)
+        switch verdict {
+        case .released(let released): retirements = released
+        case .tripped(let trip): (retirements, report.unregistered) = ([], trip)
+        }
+    }
+
     /// The tokens stay: that they are called unregistered is in doubt.
     mutating func keepTokens() { retirements.removeAll() }
 

@@ -54,8 +54,8 @@ package protocol RelayControl: Sendable {
 
     /// Takes back what an app requires: what was required before is so again, on every channel.
     ///
-    /// - Throws: `ControlError.wrongState` where nothing is required.
-    func withdraw(app: AppKey, by actor: String, reason: String?) throws -> Withdrawal
+    /// - Throws: `ControlError.wrongState` where another version is required, or none: it was withdrawn already.
+    func withdraw(_ required: Version, of app: AppKey, by actor: String, reason: String?) throws -> Withdrawal
 
     /// Reads the configuration anew and waits for the verdict.
     ///

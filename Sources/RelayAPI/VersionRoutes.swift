@@ -68,13 +68,17 @@ extension API {
 
     func withdraw(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
-        var reason: String?
-        if !body.isEmpty {
-            var fields = try BodyFields(body)
-            reason = fields.text("reason", example: "20.0.0 was meant to be 2.0.0", limit: 200)
-            try fields.finish()
+        var fields = try BodyFields(body.isEmpty ? Array("{}".utf8) : body)
+        if !fields.names("required") {
+            fields.refuse("required", "is missing; the version that is withdrawn is needed, such as \"20.0.0\"")
         }
-        let withdrawal = try control.withdraw(app: app, by: caller.actor, reason: reason)
+        let required = fields.version("required")
+        let reason = fields.text("reason", example: "20.0.0 was meant to be 2.0.0", limit: 200)
+        try fields.finish()
+        guard let required else {
+            throw ProblemDetails(field: "required", "is null; the version that is withdrawn is needed")
+        }
+        let withdrawal = try control.withdraw(required, of: app, by: caller.actor, reason: reason)
         versionCache.refresh()
         return .json { writer in
             writer.object { writer in

@@ -2,6 +2,7 @@
 import RelayAPI
 import RelayEngine
 import RelayStore
+import UpgradeRules
 import VersionSources
 
 /// Requirements and campaigns, as the API asks for them.
@@ -43,7 +44,7 @@ extension DaemonControl {
         try requirements.release(app: app, by: actor)
     }
 
-    func withdraw(app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
-        try requirements.withdraw(app: app, by: actor, reason: reason)
+    func withdraw(_ required: Version, of app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
+        try requirements.withdraw(required, of: app, by: actor, reason: reason)
     }
 }

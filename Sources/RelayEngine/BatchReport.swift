@@ -6,6 +6,8 @@ package struct BatchReport: Sendable, Equatable {
     package var tag: Int
     /// What the answers say of the credential.
     package var answers = CredentialBreaker.Answers()
+    /// Too many of the last answers called a token unregistered.
+    package var unregistered: CredentialBreaker.Trip?
     /// What the answers say of the service itself.
     package var health = OutageHold.Answers(good: 0, failed: 0)
     /// Pushes that want another connection, because theirs is bound to another key.

@@ -8,7 +8,7 @@
 /// |---|---|---|
 /// | fault | always | half of the last answers |
 /// | refused | once, by the first `sample` answers | a share of 0.8 |
-/// | unregistered | once, by the same answers, where nothing of the campaign was sent before | `unregisteredLimit` |
+/// | unregistered | always, by `UnregisteredWindow` | `unregisteredLimit` |
 ///
 /// A device counts once, by what became of it in the end.
 package struct CredentialBreaker: Sendable, Equatable {
@@ -74,7 +74,6 @@ package struct CredentialBreaker: Sendable, Equatable {
     }
 
     private let size: Int
-    private let unregisteredLimit: Double?
     /// The campaign's first answers; nil once they are judged.
     private var start: Answers? = Answers()
     /// The last answers, and how many of them were faults.
@@ -85,12 +84,9 @@ package struct CredentialBreaker: Sendable, Equatable {
     /// What it tripped on; nil while it has not.
     package private(set) var trip: Trip?
 
-    /// - Parameters:
-    ///   - delivered: pushes of this campaign that the service took before.
-    ///   - unregisteredLimit: the share of 410 that trips it; nil: none does.
-    package init(delivered: Int64 = 0, unregisteredLimit: Double? = nil) {
+    /// - Parameter delivered: pushes of this campaign that the service took before.
+    package init(delivered: Int64 = 0) {
         size = delivered < Self.sample ? Self.sample : Self.sampleOfProven
-        self.unregisteredLimit = unregisteredLimit
         recentAnswers = Double(min(delivered, Int64(Self.proof)))
     }
 
@@ -106,7 +102,11 @@ package struct CredentialBreaker: Sendable, Equatable {
     package var isWatching: Bool { trip == nil && start != nil }
 
     /// Takes what one batch came to; tells whether it is tripped now.
-    package mutating func answered(_ batch: Answers) -> Bool {
+    ///
+    /// - Parameter unregistered: what `UnregisteredWindow` says of it.
+    package mutating func answered(_ batch: Answers, unregistered: Trip? = nil) -> Bool {
+        guard trip == nil else { return true }
+        trip = unregistered
         guard trip == nil else { return true }
         judgeFaults(batch)
         if trip == nil { judgeStart(batch) }
@@ -133,8 +133,6 @@ package struct CredentialBreaker: Sendable, Equatable {
         start = nil
         if Double(sum.refused) >= Self.share * Double(judged) {
             trip = Trip(.refused, pushes: sum.refused, of: judged)
-        } else if let unregisteredLimit, Double(sum.unregistered) >= unregisteredLimit * Double(judged) {
-            trip = Trip(.unregistered, pushes: sum.unregistered, of: judged)
         }
     }
 }

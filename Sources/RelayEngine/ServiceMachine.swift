@@ -185,16 +185,15 @@ package struct ServiceMachine: Sendable {
     /// - Parameters:
     ///   - nextRetry: what the ledger says is scheduled.
     ///   - delivered: pushes of it that were taken before.
-    ///   - unregisteredLimit: the share of 410 in its first answers that is no everyday loss; nil: not judged.
     ///   - keepsRamp: it goes on after a reload, where its pace was.
     ///   - opensAt: nothing is sent before; nil: at once.
     package mutating func begin(
-        campaign number: Int64, nextRetry: Timestamp?, delivered: Int64, unregisteredLimit: Double? = nil,
+        campaign number: Int64, nextRetry: Timestamp?, delivered: Int64,
         keepsRamp: Bool, opensAt: Timestamp? = nil, at now: Moment
     ) {
         campaign = Campaign(
             number: number, scheduler: BatchScheduler(nextRetry: nextRetry),
-            breaker: CredentialBreaker(delivered: delivered, unregisteredLimit: unregisteredLimit))
+            breaker: CredentialBreaker(delivered: delivered))
         campaign?.opensAt = opensAt
         probed = 0
         restUntil = nil
@@ -302,7 +301,7 @@ package struct ServiceMachine: Sendable {
     private mutating func weigh(_ report: BatchReport) -> Trust {
         guard var breaker = campaign?.breaker else { return .trusted }
         let wasTripped = breaker.trip != nil
-        _ = breaker.answered(report.answers)
+        _ = breaker.answered(report.answers, unregistered: report.unregistered)
         campaign?.breaker = breaker
         if let trip = breaker.trip { return .tripped(trip, isNew: !wasTripped) }
         return breaker.isWatching ? .watching : breaker.isInDoubt ? .doubting : .trusted

@@ -131,6 +131,9 @@ extension CampaignRecord {
         rounds.isEmpty ? waves.next != nil : waves.list.contains { $0.begunAt == nil && $0.pending > 0 }
     }
 
+    /// Since when it goes to everybody whom it is for; reminders count from then.
+    package var goesToAllSince: Timestamp? { canary == nil ? startedAt : canary?.releasedAt ?? startedAt }
+
     /// When the reminder was due that was sent last.
     package var lastReminder: Timestamp? { rounds.compactMap(\.dueAt).max() }
 }

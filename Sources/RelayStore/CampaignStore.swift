@@ -128,6 +128,14 @@ package protocol CampaignStore: Sendable {
     /// Newest first, from before `before` (exclusive; nil: from the newest), at most `limit`.
     func campaigns(before: CampaignKey?, limit: Int) throws -> [CampaignRecord]
 
+    /// What the push services answered to the app's last `count` campaigns before this one.
+    func answers(
+        of app: AppKey, before campaign: CampaignKey, campaigns count: Int
+    ) throws -> (accepted: Int64, unregistered: Int64)
+
+    /// The reasons for which the campaign was suspended so far, oldest first, as far as its events are kept.
+    func suspensions(of campaign: CampaignKey) throws -> [String]
+
     /// Those whose state is not final, oldest first.
     func openCampaigns() throws -> [CampaignRecord]
 

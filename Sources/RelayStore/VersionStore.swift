@@ -176,8 +176,10 @@ package protocol VersionStore: Sendable {
     /// in force, in force again; its campaign ends as cancelled. The history keeps both. The version may be announced again,
     /// with a campaign of its own.
     ///
-    /// - Returns: nil where nothing is required.
-    func withdraw(_ app: AppKey, by actor: String, reason: String?, at now: Timestamp) throws -> Withdrawal?
+    /// - Returns: nil where another version is required, or none.
+    func withdraw(
+        _ required: Version, of app: AppKey, by actor: String, reason: String?, at now: Timestamp
+    ) throws -> Withdrawal?
 
     /// The answer that was given to this webhook before, if it was.
     ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import UpgradeRules
 
 extension SQLiteStore {
     package func campaign(_ key: CampaignKey) throws -> CampaignRecord? {
@@ -18,6 +19,31 @@ extension SQLiteStore {
             try CampaignTable.records(
                 "c.id < ? ORDER BY c.id DESC LIMIT ?", [.integer(before?.row ?? .max), .integer(max(limit, 0))],
                 connection)
+        }
+    }
+
+    package func answers(
+        of app: AppKey, before campaign: CampaignKey, campaigns count: Int
+    ) throws -> (accepted: Int64, unregistered: Int64) {
+        try read("adding up earlier answers") { connection in
+            try connection.first(
+                """
+                SELECT coalesce(sum(accepted), 0), coalesce(sum(unregistered), 0) FROM (
+                    SELECT c.accepted, c.unregistered FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                    WHERE a.name = ? AND a.platform = ? AND c.id < ? ORDER BY c.id DESC LIMIT ?)
+                """, .text(app.app), .text(app.platform.rawValue), .integer(campaign.row), .integer(count)
+            ) { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
+        }
+    }
+
+    package func suspensions(of campaign: CampaignKey) throws -> [String] {
+        try read("reading why a campaign was suspended") { connection in
+            try connection.all(
+                """
+                SELECT reason FROM campaign_event WHERE campaign_id = ? AND state = 'suspended' AND reason IS NOT NULL
+                ORDER BY id
+                """, .integer(campaign.row)
+            ) { $0.text(0) }
         }
     }
 

@@ -56,9 +56,9 @@ extension SQLiteStore {
         case .retry:
             guard record.state.isFinal else { return .notOver(record.state) }
         case .reminder:
-            // Also where only retries are left: some may have to wait for days.
+            // Also where only retries are left: some may have to wait for days. Not between two waves.
             let isLeftToRetries =
-                record.state == .running && record.isPlanned && record.counts.pending == 0
+                record.state == .running && record.isPlanned && record.counts.pending == 0 && !record.hasMoreWaves
                 && record.rounds.allSatisfy { $0.gatheredAt != nil }
             guard record.state == .completed || isLeftToRetries else { return .notOver(record.state) }
             guard inForce.required == record.required else { return .notRequired(now: inForce.required) }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import UpgradeRules
+package import UpgradeRules
 
 extension SQLiteStore {
     package func withdraw(
-        _ app: AppKey, by actor: String, reason: String?, at now: Timestamp
+        _ required: Version, of app: AppKey, by actor: String, reason: String?, at now: Timestamp
     ) throws -> Withdrawal? {
         try write("withdrawing a version") { connection in
-            guard let record = try VersionTable.record(of: app, connection), let required = record.required else {
+            guard let record = try VersionTable.record(of: app, connection), record.required == required else {
                 return nil
             }
             let before = try Self.record(before: required, of: app, connection)

@@ -83,9 +83,12 @@ package struct GateKeeper {
     }
 
     /// Whether the store that a requirement was to wait for is not in the configuration any more: it goes on waiting, for that
-    /// or for a person. Without a gate from the beginning its campaign would not stand.
+    /// or for a person. Without a gate from the beginning its campaign would have begun.
     private func waitsForLostStore(_ required: Version, of app: AppKey, _ runner: SourceRunner) throws -> Bool {
-        try runner.store.openCampaigns().contains { $0.app == app && $0.required == required }
+        try runner.store.campaigns(before: nil, limit: 100).contains { campaign in
+            campaign.app == app && campaign.required == required
+                && (!campaign.state.isFinal || campaign.state == .superseded && campaign.startedAt == nil)
+        }
     }
 
     /// An app without a gate waits for nothing.

@@ -78,10 +78,9 @@ import Testing
             ["campaigns", "cancel", "1f0c2ab93d44"], "GET /v1/campaigns/1f0c2ab93d44",
             "POST /v1/campaigns/1f0c2ab93d44/cancel", ""
         ),
-        (["version", "withdraw", "a", "ios"], "GET /v1/apps/a/ios/version", "POST /v1/apps/a/ios/withdraw", "{}"),
     ])
-    func `Cancelling and withdrawing want a yes`(words: [String], facts: String, deed: String, body: String) async {
-        let done = #"{"id":"1f0c","state":"cancelled","counts":{},"withdrawn":"20.0.0","version":{},"campaign":null}"#
+    func `Cancelling wants a yes`(words: [String], facts: String, deed: String, body: String) async {
+        let done = #"{"id":"1f0c","state":"cancelled","counts":{}}"#
         let answers = [facts: (200, "{}"), deed: (200, done)]
         let no = await run(words, types: "n", answers)
         #expect(no.code == .failed)
@@ -91,5 +90,22 @@ import Testing
         #expect(yes.requests == [facts + " ", "\(deed) \(body)"])
         let script = await run(words + ["--yes"], types: "n", answers)
         #expect(script.requests == ["\(deed) \(body)"])
+    }
+
+    /// FAULTS 1.6: the same twice took back what was required before, too.
+    @Test func `Withdrawing wants a yes and sends the version that it showed`() async {
+        let done = #"{"withdrawn":"20.0.0","version":{},"campaign":null}"#
+        let (facts, deed) = ("GET /v1/apps/a/ios/version", "POST /v1/apps/a/ios/withdraw")
+        let answers = [facts: (200, #"{"required":"20.0.0"}"#), deed: (200, done)]
+        let words = ["version", "withdraw", "a", "ios"]
+        let no = await run(words, types: "n", answers)
+        #expect(no.code == .failed && no.requests == [facts + " "])
+        #expect(no.err.contains("Withdraw 20.0.0 of a ios?"), "\(no.err)")
+        let yes = await run(words, types: "y", answers)
+        #expect(yes.code == .done && yes.requests == [facts + " ", deed + #" {"required":"20.0.0"}"#])
+        let named = await run(words + ["--required", "19.0.0", "--yes"], types: nil, answers)
+        #expect(named.requests == [facts + " ", deed + #" {"required":"19.0.0"}"#])
+        let nothing = await run(words, types: "y", [facts: (200, #"{"required":null}"#)])
+        #expect(nothing.code == .failed && nothing.err.contains("nothing is required of a ios"), "\(nothing.err)")
     }
 }

@@ -104,9 +104,9 @@ final class ControlDouble: RelayControl {
         return record
     }
 
-    func withdraw(app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
-        guard let withdrawal = try store.withdraw(app, by: actor, reason: reason, at: Bench.now) else {
-            throw ControlError(.wrongState, context: "nothing is required")
+    func withdraw(_ required: Version, of app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
+        guard let withdrawal = try store.withdraw(required, of: app, by: actor, reason: reason, at: Bench.now) else {
+            throw ControlError(.wrongState, context: "\(required) is not required")
         }
         return withdrawal
     }

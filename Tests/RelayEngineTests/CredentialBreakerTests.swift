@@ -93,21 +93,6 @@ import Testing
         #expect(!breaker.isInDoubt)
     }
 
-    // MARK: Unregistered tokens
-
-    @Test(arguments: [(nil, 0.8), (0.0, 0.3), (0.05, 0.3), (0.1, 0.4), (0.5, 0.8)] as [(Double?, Double)])
-    func farAboveWhatWasSeenIsSuspect(seen: Double?, limit: Double) {
-        #expect(CredentialBreaker.unregisteredLimit(seen: seen) == limit)
-        for (unregistered, trips) in [(Int(limit * 100), true), (Int(limit * 100) - 1, false)] {
-            var breaker = CredentialBreaker(unregisteredLimit: limit)
-            let isTripped = breaker.answered(.init(accepted: 100 - unregistered, unregistered: unregistered))
-            #expect(isTripped == trips)
-        }
-        var accepted = CredentialBreaker()
-        let isTripped = accepted.answered(.init(unregistered: 500))
-        #expect(!isTripped, "it was resumed")
-    }
-
     // MARK: Seeds
 
     /// Whatever the order and the batches: a share of 2 % never trips it, nor do bad tokens after a good beginning; and

@@ -85,6 +85,7 @@ extension ConformanceCase {
 
 extension Subject {
     fileprivate func withdraw(_ reason: String? = nil) throws -> Withdrawal? {
-        try store.withdraw(app, by: "mary", reason: reason, at: now)
+        guard let required = try store.version(of: app)?.required else { return nil }
+        return try store.withdraw(required, of: app, by: "mary", reason: reason, at: now)
     }
 }

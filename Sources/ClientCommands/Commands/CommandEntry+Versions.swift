@@ -41,21 +41,32 @@ extension CommandEntry {
         discussion: """
             What was required before is required again: by the login check, the launch document and /v1/enforce within a \
             second, and the campaign ends as cancelled. What has been pushed cannot be called back. The history keeps both \
-            versions, with who and why, and the version may be announced again. On a terminal it asks first.
+            versions, with who and why, and the version may be announced again. What it had superseded goes on where it stood. \
+            On a terminal it asks first. What is withdrawn is the version that is named, or else the one that is required \
+            just now; a script names it, so that a second run does not take back the one before.
             """,
         positionals: AppArguments.positionals,
-        options: [.value("reason", "TEXT", "why, for the history of the campaign"), Confirmation.option],
-        examples: ["upgrade-relay version withdraw com.example.app ios --reason \"2.0.0 was meant\""]
+        options: [
+            .value("required", "VERSION", "what is withdrawn; where another one is required, nothing is changed"),
+            .value("reason", "TEXT", "why, for the history of the campaign"), Confirmation.option,
+        ],
+        examples: [
+            "upgrade-relay version withdraw com.example.app ios --required 20.0.0 --reason \"2.0.0 was meant\""
+        ]
     ) { run in
         let client = try run.client()
         let name = try AppArguments.name(run.arguments)
-        try await Confirmation.obtain(run, "Withdraw what is required of \(name)?") {
-            let now = try await client.reply(to: APIRequest("GET", AppArguments.path(run.arguments, "version"))).json
-            return version(now, of: name)
+        let now = try await client.reply(to: APIRequest("GET", AppArguments.path(run.arguments, "version"))).json
+        guard let required = run.arguments.value("required") ?? now[.required]?.string else {
+            throw CommandFailure(.failed, "nothing is required of \(name)")
         }
-        let reason = run.arguments.value("reason").map { [JSONMember(name: "reason", value: .string($0))] } ?? []
+        try await Confirmation.obtain(run, "Withdraw \(required) of \(name)?") { version(now, of: name) }
+        var body = [JSONMember(name: "required", value: .string(required))]
+        if let reason = run.arguments.value("reason") {
+            body.append(JSONMember(name: "reason", value: .string(reason)))
+        }
         let reply = try await client.reply(
-            to: APIRequest("POST", AppArguments.path(run.arguments, "withdraw"), json: .object(reason)))
+            to: APIRequest("POST", AppArguments.path(run.arguments, "withdraw"), json: .object(body)))
         let after = reply.json[.version] ?? .null
         let campaign = reply.json[.campaign]?.shown(.id) ?? ""
         run.show(

@@ -38,8 +38,8 @@ struct APNsRemedy {
             let (pushes, of) = refused ?? (0, 0)
             return say(
                 reason,
-                "\(pushes) of the first \(of) tokens of \(app) are no longer registered, says \(server), far more than in "
-                    + "its earlier campaigns; none was given up",
+                "\(pushes) of the last \(of) tokens of \(app) are no longer registered, says \(server), far more than in "
+                    + "its earlier campaigns; \(SendingFault.tokensKept)",
                 "\(apns).server and \(apns).topic, and where these tokens came from; if they really are dead, resume and "
                     + "they are retired", restarts: false)
         case .credential, .clock, .noCredential, .certificate, .certificateExpired, .certificateNotYetValid,

@@ -55,8 +55,8 @@ struct FCMRemedy {
             let (pushes, of) = refused ?? (0, 0)
             return say(
                 reason,
-                "\(pushes) of the first \(of) tokens of \(app) are no longer registered, says \(place.server), far more "
-                    + "than in its earlier campaigns; none was given up",
+                "\(pushes) of the last \(of) tokens of \(app) are no longer registered, says \(place.server), far more "
+                    + "than in its earlier campaigns; \(SendingFault.tokensKept)",
                 "\(fcm).project (\(project)) and \(fcm).server, and where these tokens came from; if they really are dead, "
                     + "resume and they are retired", restarts: false)
         case .unknown, .keyEnvironment, .unrelatedKey, .certificate, .certificateExpired, .certificateNotYetValid,

@@ -74,7 +74,7 @@ extension RequirementControl {
     /// nil where none is configured or left, where another version is required by now, or where an operator has to act first.
     func nextReminder(of record: CampaignRecord, at now: Timestamp) -> Timestamp? {
         guard let schedule = routes()[record.app]?.reminders, !schedule.times.isEmpty,
-            let startedAt = record.startedAt,
+            let startedAt = record.goesToAllSince,
             record.state == .completed || record.state == .running || record.state == .paused,
             record.inForce == record.required
         else { return nil }

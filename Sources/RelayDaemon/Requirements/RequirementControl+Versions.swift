@@ -7,7 +7,7 @@ package import RelayEngine
 package import RelayStore
 import Synchronization
 import Telemetry
-import UpgradeRules
+package import UpgradeRules
 import VersionSources
 
 /// Versions: bumps, dry runs, and what is said of them.
@@ -119,15 +119,19 @@ extension RequirementControl {
         return (seen + [stored?.required, stored?.latest, sources.offered(of: app)].compactMap(\.self)).max()
     }
 
-    package func withdraw(app: AppKey, by actor: String, reason: String?) throws -> Withdrawal {
+    package func withdraw(
+        _ required: Version, of app: AppKey, by actor: String, reason: String?
+    ) throws -> Withdrawal {
         _ = try configured(app)
         let withdrawal = try oneByOne.withLock { _ in
-            try store.withdraw(app, by: actor, reason: reason, at: clock())
+            try store.withdraw(required, of: app, by: actor, reason: reason, at: clock())
         }
         guard let withdrawal else {
+            let now = try store.version(of: app)?.required?.text ?? "nothing"
             throw ControlError(
-                .wrongState, context: "nothing is required of \(app.app) (\(app.platform.rawValue))",
-                hint: "\"upgrade-relay version show\" tells what is")
+                .wrongState,
+                context: "\(required) is not what \(app.app) (\(app.platform.rawValue)) requires: that is \(now)",
+                hint: "\"upgrade-relay version show\" tells what is required; it may have been withdrawn before")
         }
         log(
             .notice, "a requirement was withdrawn",

@@ -43,7 +43,7 @@ struct ExampleTests {
             #expect(try bench.ask("POST", "/v1/campaigns/\(id)/cancel").status == 200)
             sent.path.replace("{id}", with: id)
         }
-        if entry.path.hasSuffix("/withdraw") { _ = try bench.campaign(required: "2.0") }
+        if entry.path.hasSuffix("/withdraw") { _ = try bench.campaign(required: "20.0.0") }
         if entry.path == "/v1/devices" {
             try bench.store.register(
                 [DeviceRegistration(app: Bench.app, token: "ab", telephone: "13800138000", version: nil)],

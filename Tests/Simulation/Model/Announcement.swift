@@ -8,7 +8,7 @@ struct Announcement {
     let version: Int
     let askedAt: Int64
     /// Whether its store has to offer it first.
-    let isGated: Bool
+    var isGated: Bool
     /// Whether another program wrote it into the store.
     var isOutside = false
     /// When the relay was first seen to know of what another program wrote.
@@ -35,6 +35,9 @@ struct Announcement {
     var withdrawnAt: Int64?
     /// When a person cancelled its campaign before it was in force for everybody: nobody asks for it any more.
     var droppedAt: Int64?
+
+    /// Whether the relay has not looked yet at what another program wrote.
+    var isUnnoticed: Bool { isOutside && noticedAt == nil }
 
     /// Whether it is for everybody as far as people have said.
     var isForAll: Bool { canary == nil || canaryReleasedAt != nil }

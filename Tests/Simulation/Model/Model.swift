@@ -45,11 +45,13 @@ struct Model {
         announcements.lastIndex { $0.app == app && $0.version == version }
     }
 
-    /// Since when a newer requirement is in force for everybody.
+    /// Since when a newer requirement is in force for everybody. One whose store has left the configuration may be, or may not.
     func supersededAt(_ place: Int) -> Int64? {
         let old = announcements[place]
-        return announcements.filter { $0.app == old.app && $0.version > old.version && (isClockRight || $0.hold == 0) }
-            .compactMap(\.inForceAt).filter { $0 <= now }.min()
+        return announcements.filter {
+            $0.app == old.app && $0.version > old.version && !$0.lostItsGate && (isClockRight || $0.hold == 0)
+        }
+        .compactMap(\.inForceAt).filter { $0 <= now }.min()
     }
 
     mutating func withdraw(_ app: Int, _ version: Int) {
@@ -62,7 +64,7 @@ struct Model {
     /// A person lets through whatever waits of a version.
     mutating func release(_ app: Int, _ version: Int) {
         guard let place = newest(app, version) else { return }
-        if announcements[place].isThrough || announcements[place].lostItsGate {
+        if announcements[place].isThrough {
             if announcements[place].canary != nil {
                 announcements[place].canaryReleasedAt = announcements[place].canaryReleasedAt ?? now
             }

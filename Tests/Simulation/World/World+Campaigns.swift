@@ -76,8 +76,7 @@ extension World {
         _ = try relay?.control.cancel(campaign: campaign.id, by: "somebody")
         change(campaign) { $0.cancelledAt = milliseconds }
         // What was in force for everybody stays so; what was not is asked for by nobody any more.
-        if let place = model.campaigns[campaign.id]?.announcement, !model.announcements[place].lostItsGate,
-            !model.announcements[place].isUnclear,
+        if let place = model.campaigns[campaign.id]?.announcement, !model.announcements[place].isUnclear,
             campaign.state == .waiting || model.announcements[place].inForceAt == nil
         {
             model.announcements[place].droppedAt = milliseconds

@@ -91,7 +91,14 @@ extension World {
             guard isSure || change == nil || change != seenChange else { return }
             seenChange = change ?? -1
             var open: [String: String] = [:]
-            for record in campaigns(limit: isSure ? 60 : 12).reversed() {
+            var records = campaigns(limit: isSure ? 60 : 12)
+            // An old one that was superseded may be open again.
+            let oldest = records.last?.key
+            for id in told.keys.sorted() where told[id]?.campaign.isOver == false {
+                guard let record = try? relay.store.campaign(id: id), let oldest, record.key < oldest else { continue }
+                records.append(record)
+            }
+            for record in records.reversed() {
                 guard let campaign = toldCampaign(record) else { continue }
                 if !campaign.isOver {
                     let key = "app \(campaign.app) \(World.text(version: campaign.version))"

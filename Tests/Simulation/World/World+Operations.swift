@@ -243,7 +243,9 @@ extension World {
 
     private func withdraw(_ app: Int) throws -> String? {
         guard let relay else { return nil }
-        let withdrawal = try relay.control.withdraw(app: settings.key(app), by: "somebody", reason: nil)
+        // As the command does: what it read is what it takes back.
+        guard let required = try relay.store.version(of: settings.key(app))?.required else { return nil }
+        let withdrawal = try relay.control.withdraw(required, of: settings.key(app), by: "somebody", reason: nil)
         relay.cache.refresh()
         model.withdraw(app, Self.number(of: withdrawal.withdrawn.text))
         // What it had superseded goes on, as after a retry by hand: nobody waits for what the service asked for before.

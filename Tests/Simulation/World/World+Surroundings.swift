@@ -91,17 +91,16 @@ extension World {
         settings = new
         quietSince = tick
         for index in model.announcements.indices
-        where model.announcements[index].isGated && model.announcements[index].withdrawnAt == nil {
+        where model.announcements[index].isGated && model.announcements[index].withdrawnAt == nil
+            && !model.announcements[index].isUnnoticed
+        {
             let owner = model.announcements[index].app
-            if !settings.isGated(owner) || !settings.hasApp[owner] { model.announcements[index].lostItsGate = true }
+            model.announcements[index].lostItsGate = !settings.isGated(owner) || !settings.hasApp[owner]
         }
         // What another program wrote waits for its store if that is there when the relay looks at it.
         for index in model.announcements.indices
-        where model.announcements[index].isOutside && model.announcements[index].noticedAt == nil {
-            let owner = model.announcements[index].app
-            if model.announcements[index].isGated != settings.isGated(owner) {
-                model.announcements[index].isUnclear = true
-            }
+        where model.announcements[index].isUnnoticed {
+            model.announcements[index].isGated = settings.isGated(model.announcements[index].app)
         }
         for app in settings.apps {
             model.routeGoneAt[app] = settings.hasApp[app] ? nil : model.routeGoneAt[app] ?? milliseconds

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Notices a push service that calls living tokens dead, at any time of a campaign and across campaigns, and keeps back the
+/// retirement of each token until enough answers that came after it have been looked at.
+///
+/// One window watches one push service. Nothing of it is stored: a token whose retirement is lost with the process is pushed to
+/// again and called dead again.
+///
+/// `Held` is what is kept back: a token's retirement.
+package struct UnregisteredWindow<Held: Sendable>: Sendable {
+    package enum Verdict: Sendable {
+        /// What may be retired by now: answers enough have come since.
+        case released([Held])
+        /// So many tokens are not called dead in an everyday loss of phones. Nothing of what was kept back is retired.
+        case tripped(CredentialBreaker.Trip)
+    }
+
+    private struct Batch {
+        var answers: Int
+        var unregistered: Int
+        var held: [Held]
+    }
+
+    /// The last answers, at least `CredentialBreaker.sample` of them where there were as many; the oldest first.
+    private var batches: [Batch] = []
+    private var answers = 0
+    private var unregistered = 0
+
+    package init() {}
+
+    /// Takes what one batch came to.
+    ///
+    /// - Parameters:
+    ///   - answers: those that say something of the tokens: taken, unregistered or refused.
+    ///   - held: the retirements that the batch brought.
+    ///   - limit: the share that trips it; nil: a person has accepted that they are dead.
+    package mutating func take(answers: Int, unregistered: Int, held: [Held], limit: Double?) -> Verdict {
+        guard let limit else {
+            let all = end()
+            return .released(all + held)
+        }
+        guard answers > 0 else { return .released([]) }
+        batches.append(Batch(answers: answers, unregistered: unregistered, held: held))
+        self.answers += answers
+        self.unregistered += unregistered
+        if self.answers >= CredentialBreaker.sample, Double(self.unregistered) >= limit * Double(self.answers) {
+            let trip = CredentialBreaker.Trip(.unregistered, pushes: self.unregistered, of: self.answers)
+            _ = end()
+            return .tripped(trip)
+        }
+        var released: [Held] = []
+        while let first = batches.first, self.answers - first.answers >= CredentialBreaker.sample {
+            released += first.held
+            self.answers -= first.answers
+            self.unregistered -= first.unregistered
+            batches.removeFirst()
+        }
+        return .released(released)
+    }
+
+    /// Nothing more comes: what is kept back may go.
+    package mutating func end() -> [Held] {
+        defer { self = UnregisteredWindow() }
+        return batches.flatMap(\.held)
+    }
+}

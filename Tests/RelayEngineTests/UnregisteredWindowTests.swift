@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import Testing
+
+/// FAULTS 1.14: a service that calls living tokens dead costs none of them, whenever it begins to.
+@Suite struct UnregisteredWindowTests {
+    /// What the batches came to: retired, or kept because it tripped.
+    private func run(
+        _ batches: [(good: Int, dead: Range<Int>)], limit: Double?
+    ) -> (retired: [Int], trip: CredentialBreaker.Trip?, window: UnregisteredWindow<Int>) {
+        var window = UnregisteredWindow<Int>()
+        var retired: [Int] = []
+        for batch in batches {
+            let verdict = window.take(
+                answers: batch.good + batch.dead.count, unregistered: batch.dead.count, held: Array(batch.dead),
+                limit: limit)
+            switch verdict {
+            case .released(let released): retired += released
+            case .tripped(let trip): return (retired, trip, window)
+            }
+        }
+        return (retired, nil, window)
+    }
+
+    @Test(arguments: [(nil, 0.8), (0.0, 0.3), (0.05, 0.3), (0.1, 0.4), (0.5, 0.8)] as [(Double?, Double)])
+    func farAboveWhatWasSeenIsSuspect(seen: Double?, limit: Double) {
+        #expect(CredentialBreaker.unregisteredLimit(seen: seen) == limit)
+        let share = Int(limit * 100)
+        #expect(run([(100 - share, 0..<share)], limit: limit).trip?.pushes == share)
+        #expect(run([(101 - share, 0..<share - 1)], limit: limit).trip == nil)
+    }
+
+    @Test func smallBatchesCostNoToken() {
+        // A pace of one push a batch: at the twentieth it trips, and nothing was retired before.
+        let end = run((0..<100).map { (0, $0..<$0 + 1) }, limit: 0.8)
+        #expect(end.trip == CredentialBreaker.Trip(.unregistered, pushes: 20, of: 20) && end.retired.isEmpty)
+    }
+
+    @Test(arguments: [1, 3, 50, 2000])
+    func itIsJudgedAfterAGoodBeginning(batch: Int) {
+        let good = (0..<500).map { _ in (batch, 0..<0) }
+        let dead = (0..<500).map { (0, $0 * batch..<($0 + 1) * batch) }
+        let end = run(good + dead, limit: 0.8)
+        #expect(end.trip != nil && end.retired.isEmpty)
+    }
+
+    @Test func aTokenIsRetiredOnceTwentyAnswersHaveComeAfterIt() {
+        var end = run([(9, 0..<1), (10, 0..<0), (9, 0..<0)], limit: 0.8)
+        #expect(end.retired.isEmpty && end.trip == nil)
+        end = run([(9, 0..<1), (10, 0..<0), (10, 0..<0)], limit: 0.8)
+        #expect(end.retired == [0])
+    }
+
+    @Test func whatIsLeftAtTheEndIsRetired() {
+        var window = run([(2, 0..<1), (0, 1..<3)], limit: 0.8).window
+        #expect(window.end() == [0, 1, 2])
+        #expect(window.end().isEmpty)
+    }
+
+    @Test func whoResumedItAccepts() {
+        let end = run([(0, 0..<500), (0, 500..<510)], limit: nil)
+        #expect(end.trip == nil && end.retired == Array(0..<510))
+    }
+}
