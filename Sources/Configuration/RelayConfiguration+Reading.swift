@@ -51,8 +51,23 @@ extension RelayConfiguration {
             for (name, app) in reader.namedObjects() { configuration.apps += readApp(name, app) }
         }
         root.finish()
-        faults.list += configuration.webhookSecretFaults() + configuration.enforceFaults()
+        faults.list +=
+            configuration.webhookSecretFaults() + configuration.enforceFaults() + configuration.keepFaults()
         return configuration
+    }
+
+    /// A reminder goes to those whom the campaign has told: who they are must still be known.
+    private func keepFaults() -> [ConfigurationFault] {
+        guard let keep = store.keep else { return [] }
+        return apps.compactMap { app in
+            guard let last = app.push.reminders.times.last, keep < last else { return nil }
+            let place = "apps.\(app.key.app).\(app.key.platform.rawValue).push.remind"
+            return ConfigurationFault(
+                "store.keep",
+                "\(DurationText.exact(keep)) ends before the last reminder of \(place), which comes after "
+                    + "\(DurationText.exact(last)): the campaign's deliveries would be gone by then; keep them for as long"
+            )
+        }
     }
 
     private static func readStore(_ reader: ConfigurationReader) -> StoreConfiguration {

@@ -104,12 +104,17 @@ struct Registrar {
         let id = find.integer(0)
         let wasRemoved = !find.isNull(3)
         let keepsUser = unsafe row.kept.contains(.telephone) || find.equals(1, row.telephone, of: bytes)
-        let keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
+        let life = life(
+            of: row, before: Life(registered: find.time(5), dead: find.optionalTime(6), wasRemoved: wasRemoved))
+        var keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
+        if !keepsVersion, source == .records, !wasRemoved, life.registered == find.time(5) {
+            keepsVersion = unsafe isOlder(row.version, of: bytes)
+        }
         let keepsEnvironment =
             row.kept.contains(.environment) || find.integer(4) == Int64(row.environment.rawValue)
-        let before = Life(registered: find.time(5), dead: find.optionalTime(6), wasRemoved: wasRemoved)
-        let life = life(of: row, before: before)
-        if source == .records, keepsUser, keepsVersion, keepsEnvironment, !wasRemoved, life == before {
+        if source == .records, keepsUser, keepsVersion, keepsEnvironment, !wasRemoved,
+            life == Life(registered: find.time(5), dead: find.optionalTime(6))
+        {
             counts.unchanged += 1
             return
         }
@@ -165,6 +170,13 @@ struct Registrar {
         if let dead = life.dead, life.registered > dead { life.dead = nil }
         if life.dead == nil, let death, death >= life.registered { life.dead = death }
         return life
+    }
+
+    /// Whether records have an older version than the device that `find` is at. The device has told a newer one since they
+    /// were made: an app is not downgraded without being registered anew.
+    private func isOlder(_ slice: ByteSlice, of bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let told = unsafe Self.version(slice, of: bytes), let known = find.version(2) else { return false }
+        return told < known
     }
 
     private static func version(_ slice: ByteSlice, of bytes: UnsafeRawBufferPointer) -> Version? {

@@ -86,8 +86,9 @@ package struct GateKeeper {
     /// or for a person. Without a gate from the beginning its campaign would have begun.
     private func waitsForLostStore(_ required: Version, of app: AppKey, _ runner: SourceRunner) throws -> Bool {
         try runner.store.campaigns(before: nil, limit: 100).contains { campaign in
-            campaign.app == app && campaign.required == required
-                && (!campaign.state.isFinal || campaign.state == .superseded && campaign.startedAt == nil)
+            guard campaign.app == app else { return false }
+            if campaign.required != required { return campaign.state == .waiting }
+            return !campaign.state.isFinal || campaign.state == .superseded && campaign.startedAt == nil
         }
     }
 

@@ -89,6 +89,11 @@ import VersionSources
             ios("push: { remind: [\"1d\", \"2d\", \"3d\", \"4d\", \"5d\", \"6d\"] }"),
             #"apps["com.example.app"].ios.push.remind: has 6 reminders; at most 5"#
         ),
+        (
+            ios("push: { remind: [\"3d\"] }").replacing("{ apps", with: "{ store: { keep: \"2d\" }, apps"),
+            "store.keep: 2d ends before the last reminder of apps.com.example.app.ios.push.remind, which comes after 3d: the "
+                + "campaign's deliveries would be gone by then; keep them for as long"
+        ),
         (ios("push: { typ: \"x\" }"), #"apps["com.example.app"].ios.push.typ: unknown key; did you mean type?"#),
         (ios("push: { alert: 5 }"), #"apps["com.example.app"].ios.push.alert: 5 is not text"#),
         (ios("push: []"), #"apps["com.example.app"].ios.push: a list is not an object { … }"#),

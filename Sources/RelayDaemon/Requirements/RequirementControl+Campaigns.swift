@@ -36,7 +36,8 @@ extension RequirementControl {
             waitingUntil = verdict?.opensAt
         }
         if record.state == .running, routes()[record.app] == nil {
-            record.reason = "noRoute: \(record.app.app) has no push service in the configuration; \(Self.pushHint(record.app))"
+            record.reason =
+                "noRoute: \(record.app.app) has no push service in the configuration; \(Self.pushHint(record.app))"
         }
         var status = CampaignStatus(
             record: record, counts: counts, ratePerSecond: record.state == .running ? figures.rate(at: now) : 0,

@@ -67,9 +67,10 @@ extension RequirementControl {
             new.map { new in stored?.required.map { $0 < new } ?? true } ?? false
         }
         if isMachine, rises(bump.required), let required = bump.required, try wasWithdrawn(required, of: bump.app) {
+            let name = "\(bump.app.app) \(bump.app.platform.rawValue)"
             throw ControlError(
-                .withdrawn, context: "\(required) of \(bump.app.app) was withdrawn, and only a person asks for it again",
-                hint: "\"upgrade-relay version set \(bump.app.app) \(bump.app.platform.rawValue) --required \(required)\"")
+                .withdrawn, context: "\(required) of \(name) was withdrawn, and only a person asks for it again",
+                hint: "\"upgrade-relay version set \(name) --required \(required)\"")
         }
         if bump.required == nil, let latest = bump.latest, app.forcePolicy != .manual {
             bump.required = app.forcePolicy.required(
