@@ -49,6 +49,26 @@ extension CampaignTable {
         }
     }
 
+    /// The requirements whose campaigns were cancelled before they were in force for everybody: nobody asks for them any more. Who
+    /// cancels what is in force for everybody ends the pushes alone: it is forced on.
+    static func dropped(of app: AppKey, _ connection: SQLiteConnection) throws -> [Version?] {
+        try connection.all(
+            """
+            SELECT c.required FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+            WHERE a.name = ? AND a.platform = ?
+                AND (c.state = 'cancelled' OR c.state = 'completed' AND c.canary = 'alone')
+                AND instr(c.required_canonical, '/') = 0 -- withdrawn, and perhaps asked for again since
+                AND c.required IS NOT (SELECT h.required FROM in_force_history AS h
+                    WHERE h.app = a.name AND h.platform = a.platform AND h.canary = 0 AND h.changed_at <= c.finished_at
+                    ORDER BY h.id DESC LIMIT 1)
+            """, .text(app.app), .text(app.platform.rawValue)
+        ) { $0.version(0) }
+    }
+
+    static func wasDropped(_ required: Version, of app: AppKey, _ connection: SQLiteConnection) throws -> Bool {
+        try dropped(of: app, connection).contains(required)
+    }
+
     /// What took the place of a requirement is gone: what is in force for everybody by now has its campaign again.
     static func goOnWithForce(of app: AppKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
         guard let required = try InForceTable.inForce(of: app, connection).required else { return }

@@ -111,7 +111,9 @@ enum InForceTable {
         if let required = record.required, !new.holds(required, onlyFor: record.telephones),
             try record.telephones == nil || !CanaryTable.isOver(required, of: record.app, connection),
             // Its store has left the configuration: it waits on, for that or for a person.
-            try CampaignTable.open(of: record.app, requiring: required, connection).isEmpty
+            try CampaignTable.open(of: record.app, requiring: required, connection).isEmpty,
+            // Nor is what a person has cancelled while it waited.
+            try !CampaignTable.wasDropped(required, of: record.app, connection)
         {
             new.require(record, by: actor, reason: nil, at: now)
         }
@@ -167,18 +169,7 @@ enum InForceTable {
             """, .text(app.app), .text(app.platform.rawValue)
         ) { $0.version(0) }
         if !record.isWaiting, begun.isEmpty { return waiting }
-        let cancelled = try connection.all(
-            """
-            SELECT c.required FROM campaign AS c JOIN app AS a ON a.id = c.app_id
-            WHERE a.name = ? AND a.platform = ?
-                AND (c.state = 'cancelled' OR c.state = 'completed' AND c.canary = 'alone')
-                AND instr(c.required_canonical, '/') = 0 -- withdrawn, and perhaps asked for again since
-                -- Who cancels what is in force for everybody ends the pushes alone: it is forced on.
-                AND c.required IS NOT (SELECT h.required FROM in_force_history AS h
-                    WHERE h.app = a.name AND h.platform = a.platform AND h.canary = 0 AND h.changed_at <= c.finished_at
-                    ORDER BY h.id DESC LIMIT 1)
-            """, .text(app.app), .text(app.platform.rawValue)
-        ) { $0.version(0) }
+        let cancelled = try CampaignTable.dropped(of: app, connection)
         let rows = try connection.all(
             """
             SELECT \(VersionTable.columns), changed_from FROM version_history

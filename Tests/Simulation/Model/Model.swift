@@ -74,13 +74,16 @@ struct Model {
     }
 
     /// The relay has asked a store and was told.
-    mutating func told(_ app: Int, _ verdict: (_ version: Int) -> StoreTruth.Verdict) {
+    ///
+    /// - Parameter isRecordable: whether its disk works: what is in force is what is recorded.
+    mutating func told(_ app: Int, isRecordable: Bool, _ verdict: (_ version: Int) -> StoreTruth.Verdict) {
         for index in announcements.indices where announcements[index].app == app {
             switch verdict(announcements[index].version) {
             case .open:
                 announcements[index].offeredAt = announcements[index].offeredAt ?? now
                 announcements[index].haltedAt = nil
-            case .halted: announcements[index].haltedAt = announcements[index].haltedAt ?? now
+            case .halted where isRecordable: announcements[index].haltedAt = announcements[index].haltedAt ?? now
+            case .halted: break
             case .closed: announcements[index].haltedAt = nil
             }
         }

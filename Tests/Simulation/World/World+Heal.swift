@@ -163,7 +163,8 @@ extension World {
         // A person wanted it so.
         guard !own.contains(where: { model.campaigns[$0.id]?.cancelledAt != nil }) else { return }
         // Of a campaign whose deliveries were pruned nobody knows any more who was told.
-        guard !pushes.wasPruned || own.contains(where: { $0.state != .superseded }) else { return }
+        let isForgotten = own.allSatisfy { $0.state == .superseded } || refusals.contains { $0.contains("were pruned") }
+        guard !pushes.wasPruned || !isForgotten else { return }
         let untold = untold(app, required).filter { phone in
             // Who was retired is judged there.
             (try? relay?.store.device(settings.key(app), token: token(phone)))??.retiredAt == nil

@@ -18,7 +18,7 @@ extension World {
                 + stores[app].releases.map { "\($0.version) \($0.percent) %\($0.isHalted ? " halted" : "")" }
                 .joined(separator: ", "))
         let isAndroid = settings.isAndroid(app)
-        model.told(app) { version in
+        model.told(app, isRecordable: !isDiskFailing) { version in
             let verdict = stores[app].verdict(on: version, minimum: settings.minimumPercent(app))
             // Apple has no word for a halt: the version is not offered.
             return verdict == .halted && !isAndroid ? .closed : verdict
