@@ -165,8 +165,7 @@ extension Dispatcher {
 
     /// The campaign sends to this service, too.
     mutating func begin(
-        _ run: CampaignRun, at environment: PushEnvironment, keepsRamp: Bool,
-        _ now: Moment
+        _ run: CampaignRun, at environment: PushEnvironment, keepsRamp: Bool, _ now: Moment
     ) throws {
         let nextRetry = try store.nextRetry(run.record.key, environment: environment)
         let service = service(run.record.app, environment, run.route, isCanary: run.record.isCanary)
@@ -175,8 +174,7 @@ extension Dispatcher {
         service.provider.forgetRefusal()
         service.machine.begin(
             campaign: run.record.key.row, nextRetry: nextRetry, delivered: run.record.counts.accepted,
-            keepsRamp: keepsRamp,
-            opensAt: opening(service, of: run, keepsRamp: keepsRamp, at: now.wall), at: now)
+            keepsRamp: keepsRamp, opensAt: opening(service, of: run, keepsRamp: keepsRamp, at: now.wall), at: now)
         run.add(service)
         takeUpPause(service, run, at: now.wall)
     }
