@@ -73,6 +73,16 @@ extension Model {
             if told.reminders == facts.reminders, told.retries == facts.retries, !wasWithdrawn {
                 broke("campaign.revived", "\(what) was \(facts.state) and is \(new)")
             }
+        case (_, "superseded"):
+            // A canary gives way to a newer canary, too.
+            let isOfCanary = announcement.canary != nil && announcement.canaryReleasedAt == nil
+            let hasSuccessor = announcements.contains {
+                $0.app == announcement.app && $0.version > announcement.version
+                    && ($0.isForAll || $0.isUnclear || isOfCanary)
+            }
+            if !announcement.isUnclear, !hasSuccessor {
+                broke("campaign.superseded", "\(what) is superseded, and no newer requirement is for everybody")
+            }
         case (_, "suspended"):
             facts.isSuspendedByHalt = announcement.haltedAt != nil
             facts.isWanted = false

@@ -36,6 +36,15 @@ package enum Promise {
         ("inForce.halted", "a halted rollout takes back what its gate let through", "DESIGN 8"),
         ("inForce.haltUnheard", "a rollout that is halted after everybody had it is noticed", "DESIGN 8"),
         ("inForce.canary", "a canary is in force for its users alone until a person releases it", "DESIGN 3, 8"),
+        (
+            "campaign.superseded", "a campaign gives way only to a requirement that is in force for everybody",
+            "DESIGN 6"
+        ),
+        ("campaign.inFlight", "what is on its way is shown so, also of a campaign that is over", "CONTRACT"),
+        ("texts.stick", "what a bump leaves out of its texts is not kept from the bump before", "CONTRACT"),
+        ("service.imagined", "a service that takes nearly all pushes is not held as if it were out", "DESIGN 10"),
+        ("service.sandbox", "a sandbox that cannot be reached holds nothing back in production", "DESIGN 10"),
+        ("store.gone", "no device leaves the store while its push is on its way, but by hand", "README"),
         ("canary.itself", "no canary releases itself", "DESIGN 8"),
         ("canary.halted", "a rollout that is halted stops its canary, too", "DESIGN 8"),
         ("canary.deadEnd", "a canary can be released for as long as it is required", "DESIGN 10"),

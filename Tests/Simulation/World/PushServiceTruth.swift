@@ -37,6 +37,7 @@ struct PushServiceTruth {
             default: break
             }
         case .serverErrors: answer = unavailable()
+        case .someFail: if Self.hash(push.token, chance) % 4 == 0 { answer = unavailable() }
         case .closed: answer = unavailable(retryAfter: 300)
         case .unreachable: answer.kind = .lost
         case .allGone: answer = gone(since: now)

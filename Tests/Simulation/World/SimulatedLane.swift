@@ -94,6 +94,11 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
 
     func stop(deadline: Duration) {}
 
+    /// Pushes of a campaign that are on a connection.
+    func inFlight(of campaign: String) -> Int {
+        pools.reduce(0) { $0 + $1.inFlight.count { $0.request.push.campaign == campaign } }
+    }
+
     // MARK: Time
 
     /// When something happens here without anybody's doing.

@@ -6,6 +6,8 @@ enum Weather: String, CaseIterable {
     /// Now and then a 5xx, a lost connection, a 429.
     case flaky
     case serverErrors
+    /// A part of the devices always gets a 5xx, all others are well.
+    case someFail
     /// The same with Retry-After.
     case closed
     case unreachable

@@ -6,6 +6,7 @@ import RelayDaemon
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
+import Telemetry
 import UpgradeRules
 
 /// What is asked after every step.
@@ -17,6 +18,58 @@ extension World {
         for app in settings.apps where settings.hasApp[app] { askChannels(app) }
         judgeStandstill()
         judgeHalts()
+        judgeSandbox()
+        judgeInFlight()
+    }
+
+    /// The relay takes a push service for out: it must have refused most pushes of late.
+    func judgeOutage(_ fields: Log.Fields) {
+        let isSandbox = fields.contains { $0.0 == "environment" && $0.1 == "sandbox" }
+        guard let name = fields.first(where: { $0.0 == "app" })?.1,
+            let app = settings.apps.first(where: { settings.key($0).app == name })
+        else { return }
+        let place = PushPlace(app: app, isSandbox: isSandbox)
+        guard let weather = services[place]?.weather, [.good, .someFail].contains(weather),
+            tick - (weatherSince[place] ?? tick) > .seconds(120)
+        else { return }
+        model.broke("service.imagined", "sending to \(place.host) is held, and it is \(weather)")
+    }
+
+    /// Production's devices are sent to while the sandbox cannot be reached.
+    private func judgeSandbox() {
+        for (id, known) in told.sorted(by: { $0.key < $1.key })
+        where known.campaign.state == "running" && known.campaign.waves == 0 {
+            let app = known.campaign.app
+            let (sandbox, production) = (
+                PushPlace(app: app, isSandbox: true), PushPlace(app: app, isSandbox: false)
+            )
+            func lasts(_ place: PushPlace, _ weather: Weather) -> Bool {
+                services[place]?.weather == weather && tick - (weatherSince[place] ?? tick) > .seconds(6 * 3600)
+            }
+            guard lasts(sandbox, .unreachable), lasts(production, .good), settings.hasApp[app],
+                tick - max(known.since, quietSince) > .seconds(5 * 3600), !wasClockSet,
+                let facts = model.campaigns[id], let record = try? relay?.store.campaign(id: id), !record.isCanary
+            else { continue }
+            let required = model.announcements[facts.announcement]
+            guard let phone = untold(app, required).first(where: { !$0.isSandbox }) else { continue }
+            model.broke(
+                "service.sandbox",
+                "phone \(phone.number) of app \(app) waits for campaign \(id), and only the sandbox cannot be reached")
+        }
+    }
+
+    /// Of a campaign that is over: what left is on its way until its answer is there.
+    private func judgeInFlight() {
+        guard let relay else { return }
+        for (id, known) in told.sorted(by: { $0.key < $1.key })
+        where ["cancelled", "superseded"].contains(known.campaign.state) && known.since == tick {
+            let count = relay.lane.inFlight(of: id)
+            guard count > 0, let record = try? relay.store.campaign(id: id) else { continue }
+            if relay.control.status(record).counts.inFlight == 0 {
+                model.broke(
+                    "campaign.inFlight", "\(count) pushes of campaign \(id) are on their way, and none is shown")
+            }
+        }
     }
 
     /// A store that answers and has halted a rollout for hours: the relay must have heard of it.

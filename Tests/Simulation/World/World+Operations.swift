@@ -117,6 +117,9 @@ extension World {
             return false
         }
         let version = Self.number(of: required.text)
+        if bump.message == nil, let message = outcome.record.message {
+            model.broke("texts.stick", "\(required) of app \(app) has the text \"\(message)\" of the bump before")
+        }
         if !isMeant {
             model.broke(
                 "webhook.captured", "a captured webhook has raised \(required) of app \(app), which was withdrawn")

@@ -292,6 +292,10 @@ final class World: @unchecked Sendable {
         if message.description == "the store refuses", !isDiskFailing, !isDoomed, !isLost {
             model.broke("store.refuses", fields.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
         }
+        if message.description == "outcomes of devices that have gone from the store are left out", !rowsWereDeleted {
+            model.broke("store.gone", fields.map { "\($0.0) \($0.1)" }.joined(separator: ", "))
+        }
+        if message.description == "the push service answers 5xx: sending is held" { judgeOutage(fields) }
         journal.trace("log \(level.name) \(message)")
     }
 
