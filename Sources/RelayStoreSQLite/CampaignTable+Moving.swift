@@ -89,16 +89,17 @@ extension CampaignTable {
                 AND c.pruned_at IS NULL
             """, .text(app.app), .text(app.platform.rawValue), .text(required.canonical)
         ) { (CampaignKey(row: $0.integer(0)), $0.optionalText(1).flatMap(CampaignState.init), $0.optionalText(2)) }
-        guard let (campaign, before, reason) = row else { return }
+        guard let (campaign, last, reason) = row else { return }
         try RoundTable.insert(RoundDraft(.retry([.cancelled]), timeToLive: .zero), for: campaign, at: now, connection)
-        // Whoever stopped it has not said that it may go on.
+        // Whoever stopped it has not said that it may go on. Its events may be pruned: then a person has to say so.
+        let before = last ?? .paused
         let isHeld = before == .paused || before == .suspended
         try connection.run(
             """
             UPDATE campaign SET state = ?1, reason = ?2, expires_at = expires_at + max(?3 - finished_at, 0),
                 finished_at = NULL, started_at = coalesce(started_at, ?3)
             WHERE id = ?4
-            """, .text(isHeld ? before?.rawValue : CampaignState.running.rawValue), .text(isHeld ? reason : nil),
+            """, .text(isHeld ? before.rawValue : CampaignState.running.rawValue), .text(isHeld ? reason : nil),
             .time(now), .integer(campaign.row))
     }
 

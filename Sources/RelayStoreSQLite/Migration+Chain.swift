@@ -30,6 +30,7 @@ extension Migration {
         Migration(name: "texts of the latest version", toVersion: 12, sql: LatestTextsSchema.sql),
         Migration(name: "versions that were withdrawn", toVersion: 13, sql: WithdrawalSchema.sql),
         Migration(name: "campaigns that begin with a canary", toVersion: 14, sql: CanaryTable.schema),
+        Migration(name: "why campaigns stood still", toVersion: 15, sql: suspensions),
     ]
 
     // MARK: 2
@@ -333,6 +334,12 @@ extension Migration {
     private static let isBeside: SQL = """
         t.campaign_id = shard.campaign_id AND t.environment = 1 AND t.wave = shard.wave AND t.cursor = shard.cursor
                 AND t.last = shard.last
+        """
+
+    // MARK: 15
+
+    private static let suspensions: SQL = """
+        CREATE INDEX IF NOT EXISTS campaign_event_suspended ON campaign_event (campaign_id) WHERE state = 'suspended';
         """
 
     // MARK: 11

@@ -26,13 +26,13 @@ extension SQLiteStore {
         of app: AppKey, before campaign: CampaignKey, campaigns count: Int
     ) throws -> (accepted: Int64, unregistered: Int64) {
         try read("adding up earlier answers") { connection in
-            try connection.first(
+            try connection.all(
                 """
-                SELECT coalesce(sum(accepted), 0), coalesce(sum(unregistered), 0) FROM (
-                    SELECT c.accepted, c.unregistered FROM campaign AS c JOIN app AS a ON a.id = c.app_id
-                    WHERE a.name = ? AND a.platform = ? AND c.id < ? ORDER BY c.id DESC LIMIT ?)
+                SELECT c.accepted, c.unregistered FROM campaign AS c JOIN app AS a ON a.id = c.app_id
+                WHERE a.name = ? AND a.platform = ? AND c.id < ? ORDER BY c.id DESC LIMIT ?
                 """, .text(app.app), .text(app.platform.rawValue), .integer(campaign.row), .integer(count)
-            ) { ($0.integer(0), $0.integer(1)) } ?? (0, 0)
+            ) { (accepted: $0.integer(0), unregistered: $0.integer(1)) }
+            .reduce((accepted: 0, unregistered: 0)) { ($0.accepted + $1.accepted, $0.unregistered + $1.unregistered) }
         }
     }
 
@@ -40,7 +40,7 @@ extension SQLiteStore {
         try read("reading why a campaign was suspended") { connection in
             try connection.all(
                 """
-                SELECT reason FROM campaign_event WHERE campaign_id = ? AND state = 'suspended' AND reason IS NOT NULL
+                SELECT reason FROM campaign_event INDEXED BY campaign_event_suspended WHERE campaign_id = ? AND state = 'suspended' AND reason IS NOT NULL
                 ORDER BY id
                 """, .integer(campaign.row)
             ) { $0.text(0) }

@@ -86,9 +86,8 @@ package struct GateKeeper {
     /// or for a person. Without a gate from the beginning its campaign would have begun.
     private func waitsForLostStore(_ required: Version, of app: AppKey, _ runner: SourceRunner) throws -> Bool {
         try runner.store.campaigns(before: nil, limit: 100).contains { campaign in
-            guard campaign.app == app else { return false }
-            if campaign.required != required { return campaign.state == .waiting }
-            return !campaign.state.isFinal || campaign.state == .superseded && campaign.startedAt == nil
+            campaign.app == app
+                && (campaign.startedAt == nil || campaign.required == required && !campaign.state.isFinal)
         }
     }
 

@@ -100,7 +100,7 @@ import Testing
         serve()
         let suspended = try bench.bench.campaign()
         #expect(suspended.state == .suspended && sent <= 64)
-        #expect(suspended.reason?.hasPrefix("Unregistered: \(sent) of the first \(sent) tokens of") == true)
+        #expect(suspended.reason?.hasPrefix("Unregistered: \(sent) of the last \(sent) tokens of") == true)
         #expect(try bench.bench.retired() == 0)
         #expect(suspended.counts.unregistered == 0 && suspended.counts.addsUp)
 

@@ -257,7 +257,8 @@ extension World {
                 }
             }
             let version = device.registration.version.map { Self.number(of: $0.text) }
-            if let own = state.version, version.map({ $0 < own }) ?? true {
+            // Which of two words is the later one a clock that was set cannot tell.
+            if let own = state.version, version.map({ $0 < own }) ?? true, !wasClockSet {
                 model.broke(
                     "registry.overruled",
                     "phone \(phone.number) of app \(phone.app) said \(World.text(version: own)), and the registry has \(version.map { "\(World.text(version: $0))" } ?? "nothing")"
