@@ -15,7 +15,7 @@ extension World {
         guard !script.operations.isEmpty || relay != nil else { return }
         undisturbed { endTrouble() }
         var refusals: [String] = []
-        for round in 0..<10 {
+        for round in 0..<20 {
             // The longest that anything waits for by itself: a day's hold, a retry of four hours, a pause of an hour.
             let isHeld = settings.apps.contains { settings.setup["gate", $0] == 1 && settings.setup["hold", $0] > 0 }
             step(round == 0 && isHeld ? .seconds(30 * 3600) : .seconds(6 * 3600))

@@ -143,6 +143,8 @@ extension World {
             try asOtherProgram(
                 "PRAGMA foreign_keys = OFF; DELETE FROM device WHERE id = \(device.id); PRAGMA foreign_keys = ON")
             rowsWereDeleted = true
+            // Registered again it is another device, and what it had is nobody's.
+            for id in model.campaigns.keys { model.campaigns[id]?.settled[token(phone)] = nil }
             model.device(phone.app, token(phone)) { ($0.isRegistered, $0.user) = (false, nil) }
             return "another program deletes the row of phone \(phone.number) of app \(phone.app)"
         default: return nil
