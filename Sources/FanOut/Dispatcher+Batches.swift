@@ -104,7 +104,7 @@ extension Dispatcher {
     /// All answers are there: no later ones speak for the tokens that were called dead last.
     private func retireUnregistered(of run: CampaignRun, at now: Timestamp) throws {
         for service in run.services {
-            let retirements = service.unregistered.end()
+            let retirements = service.unregistered.window.end()
             guard !retirements.isEmpty else { continue }
             let commit = LedgerCommit(
                 campaign: run.record.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),

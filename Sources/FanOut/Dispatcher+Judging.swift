@@ -19,7 +19,7 @@ extension Dispatcher {
             now: now.wall, random: random)
         batch.settle(with: &settlement)
         run.isPayloadTaken = settlement.isPayloadTaken
-        settlement.judgeTokens(by: &service.unregistered, limit: run.unregisteredLimit)
+        settlement.judgeTokens(by: &service.unregistered.window, limit: run.unregisteredLimit)
         if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, reason: pause.reason) }
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,

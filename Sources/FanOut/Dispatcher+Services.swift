@@ -15,7 +15,10 @@ extension Dispatcher {
         if let known = services[key] { return known }
         let machine = ServiceMachine(
             limits: configuration.limits, pace: route.pace, outageProbes: configuration.outageProbes, at: now)
-        let service = PushService(key, route: route, machine: machine, lanes: lanes)
+        let other = PushService.Key(app: app, environment: environment, isCanary: !isCanary)
+        let service = PushService(
+            key, route: route, machine: machine, lanes: lanes,
+            unregistered: services[other]?.unregistered ?? UnregisteredTokens())
         services[key] = service
         return service
     }

@@ -5,6 +5,11 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
+/// What a push service said of tokens of late, shared by an app's ordinary campaign and its canary.
+final class UnregisteredTokens {
+    var window = UnregisteredWindow<TokenRetirement>()
+}
+
 /// One push service as the fan-out uses it: what decides what goes there, and the connections that lead there.
 ///
 /// Belongs to the fan-out's thread.
@@ -32,8 +37,8 @@ final class PushService {
     /// Tokens that the app's other service called bad go over connections of their own: where these cannot be made, the
     /// pushes that belong here must not come back with them.
     let secondTryConnections: ServiceConnections
-    /// Which tokens it called dead of late, and are not retired yet.
-    var unregistered = UnregisteredWindow<TokenRetirement>()
+    /// Which tokens were called dead of late, and are not retired yet: one for all campaigns of the app in the environment.
+    let unregistered: UnregisteredTokens
     /// Until when no second tries are made here.
     var secondTriesRestUntil: MonotonicTime?
     /// What the service answers in its outage, such as "503 ServiceUnavailable".
@@ -43,7 +48,10 @@ final class PushService {
     let quota: QuotaLimit?
     private var known: (campaign: CampaignKey, template: PushTemplate, until: Timestamp)?
 
-    init(_ key: Key, route: AppRoute, machine: ServiceMachine, lanes: LaneSet) {
+    init(
+        _ key: Key, route: AppRoute, machine: ServiceMachine, lanes: LaneSet, unregistered: UnregisteredTokens
+    ) {
+        self.unregistered = unregistered
         self.key = key
         self.machine = machine
         configuration = route.pool(for: key.environment)

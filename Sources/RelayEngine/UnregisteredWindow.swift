@@ -25,6 +25,8 @@ package struct UnregisteredWindow<Held: Sendable>: Sendable {
     private var batches: [Batch] = []
     private var answers = 0
     private var unregistered = 0
+    /// It has tripped, and has not been seen well since.
+    private var isSuspect = false
 
     package init() {}
 
@@ -36,17 +38,22 @@ package struct UnregisteredWindow<Held: Sendable>: Sendable {
     ///   - limit: the share that trips it; nil: a person has accepted that they are dead.
     package mutating func take(answers: Int, unregistered: Int, held: [Held], limit: Double?) -> Verdict {
         guard let limit else {
-            let all = end()
+            let all = batches.flatMap(\.held)
+            self = UnregisteredWindow()
             return .released(all + held)
         }
         guard answers > 0 else { return .released([]) }
-        batches.append(Batch(answers: answers, unregistered: unregistered, held: held))
+        // What a suspect says is not believed later either: the token is pushed to again in time, and called dead again.
+        batches.append(Batch(answers: answers, unregistered: unregistered, held: isSuspect ? [] : held))
         self.answers += answers
         self.unregistered += unregistered
-        if self.answers >= CredentialBreaker.sample, Double(self.unregistered) >= limit * Double(self.answers) {
-            let trip = CredentialBreaker.Trip(.unregistered, pushes: self.unregistered, of: self.answers)
-            _ = end()
-            return .tripped(trip)
+        if self.answers >= CredentialBreaker.sample {
+            isSuspect = Double(self.unregistered) >= limit * Double(self.answers)
+            if isSuspect {
+                let trip = CredentialBreaker.Trip(.unregistered, pushes: self.unregistered, of: self.answers)
+                _ = end()
+                return .tripped(trip)
+            }
         }
         var released: [Held] = []
         while let first = batches.first, self.answers - first.answers >= CredentialBreaker.sample {
@@ -60,7 +67,8 @@ package struct UnregisteredWindow<Held: Sendable>: Sendable {
 
     /// Nothing more comes: what is kept back may go.
     package mutating func end() -> [Held] {
-        defer { self = UnregisteredWindow() }
-        return batches.flatMap(\.held)
+        let held = batches.flatMap(\.held)
+        (batches, answers, unregistered) = ([], 0, 0)
+        return held
     }
 }

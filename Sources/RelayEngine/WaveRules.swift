@@ -35,6 +35,8 @@ package struct CampaignWave: Sendable, Hashable {
     package var endedAt: Timestamp?
     /// When the campaign was suspended because the next wave must not begin by itself.
     package var heldAt: Timestamp?
+    /// Whether a range of its devices is not done, also where nobody is left in it.
+    package var isOpen = false
     /// When an operator let the next wave begin.
     package var releasedAt: Timestamp?
 

@@ -128,7 +128,7 @@ extension CampaignRecord {
 
     /// Whether a wave is to come. One that was left out when the campaign ended, and is not sent again, does not.
     package var hasMoreWaves: Bool {
-        rounds.isEmpty ? waves.next != nil : waves.list.contains { $0.begunAt == nil && $0.pending > 0 }
+        rounds.isEmpty ? waves.next != nil : waves.list.contains { $0.begunAt == nil && ($0.pending > 0 || $0.isOpen) }
     }
 
     /// Since when it goes to everybody whom it is for; reminders count from then.

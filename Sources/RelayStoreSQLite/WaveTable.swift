@@ -10,15 +10,18 @@ enum WaveTable {
                 """
                 SELECT w.number, w.part_end, w.devices, w.accepted, w.failed, w.begun_at, w.ended_at, w.held_at,
                     w.released_at, (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s
-                                    WHERE s.campaign_id = w.campaign_id AND s.wave = w.number AND s.done = 0)
+                                    WHERE s.campaign_id = w.campaign_id AND s.wave = w.number AND s.done = 0),
+                    EXISTS (SELECT 1 FROM shard AS s WHERE s.campaign_id = w.campaign_id AND s.wave = w.number AND s.done = 0)
                 FROM campaign_wave AS w WHERE w.campaign_id = ? ORDER BY w.number
                 """, .integer(campaign.row)
             ) { row in
-                CampaignWave(
+                var wave = CampaignWave(
                     number: Int(row.integer(0)), end: Int(row.integer(1)), devices: row.integer(2),
                     pending: row.integer(9), accepted: row.integer(3), failed: row.integer(4),
                     begunAt: row.optionalTime(5), endedAt: row.optionalTime(6), heldAt: row.optionalTime(7),
                     releasedAt: row.optionalTime(8))
+                wave.isOpen = row.integer(10) != 0
+                return wave
             })
     }
 

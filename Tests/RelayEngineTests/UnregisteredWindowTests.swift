@@ -57,6 +57,16 @@ import Testing
         #expect(window.end().isEmpty)
     }
 
+    @Test func afterATripNothingIsRetiredBeforeTwentyGoodAnswers() {
+        var window = run([(0, 0..<20)], limit: 0.8).window
+        _ = window.take(answers: 1, unregistered: 1, held: [20], limit: 0.8)
+        #expect(window.end().isEmpty, "of another campaign")
+        _ = window.take(answers: 20, unregistered: 1, held: [21], limit: 0.8)
+        #expect(window.end().isEmpty, "it was suspect still when it said so")
+        _ = window.take(answers: 20, unregistered: 1, held: [22], limit: 0.8)
+        #expect(window.end() == [22])
+    }
+
     @Test func whoResumedItAccepts() {
         let end = run([(0, 0..<500), (0, 500..<510)], limit: nil)
         #expect(end.trip == nil && end.retired == Array(0..<510))
