@@ -40,6 +40,8 @@ import Testing
                 "PUT", "/v1/apps/com.example.app/ios/version", Array(#"{"required":"3.0"}"#.utf8),
                 headers: [("Authorization", "Bearer \(token)")]
             ).status < 300)
+        // The line may come after the answer.
+        #expect(bench.logged.wait(for: "source=api"))
         #expect(bench.logged.all.last { $0.contains("changed by hand") }?.contains("source=api") == true)
 
         let before = bench.logged.all.count { $0.contains("changed by hand") }

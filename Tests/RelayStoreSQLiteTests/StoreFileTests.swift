@@ -59,7 +59,7 @@ struct StoreFileTests {
                 ["9", "what is in force, beside what is required"], ["10", "who obeyed, over time"],
                 ["11", "campaigns that are sent again"],
                 ["12", "texts of the latest version"], ["13", "versions that were withdrawn"],
-                ["14", "campaigns that begin with a canary"],
+                ["14", "campaigns that begin with a canary"], ["15", "why campaigns stood still"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])
