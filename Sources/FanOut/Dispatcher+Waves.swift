@@ -25,7 +25,6 @@ extension Dispatcher {
     /// Begins the next wave, unless an operator has to say so.
     mutating func beginWave(of run: CampaignRun, at now: Moment) throws {
         guard let record = try store.campaign(run.record.key) else { return halt(run) }
-        if record.isCanary { return run.machine.waveEnded(next: nil) }
         switch record.waves.verdict(run.route.waveRules) {
         case .hold(let reason):
             if try store.holdWave(record.key, reason: reason, at: now.wall) {

@@ -336,12 +336,6 @@ extension Migration {
                 AND t.last = shard.last
         """
 
-    // MARK: 15
-
-    private static let suspensions: SQL = """
-        CREATE INDEX IF NOT EXISTS campaign_event_suspended ON campaign_event (campaign_id) WHERE state = 'suspended';
-        """
-
     // MARK: 11
 
     private static let rounds: SQL = """
@@ -373,5 +367,11 @@ extension Migration {
             CHECK ((due_at IS NOT NULL) = (kind = 'reminder')),
             PRIMARY KEY (campaign_id, number)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    // MARK: 15
+
+    private static let suspensions: SQL = """
+        CREATE INDEX IF NOT EXISTS campaign_event_suspended ON campaign_event (campaign_id) WHERE state = 'suspended';
         """
 }

@@ -104,17 +104,15 @@ struct Registrar {
         let id = find.integer(0)
         let wasRemoved = !find.isNull(3)
         let keepsUser = unsafe row.kept.contains(.telephone) || find.equals(1, row.telephone, of: bytes)
-        let life = life(
-            of: row, before: Life(registered: find.time(5), dead: find.optionalTime(6), wasRemoved: wasRemoved))
+        let before = Life(registered: find.time(5), dead: find.optionalTime(6), wasRemoved: wasRemoved)
+        let life = life(of: row, before: before)
         var keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
-        if !keepsVersion, source == .records, !wasRemoved, life.registered == find.time(5) {
+        if !keepsVersion, source == .records, !wasRemoved, life.registered == before.registered {
             keepsVersion = unsafe isOlder(row.version, of: bytes)
         }
         let keepsEnvironment =
             row.kept.contains(.environment) || find.integer(4) == Int64(row.environment.rawValue)
-        if source == .records, keepsUser, keepsVersion, keepsEnvironment, !wasRemoved,
-            life == Life(registered: find.time(5), dead: find.optionalTime(6))
-        {
+        if source == .records, keepsUser, keepsVersion, keepsEnvironment, !wasRemoved, life == before {
             counts.unchanged += 1
             return
         }

@@ -40,8 +40,8 @@ extension SQLiteStore {
         try read("reading why a campaign was suspended") { connection in
             try connection.all(
                 """
-                SELECT reason FROM campaign_event INDEXED BY campaign_event_suspended WHERE campaign_id = ? AND state = 'suspended' AND reason IS NOT NULL
-                ORDER BY id
+                SELECT reason FROM campaign_event INDEXED BY campaign_event_suspended
+                WHERE campaign_id = ? AND state = 'suspended' AND reason IS NOT NULL ORDER BY id
                 """, .integer(campaign.row)
             ) { $0.text(0) }
         }

@@ -35,7 +35,7 @@ extension RequirementControl {
             record.reason = verdict?.reason ?? Self.lostStore
             waitingUntil = verdict?.opensAt
         }
-        if record.state == .running, routes()[record.app] == nil {
+        if record.state == .running, route == nil {
             record.reason =
                 "noRoute: \(record.app.app) has no push service in the configuration; \(Self.pushHint(record.app))"
         }
