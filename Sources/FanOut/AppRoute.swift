@@ -51,7 +51,7 @@ package struct AppRoute: Sendable, Equatable {
 
     /// What a campaign of this app inherits.
     package var draft: CampaignDraft {
-        CampaignDraft(downloadURL: downloadURL, timeToLive: timeToLive)
+        CampaignDraft(downloadURL: downloadURL, timeToLive: timeToLive, waves: waves)
     }
 
     /// Two routes are equal where a reload from one to the other changes nothing.

@@ -40,7 +40,7 @@ final class Batch {
     /// What the ledger gets, once it is known: a commit that fails is tried again as it was.
     var settled: LedgerCommit?
     /// Why its answers stop the campaign; nil also as soon as the store knows.
-    var suspension: String?
+    var suspension: (cause: SuspensionCause, reason: String)?
     /// Tokens that the service called bad were not tried in the other environment, for the credential is paused.
     var isDeniedSecondTries = false
     /// What was recorded as refused before it was clear that the credential is at fault, and is to be tried again.

@@ -10,6 +10,8 @@ import UpgradeRules
 final class CampaignRun {
     let record: CampaignRecord
     let route: AppRoute
+    /// Which of the app's services it goes by: an app's other campaign goes on beside one for some users alone.
+    let isStaged: Bool
     let filter: AudienceFilter
     let payload: UpgradePayload
     /// The share of tokens called dead that is no everyday loss of phones; nil: a person has accepted more.
@@ -21,6 +23,8 @@ final class CampaignRun {
     var machine: CampaignMachine
     /// The services that it sends to, the main one first.
     private(set) var services: [PushService] = []
+    /// Why nothing is sent to one of its services, which suspends the campaign when nothing else is left.
+    var stopCause: SuspensionCause?
     /// What was refused while a service's credential has not been judged yet.
     var unjudged: [PushEnvironment: UnjudgedRefusals] = [:]
     var pushes: RateMeter
@@ -33,7 +37,8 @@ final class CampaignRun {
     private var shardPushesOut = 0
     private var retryPushesOut = 0
 
-    init(record: CampaignRecord, route: AppRoute, unregisteredLimit: Double?) {
+    init(record: CampaignRecord, route: AppRoute, isStaged: Bool, unregisteredLimit: Double?) {
+        self.isStaged = isStaged
         self.unregisteredLimit = unregisteredLimit
         self.record = record
         self.route = route

@@ -32,7 +32,7 @@ extension Dispatcher {
                     do {
                         pause = min(pause, try send(run, to: service))
                     } catch let error as UnusableCredential where service !== run.services.first {
-                        stop(run, alone: service, for: reason(for: error, service, run))
+                        stop(run, alone: service, .credential, for: reason(for: error, service, run))
                     }
                 }
                 pause = min(pause, try advance(run))
@@ -45,7 +45,7 @@ extension Dispatcher {
                 halt(run)
                 do {
                     let why = run.services.first.map { reason(for: error, $0, run) } ?? "\(error)"
-                    try suspend(run.record, reason: why, at: now.wall)
+                    try suspend(run.record, .credential, reason: why, at: now.wall)
                 } catch {
                     // The next look finds it running, without a run, and begins here again.
                     seenMark = nil
@@ -81,7 +81,8 @@ extension Dispatcher {
                     try store.readDevices(
                         run.record.app, environment: service.key.environment, after: shard.cursor, through: shard.last,
                         limit: devices, of: run.slice(shard),
-                        without: run.record.canary == nil ? nil : run.record.key, into: &batch.devices)
+                        without: run.record.canary == nil && run.draw == nil ? nil : run.record.key,
+                        into: &batch.devices)
                     let isLast = batch.devices.count < devices
                     try batch.fill(
                         for: run, service, source: .shard(shard, isLast: isLast), atMost: pushes, tag: tag, at: now.wall
@@ -159,7 +160,7 @@ extension Dispatcher {
         case .beginWave:
             try beginWave(of: run, at: now)
         case .suspend(let reason):
-            try suspend(run.record, reason: reason, at: now.wall)
+            try suspend(run.record, run.stopCause ?? .credential, reason: reason, at: now.wall)
             halt(run)
             seenMark = nil
         case .complete:
@@ -199,8 +200,8 @@ extension Dispatcher {
                     if let recalled = batch.recalled { commits.append(recalled) }
                     // First, so that a crash in between leaves its pushes unrecorded rather than going on with a bad
                     // credential.
-                    if let reason = batch.suspension {
-                        try suspend(run.record, reason: reason, at: now.wall)
+                    if let (cause, reason) = batch.suspension {
+                        try suspend(run.record, cause, reason: reason, at: now.wall)
                         batch.suspension = nil
                     }
                 }

@@ -19,10 +19,12 @@ extension Dispatcher {
             ])
     }
 
-    /// A campaign whose canary was released is begun anew, for everybody and by the app's usual services.
+    /// A campaign whose canary was released, or names other users, is begun anew for those whom it is for by now.
     func haltReleased(_ open: [CampaignRecord]) {
         for record in open {
-            guard let run = runs[record.key], run.record.isCanary, !record.isCanary else { continue }
+            guard let run = runs[record.key], run.record.isCanary,
+                !record.isCanary || run.record.telephones != record.telephones
+            else { continue }
             halt(run)
         }
     }

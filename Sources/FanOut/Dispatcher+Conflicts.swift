@@ -42,7 +42,7 @@ extension Dispatcher {
         } catch let error as StoreError where error.code == .conflict {
             // First, as with a bad credential: the batch is read again when the campaign goes on.
             try suspend(
-                run.record,
+                run.record, .store,
                 reason: "StoreConflict: \(error). `upgrade-relay store check` may know why. "
                     + "Resumed, the campaign sends again what was on its way", at: now)
             halt(run)

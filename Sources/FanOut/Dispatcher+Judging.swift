@@ -31,11 +31,12 @@ extension Dispatcher {
         if judgement.isKeyUnrelated {
             let place = service.place(of: run, at: now.wall)
             stop(
-                run, service,
+                run, service, .credential,
                 for: provider.explain(.unrelatedKey, reason: "UnrelatedKeyIdInToken", refused: nil, place), batch)
         }
         if let reason = settlement.otherEnvironmentFault {
-            let other = self.service(run.record.app, service.key.environment.other, run.route)
+            let other = self.service(
+                run.record.app, service.key.environment.other, run.route, isStaged: run.isStaged)
             restSecondTries(at: other, for: .seconds(3600), "it refuses the credential: \(reason)")
         }
         let commit = batch.commit(for: run.record.key, settlement)
@@ -46,13 +47,15 @@ extension Dispatcher {
     /// Sends nothing more there at once. Where it is the campaign's main service, the campaign is suspended before the batch is
     /// recorded; another one stops alone, and the campaign is suspended when nothing else is left to send. Answers that
     /// come after it was halted suspend nothing: they are those of a credential that may have been repaired since.
-    private mutating func stop(_ run: CampaignRun, _ service: PushService, for reason: String, _ batch: Batch) {
+    private mutating func stop(
+        _ run: CampaignRun, _ service: PushService, _ cause: SuspensionCause, for reason: String, _ batch: Batch
+    ) {
         guard !run.machine.isHalted, service.machine.stopReason == nil else { return }
         guard service !== run.services.first else {
-            batch.suspension = reason
+            batch.suspension = (cause, reason)
             return halt(run)
         }
-        stop(run, alone: service, for: reason)
+        stop(run, alone: service, cause, for: reason)
     }
 
     /// Why nothing can be sent to a service, before anything was.
@@ -63,8 +66,11 @@ extension Dispatcher {
     }
 
     /// The campaign goes on elsewhere, and is suspended when nothing else is left to send.
-    mutating func stop(_ run: CampaignRun, alone service: PushService, for reason: String) {
+    mutating func stop(
+        _ run: CampaignRun, alone service: PushService, _ cause: SuspensionCause, for reason: String
+    ) {
         guard service.machine.stopReason == nil else { return }
+        run.stopCause = cause
         service.machine.stop(campaign: run.record.key.row, for: reason)
         service.withdraw()
         log(
@@ -105,14 +111,14 @@ extension Dispatcher {
             unjudged.add(settlement.refusals, [])
             batch.recalled = unjudged.recall(for: run.record.key, at: now.wall)
             let reason = unjudged.refusals.main(trip.cause) ?? ""
-            let fault: SendingFault =
+            let (cause, fault): (SuspensionCause, SendingFault) =
                 switch trip.cause {
-                case .refused: .mostlyRefused
-                case .unregistered: .mostlyUnregistered
-                case .fault: settlement.faults[reason] ?? .unknown
+                case .refused: (.topic, .mostlyRefused)
+                case .unregistered: (.deadTokens, .mostlyUnregistered)
+                case .fault: (.credential, settlement.faults[reason] ?? .unknown)
                 }
             stop(
-                run, service,
+                run, service, cause,
                 for: service.provider.explain(
                     fault, reason: reason, refused: (trip.pushes, trip.answers), service.place(of: run, at: now.wall)),
                 batch)
@@ -140,10 +146,11 @@ extension Dispatcher {
             case .futile(let fault, let reason):
                 let place = service.place(of: run, at: now)
                 stop(
-                    run, service, for: service.provider.explain(fault, reason: reason, refused: nil, place), batch)
+                    run, service, .credential,
+                    for: service.provider.explain(fault, reason: reason, refused: nil, place), batch)
             }
         } catch {
-            stop(run, service, for: "\(error)", batch)
+            stop(run, service, .credential, for: "\(error)", batch)
         }
     }
 

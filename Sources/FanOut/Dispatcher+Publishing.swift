@@ -27,10 +27,9 @@ extension Dispatcher {
                 environment: key.environment, isReachable: service.machine.connectionFault == nil,
                 isInOutage: service.machine.isInOutage)
             work.services[key.app, default: []].append(state)
-            guard let rate = service.machine.pacer?.rate(at: tick), key.environment == .production, !key.isCanary else {
-                continue
-            }
-            work.rateLimits[key.app] = rate
+            guard let rate = service.machine.pacer?.rate(at: tick), key.environment == .production else { continue }
+            // Of two campaigns beside each other, that of the one for everybody.
+            if !key.isStaged || work.rateLimits[key.app] == nil { work.rateLimits[key.app] = rate }
         }
         for (app, route) in routes where work.rateLimits[app] == nil {
             // Nothing was sent yet: the ramp begins with the first campaign.

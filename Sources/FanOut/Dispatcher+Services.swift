@@ -9,13 +9,13 @@ import WireFormat
 /// Push services: made when they are needed, and how their troubles are reported.
 extension Dispatcher {
     mutating func service(
-        _ app: AppKey, _ environment: PushEnvironment, _ route: AppRoute, isCanary: Bool = false
+        _ app: AppKey, _ environment: PushEnvironment, _ route: AppRoute, isStaged: Bool = false
     ) -> PushService {
-        let key = PushService.Key(app: app, environment: environment, isCanary: isCanary)
+        let key = PushService.Key(app: app, environment: environment, isStaged: isStaged)
         if let known = services[key] { return known }
         let machine = ServiceMachine(
             limits: configuration.limits, pace: route.pace, outageProbes: configuration.outageProbes, at: now)
-        let other = PushService.Key(app: app, environment: environment, isCanary: !isCanary)
+        let other = PushService.Key(app: app, environment: environment, isStaged: !isStaged)
         let service = PushService(
             key, route: route, machine: machine, lanes: lanes,
             unregistered: services[other]?.unregistered ?? UnregisteredTokens())
@@ -33,7 +33,7 @@ extension Dispatcher {
 
     /// Whether a campaign sends to it, or may come to.
     private func isUsed(_ service: PushService) -> Bool {
-        runs.values.contains { $0.record.app == service.key.app && $0.record.isCanary == service.key.isCanary }
+        runs.values.contains { $0.record.app == service.key.app && $0.isStaged == service.key.isStaged }
     }
 
     // MARK: Connections
@@ -133,7 +133,7 @@ extension Dispatcher {
         else { return false }
         let now = now
         let other = self.service(
-            run.record.app, service.key.environment.other, run.route, isCanary: run.record.isCanary)
+            run.record.app, service.key.environment.other, run.route, isStaged: run.isStaged)
         // The pause is the credential's, whichever environment it is shown to.
         let isOneCredential = service.provider.credential == other.provider.credential
         if other.machine.isPaused(at: now) || isOneCredential && (service.machine.isPaused(at: now) || batch.wantsPause)

@@ -128,7 +128,7 @@ extension Dispatcher {
             try route.provider.check(
                 route.payload(message: record.message, downloadURL: record.downloadURL), longestTelephone: 0)
         } catch {
-            try suspend(record, reason: "PayloadTooLarge: \(error)", at: now.wall)
+            try suspend(record, .payload, reason: "PayloadTooLarge: \(error)", at: now.wall)
             return
         }
         if record.isCanary {
@@ -137,11 +137,16 @@ extension Dispatcher {
             try plan(record, route, at: now.wall)
         }
         var record = record
-        if record.waves.isEmpty, route.waves != nil, let planned = try store.campaign(record.key) {
+        if record.waves.isEmpty, record.stages != nil, let planned = try store.campaign(record.key) {
             record.waves = planned.waves
         }
         try recallRefusals(of: record, at: now.wall)
-        let run = CampaignRun(record: record, route: route, unregisteredLimit: try unregisteredLimit(of: record))
+        // By services that no other campaign of the app sends by: what was for some users alone may be for everybody by now, and goes on where
+        // it was.
+        let taken = Set(runs.values.filter { $0.record.app == record.app && !$0.machine.isHalted }.map(\.isStaged))
+        let run = CampaignRun(
+            record: record, route: route, isStaged: record.isStaged ? !taken.contains(true) : taken.contains(false),
+            unregisteredLimit: try unregisteredLimit(of: record))
         let keepsRamp = rerouted.contains(record.key)
         for environment in try store.environments(of: record.key).sorted() {
             try begin(run, at: environment, keepsRamp: keepsRamp, now)
@@ -160,7 +165,7 @@ extension Dispatcher {
         // Paced batches are small, and it takes several on their way to hide what an answer takes.
         let least = route.pace == nil ? 500 : 20
         try store.planShards(
-            record.key, shardSize: min(max(size, least), configuration.largestShard), waves: route.waves, at: now)
+            record.key, shardSize: min(max(size, least), configuration.largestShard), waves: record.stages, at: now)
     }
 
     /// The campaign sends to this service, too.
@@ -168,7 +173,7 @@ extension Dispatcher {
         _ run: CampaignRun, at environment: PushEnvironment, keepsRamp: Bool, _ now: Moment
     ) throws {
         let nextRetry = try store.nextRetry(run.record.key, environment: environment)
-        let service = service(run.record.app, environment, run.route, isCanary: run.record.isCanary)
+        let service = service(run.record.app, environment, run.route, isStaged: run.isStaged)
         // Whatever was repaired before it goes on, the clock included, is to be seen at once.
         service.forgetTemplate()
         service.provider.forgetRefusal()
@@ -208,8 +213,10 @@ extension Dispatcher {
     }
 
     /// Stops a campaign that cannot succeed, with the reason that its status shows.
-    mutating func suspend(_ record: CampaignRecord, reason: String, at now: Timestamp) throws {
-        if try store.moveCampaign(record.key, from: [.running], to: .suspended, reason: reason, at: now) {
+    mutating func suspend(
+        _ record: CampaignRecord, _ cause: SuspensionCause, reason: String, at now: Timestamp
+    ) throws {
+        if try store.decide(record, .suspended(cause, reason), by: Signature(by: "relay", via: "relay", at: now)) {
             log(.error, "the campaign is suspended", [("campaign", record.id), ("reason", reason)])
         }
     }

@@ -36,6 +36,8 @@ extension Dispatcher {
             try store.beginNextWave(record.key, at: now.wall)
             guard let begun = try store.campaign(record.key), let wave = begun.waves.current else { return halt(run) }
             run.take(begun.waves)
+            // The other channels force its users from now on, too.
+            onVersions(try store.versions())
             run.machine.waveBegan(hasMore: begun.waves.next != nil)
             for service in run.services { service.machine.waveBegan(at: now) }
             log(

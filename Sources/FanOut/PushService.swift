@@ -17,17 +17,17 @@ final class PushService {
     struct Key: Hashable, Comparable {
         var app: AppKey
         var environment: PushEnvironment
-        /// A campaign that goes to named users alone has services of its own: the app's other campaign goes on beside it.
-        var isCanary = false
+        /// A campaign for some users alone has services of its own: the app's other campaign goes on beside it.
+        var isStaged = false
 
         static func < (left: Key, right: Key) -> Bool {
-            (left.app, left.environment, left.isCanary ? 1 : 0) < (right.app, right.environment, right.isCanary ? 1 : 0)
+            (left.app, left.environment, left.isStaged ? 1 : 0) < (right.app, right.environment, right.isStaged ? 1 : 0)
         }
 
         /// The name of the service's faults. The sandbox has its own: its good health says nothing about production.
         func part(_ kind: String) -> String {
             "\(kind):\(app.app)" + (app.platform == .android ? "/android" : "")
-                + (environment == .production ? "" : "/sandbox") + (isCanary ? "/canary" : "")
+                + (environment == .production ? "" : "/sandbox") + (isStaged ? "/staged" : "")
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPServer
+import RelayEngine
 import RelayStore
 package import UpgradeRules
 import WireFormat
@@ -7,27 +8,29 @@ import WireFormat
 /// What one app's clients can be answered at login (SEEDS S1), rendered: it speaks of what is in force, never of what waits.
 package struct CheckAnswers: Sendable {
     private let everybody: Answers
-    /// The canary's, and who they are.
-    private let canary: (telephones: Set<WireText>, answers: Answers)?
+    /// Those of the users for whom more is in force than for everybody, and who they are.
+    private let staged: (telephones: Set<WireText>, reach: Int, draw: UserDraw, answers: Answers)?
 
     /// - Parameter record: nil when nothing was ever stored for the app: then there is never anything to do.
     init(_ record: VersionRecord?, _ profile: AppProfile) {
         let inForce = record?.inForce ?? InForce()
         everybody = Answers(inForce, profile)
-        canary = inForce.canary.map { canary in
+        staged = inForce.staged.map { staged in
             var own = inForce
-            own.required = [inForce.required, canary.required].compactMap(\.self).max()
-            own.latest = [inForce.latest, canary.required].compactMap(\.self).max()
-            (own.downloadURL, own.message) = (canary.downloadURL, canary.message)
-            if own.latest == canary.required {
-                (own.latestURL, own.latestMessage) = (canary.downloadURL, canary.message)
+            own.required = [inForce.required, staged.required].compactMap(\.self).max()
+            own.latest = [inForce.latest, staged.required].compactMap(\.self).max()
+            (own.downloadURL, own.message) = (staged.downloadURL, staged.message)
+            if own.latest == staged.required {
+                (own.latestURL, own.latestMessage) = (staged.downloadURL, staged.message)
             }
-            return (Set(canary.telephones.map { WireText($0) }), Answers(own, profile))
+            return (
+                Set(staged.telephones.map { WireText($0) }), staged.reach, staged.draw, Answers(own, profile)
+            )
         }
     }
 
-    /// Whether the answer hangs on who asks.
-    var isRestricted: Bool { canary != nil }
+    /// Whether the answer hangs on whether who asks is on a list: that is for nobody to find out.
+    var isRestricted: Bool { staged.map { !$0.telephones.isEmpty } ?? false }
 
     /// What an app is answered.
     package struct Answer: Sendable {
@@ -36,10 +39,14 @@ package struct CheckAnswers: Sendable {
         package var told: Version?
     }
 
-    /// - Parameter telephone: the logged-in user's.
-    func answer(to version: Version, telephone: String?) -> Answer {
-        if let canary, let telephone, canary.telephones.contains(WireText(telephone)) {
-            return canary.answers.answer(to: version)
+    /// - Parameters:
+    ///   - telephone: the logged-in user's, as it is said. Which part of the users it is drawn into tells nothing of who is registered.
+    ///   - proven: the same where it is known to be so.
+    func answer(to version: Version, telephone: String?, proven: String?) -> Answer {
+        if let staged {
+            let isNamed = proven.map { staged.telephones.contains(WireText($0)) } ?? false
+            let isReached = telephone.map { staged.draw.part(of: $0.utf8) < staged.reach } ?? false
+            if isNamed || isReached { return staged.answers.answer(to: version) }
         }
         return everybody.answer(to: version)
     }

@@ -32,7 +32,7 @@ extension API {
         guard let app, let platform, let version else { throw ProblemDetails(500, "a parameter was lost") }
         let key = AppKey(app: app, platform: platform)
         let user = try provenUser(telephone, token: token, of: key, head)
-        guard let answer = versionCache.check(key, version: version, telephone: user) else {
+        guard let answer = versionCache.check(key, version: version, telephone: telephone, proven: user) else {
             try require(key)
             // Configured a moment ago: nothing is known yet.
             throw ProblemDetails(503, "this app was just configured; ask again", headers: [("Retry-After", "1")])

@@ -61,6 +61,7 @@ struct ProblemDetails: Error {
             problem.extras = [("field", field), ("current", current.text), ("proposed", proposed.text)]
             return problem
         case .noDownloadURL: return ProblemDetails(field: "downloadUrl", noDownloadURL)
+        case .refused: return ProblemDetails(409, error.description)
         case .nameTaken: return ProblemDetails(409, "a token of that name exists already, or did before it was revoked")
         case .webhookDiffers:
             return ProblemDetails(409, "this id came before, with another body; give each event an id of its own")

@@ -33,6 +33,8 @@ extension API {
         let places = AppFilter(&query, caller)
         try query.finish()
         let erasure = try store.eraseUser(telephone ?? "") { places.takes($0) }
+        // A canary may have named the user: nobody who is forgotten is answered as one of it.
+        versionCache.refresh()
         guard erasure != UserErasure() else {
             throw ProblemDetails(404, "nothing is known of this phone number: it must be spelt as the app sends it")
         }

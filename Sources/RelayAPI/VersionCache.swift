@@ -74,9 +74,13 @@ package final class VersionCache: Sendable {
     // MARK: Answers
 
     /// nil when the app is not configured.
-    package func check(_ app: AppKey, version: Version, telephone: String?) -> CheckAnswers.Answer? {
+    ///
+    /// - Parameter proven: the telephone where it is known to be who asks'; nil: as it is said.
+    package func check(
+        _ app: AppKey, version: Version, telephone: String?, proven: String? = nil
+    ) -> CheckAnswers.Answer? {
         let answers = contents.withLock { $0.checks[app] }
-        return answers?.answer(to: version, telephone: telephone)
+        return answers?.answer(to: version, telephone: telephone, proven: proven)
     }
 
     /// What a proxy does with a version of an app.

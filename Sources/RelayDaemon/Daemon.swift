@@ -77,7 +77,7 @@ struct Daemon {
             log: log, clock: clock,
             onVersions: { records in
                 versionCache.refresh()
-                if records.contains(where: \.isWaiting) { sources.poke() }
+                if records.contains(where: \.requirements.isWaiting) { sources.poke() }
             })
         // An access token that was waited for is used at once.
         tokenSources.fcm.tell { fanOut.poke() }
@@ -104,7 +104,8 @@ struct Daemon {
                     inForceChanged: {
                         versionCache.refresh()
                         fanOut.poke()
-                    }))
+                    },
+                    draft: { [active] in active.current.routes[$0]?.draft }))
             try notifier.start(active.current.notify)
             try maintenance.start(keep: configuration.store.keep)
         } catch {

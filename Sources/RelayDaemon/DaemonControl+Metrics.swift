@@ -59,7 +59,7 @@ extension DaemonControl {
                 return (Self.labels(record.app) + shown, 1)
             })
         let waiting = versions.filter { record in
-            record.required.map { !record.inForce.holds($0, onlyFor: record.telephones) } ?? false
+            !record.requirements.waiting.isEmpty
         }
         text.write(
             MetricCatalogue.requirementWaiting,

@@ -58,8 +58,6 @@ package struct RoundDraft: Hashable, Sendable {
     package var cause: Cause
     /// From now until nothing is sent any more.
     package var timeToLive: Duration
-    /// What a campaign is told to wait for whose requirement is not in force; nil: its gate.
-    package var waitingReason: String?
 
     package init(_ cause: Cause, timeToLive: Duration) {
         self.cause = cause
@@ -77,8 +75,6 @@ package enum Reopening: Hashable, Sendable {
     case notRequired(now: Version?)
     /// It is not over, so that there is nothing to open.
     case notOver(CampaignState)
-    /// Another campaign of the app, by its public id, is being sent or stands still.
-    case otherIsOpen(String)
     /// Its deliveries were pruned: nobody knows any more who was left out.
     case pruned
     /// No device is in one of the states.

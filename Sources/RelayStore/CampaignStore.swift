@@ -19,16 +19,25 @@ package struct CampaignDraft: Hashable, Sendable {
     package var downloadURL: String?
     /// From the rise until nothing is sent any more.
     package var timeToLive: Duration
+    /// The parts of the users that it reaches one after the other; nil: all at once.
+    package var waves: WavePlan?
 
-    package init(downloadURL: String?, timeToLive: Duration) {
+    package init(downloadURL: String?, timeToLive: Duration, waves: WavePlan? = nil) {
         self.downloadURL = downloadURL
         self.timeToLive = timeToLive
+        self.waves = waves
     }
 }
 
 /// A campaign as the store keeps it.
 package struct CampaignRecord: Hashable, Sendable {
     package var key: CampaignKey
+    /// What it announces.
+    package var requirement: Int64 = 0
+    /// For whom that is: `Requirement.reach`.
+    package var requirementReach = Requirement.everybody
+    /// How it reaches them: `Requirement.stages`.
+    package var stages: WavePlan?
     /// The public id: twelve lower-case hex digits, random; the first 48 bits of each of its apns-ids.
     package var id: String
     package var app: AppKey
@@ -147,13 +156,16 @@ package protocol CampaignStore: Sendable {
     /// The audience is every device registered at this moment for the campaign's app, dead ones included (they are
     /// `filtered` with a reason), removed ones not.
     ///
-    /// - Parameter waves: the parts that it goes out in, one after the other; the first begins now. nil: as a whole. The
+    /// - Parameter waves: the parts of the users that it goes out to, one after the other; the first begins now. nil: as a whole. The
     ///   shards of a small wave are smaller by as much.
     func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws
 
     /// Puts the devices of a canary in line, due now, those that have a row in the ledger left out: it may be told again. The
     /// audience is cut into shards when the canary is released.
     func lineUpCanary(_ campaign: CampaignKey, at now: Timestamp) throws
+
+    /// Counts all that is pending or retrying as `expired`, marks the shards done and completes the campaign.
+    func expireCampaign(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// Notes that each device of the canary has its outcome. Does nothing the second time.
     func endCanary(_ campaign: CampaignKey, at now: Timestamp) throws
@@ -171,25 +183,14 @@ package protocol CampaignStore: Sendable {
     /// Gives back every lease of `owner`.
     func releaseShards(owner: String) throws
 
-    /// Moves a campaign from one of `from` to `to`, in one conditional statement; false when it was in none of them.
-    ///
-    /// To `.running`: sets `startedAt` the first time, puts `expiresAt` off by as long as the campaign had to wait, and
-    /// lets the next wave begin where the campaign was held before it. To `.cancelled` or `.superseded`: counts what is
-    /// pending or retrying as cancelled. To any final state: sets `finishedAt`.
-    func moveCampaign(
-        _ campaign: CampaignKey, from: Set<CampaignState>, to: CampaignState, reason: String?, at now: Timestamp
-    ) throws -> Bool
-
-    /// Counts all that is pending or retrying as `expired`, marks the shards done and completes the campaign.
-    func expireCampaign(_ campaign: CampaignKey, at now: Timestamp) throws
-
-    /// Moves a running campaign with every shard done and nothing retrying to `.completed`; false otherwise.
+    /// Completes a running campaign with every shard done and nothing retrying; false otherwise.
     func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool
 
     /// Notes that each device of the current wave has an outcome. Does nothing the second time.
     func endWave(_ campaign: CampaignKey, at now: Timestamp) throws
 
-    /// Begins the wave after the current one, which must be over; else does nothing.
+    /// Begins the wave after the current one, which must be over; else does nothing. Its requirement is in force for its users
+    /// from then on.
     func beginNextWave(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// Moves a running campaign to `.suspended` until an operator lets its next wave begin; false where it is not running.

@@ -4,7 +4,7 @@
 ///
 /// Calls block until the database has answered and may be made from any thread: one writer at a time, readers beside
 /// it. Each method is one transaction.
-package protocol RelayStore: VersionStore, InForceStore, DeviceRegistry, CampaignStore, Ledger, AccessTokenStore,
+package protocol RelayStore: VersionStore, DeviceRegistry, CampaignStore, Ledger, AccessTokenStore,
     ProviderTokenStore, AlertStore, SightingStore, StoreMaintenance, NotificationStore, AdoptionStore, RoundStore
 {
     /// Throws when the store cannot be written to (read-only, full): what `readyz` asks.

@@ -8,6 +8,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case versionWouldFall(field: String, current: Version, proposed: Version)
         /// A requirement without a download URL cannot be announced.
         case noDownloadURL
+        /// What is asked for is not possible where things stand; the context says why.
+        case refused
         /// An access token of that name exists.
         case nameTaken
         /// A webhook came with the id of an older one and another body.

@@ -15,17 +15,14 @@ package struct VersionRecord: Hashable, Sendable {
     package var builds = BuildNumbers()
     /// Not part of the history's records.
     package var inForce = InForce()
+    /// What it is made of. Not part of the history's records.
+    package var requirements = Requirements()
 
     /// What was asked for alone, as the history keeps it.
     package var asked: VersionRecord {
         var record = self
-        record.inForce = InForce()
+        (record.inForce, record.requirements) = (InForce(), Requirements())
         return record
-    }
-
-    /// Whether anything that was asked for is not in force yet.
-    package var isWaiting: Bool {
-        required.map { !inForce.holds($0, onlyFor: telephones) } ?? false || latest != inForce.latest
     }
 
     package init(
@@ -147,7 +144,33 @@ package struct StoredAnswer: Hashable, Sendable {
     }
 }
 
-/// The version store. Versions only rise (DESIGN, rule 1).
+/// What became of a decision.
+package struct Decision: Sendable {
+    package var before: Requirements
+    package var after: Requirements
+    /// The row that was asked for, released or taken back.
+    package var subject: Requirement?
+    /// Its campaign.
+    package var campaign: CampaignRecord?
+    /// Whether anything is another than before.
+    package var hasChanged: Bool
+    /// The receipt's answer, where it was given before; then nothing changed.
+    package var replay: StoredAnswer?
+
+    package init(
+        before: Requirements, after: Requirements, subject: Requirement? = nil, campaign: CampaignRecord? = nil,
+        hasChanged: Bool = false, replay: StoredAnswer? = nil
+    ) {
+        self.before = before
+        self.after = after
+        self.subject = subject
+        self.campaign = campaign
+        self.hasChanged = hasChanged
+        self.replay = replay
+    }
+}
+
+/// What is required. Versions only rise (DESIGN, rule 1).
 package protocol VersionStore: Sendable {
     /// The record of one app, or nil when nothing was ever stored for it.
     func version(of app: AppKey) throws -> VersionRecord?
@@ -155,31 +178,23 @@ package protocol VersionStore: Sendable {
     /// All records, ordered by app and platform.
     func versions() throws -> [VersionRecord]
 
-    /// Newest first.
+    /// What was asked for, newest first.
     func history(of app: AppKey, limit: Int) throws -> [VersionChange]
 
-    /// Applies a bump and, when `required` rises, creates its campaign, in one transaction with what comes into force.
+    /// What was in force for everybody, newest first.
+    func inForceHistory(of app: AppKey, limit: Int) throws -> [InForceChange]
+
+    /// The only way by which requirements move, and campaigns with them: reads all of an app's, asks `RequirementMachine`, and
+    /// writes what differs, in one transaction.
     ///
     /// - Parameters:
-    ///   - draft: what the configuration adds to a campaign; nil makes no campaign (the watcher does later).
-    ///   - waitingReason: why versions of this app first wait for their gate; nil: they are in force at once.
-    ///   - receipt: with one, the answer that `render` makes of the outcome is stored in the same transaction.
-    /// - Returns: the outcome, or the answer stored before when `receipt` is known already (then nothing changes).
-    /// - Throws: `StoreError.versionWouldFall` when either version would fall; `.noDownloadURL` when a campaign would have
-    ///   none. A `required` above `latest` is no error: `latest` rises with it.
-    func apply(
-        _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
-        waitingReason: String?, receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
-    ) throws -> AppliedBump
-
-    /// Takes back what an app requires, in one transaction: what was asked for before it is asked for again and, where it was
-    /// in force, in force again; its campaign ends as cancelled. The history keeps both. The version may be announced again,
-    /// with a campaign of its own.
-    ///
-    /// - Returns: nil where another version is required, or none.
-    func withdraw(
-        _ required: Version, of app: AppKey, by actor: String, reason: String?, at now: Timestamp
-    ) throws -> Withdrawal?
+    ///   - receipt: with one, the answer that `render` makes of the decision is stored in the same transaction.
+    ///   - render: called inside the transaction; what it throws undoes it.
+    /// - Throws: `RequirementRefusal`, `StoreError`; then nothing has changed.
+    func decide(
+        _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
+        receipt: WebhookReceipt?, render: ((Decision) throws -> StoredAnswer)?
+    ) throws -> (Decision, StoredAnswer?)
 
     /// The answer that was given to this webhook before, if it was.
     ///
@@ -195,39 +210,157 @@ package protocol VersionStore: Sendable {
     @discardableResult
     func forgetWebhooks(before time: Timestamp) throws -> Int
 
-    /// Creates the campaign of `app` if its required version has none yet (DESIGN, rule 2), and puts it in force where it does
-    /// not wait; then older campaigns are superseded (rule 6). Idempotent: the database allows one campaign per app, platform
-    /// and required version.
-    ///
-    /// - Parameter waitingReason: why it first waits for its gate; nil: it does not.
-    /// - Returns: the campaign created, or nil when there was nothing to do.
-    func reconcile(
-        _ app: AppKey, draft: CampaignDraft, waitingReason: String?, at now: Timestamp
-    ) throws -> CampaignRecord?
-
     /// A number that changes when another process (or another connection) has committed to the store
     /// (`PRAGMA data_version`, sqlite.org/pragma.html#pragma_data_version). Cheap enough to ask five times a second.
     func changeMark() throws -> Int64
 }
 
 extension VersionStore {
-    /// Applies a bump of an app that has no gate.
-    package func apply(
-        _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
-        receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
-    ) throws -> AppliedBump {
-        try apply(
-            bump, actor: actor, source: source, at: now, draft: draft, waitingReason: nil, receipt: receipt,
-            render: render)
+    /// A decision that nobody is answered for.
+    @discardableResult
+    package func decide(
+        _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings
+    ) throws -> Decision {
+        try decide(app, event, by: actor, in: surroundings, receipt: nil, render: nil).0
     }
 
-    /// Creates the missing campaign of an app that has no gate.
-    package func reconcile(_ app: AppKey, draft: CampaignDraft, at now: Timestamp) throws -> CampaignRecord? {
-        try reconcile(app, draft: draft, waitingReason: nil, at: now)
+    /// What happens to a campaign: no store has to be asked for that.
+    ///
+    /// - Returns: false where its state does not allow it.
+    @discardableResult
+    package func decide(
+        _ campaign: CampaignRecord, _ event: CampaignChange, by actor: Signature
+    ) throws -> Bool {
+        do {
+            return try decide(
+                campaign.app, .campaign(campaign.key, event), by: actor,
+                in: RequirementMachine.Surroundings(now: actor.at)
+            ).hasChanged
+        } catch is RequirementRefusal {
+            return false
+        }
+    }
+
+    /// As `decide(_:_:by:)`, for one that is known by its key.
+    @discardableResult
+    package func move(_ campaign: CampaignKey, _ event: CampaignChange, at now: Timestamp) throws -> Bool
+    where Self: CampaignStore {
+        guard let record = try self.campaign(campaign) else { return false }
+        return try decide(record, event, by: Signature(by: "relay", via: "relay", at: now))
+    }
+
+    /// Applies a bump without asking a store.
+    ///
+    /// - Parameter waitingReason: why versions of this app first wait for their gate; nil: they wait for nothing.
+    package func apply(
+        _ bump: VersionBump, actor: String, source: String, at now: Timestamp, draft: CampaignDraft?,
+        waitingReason: String? = nil, receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
+    ) throws -> AppliedBump {
+        try apply(
+            bump, by: Signature(by: actor, via: source, at: now),
+            in: .waiting(for: waitingReason, draft: draft, at: now), receipt: receipt, render: render)
+    }
+
+    package func apply(
+        _ bump: VersionBump, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
+        receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
+    ) throws -> AppliedBump {
+        func outcome(_ decision: Decision) -> BumpOutcome {
+            let (before, after) = (decision.before.required?.version, decision.after.required?.version)
+            return BumpOutcome(
+                record: VersionRecord(bump.app, decision.after)
+                    ?? VersionRecord(app: bump.app, updatedAt: actor.at),
+                requiredRose: after.map { after in before.map { $0 < after } ?? true } ?? false,
+                campaign: decision.campaign)
+        }
+        do {
+            return try withoutActuallyEscaping(render) { render in
+                let (decision, answer) = try decide(
+                    bump.app, .asked(bump), by: actor, in: surroundings, receipt: receipt
+                ) { try render(outcome($0)) }
+                if let replay = decision.replay { return .replayed(replay) }
+                return .applied(outcome(decision), answer ?? StoredAnswer(status: 200, body: []))
+            }
+        } catch let refusal as RequirementRefusal {
+            throw StoreError(refusal, of: bump.app)
+        }
+    }
+
+    /// Finds what is due: the campaign that a requirement has not yet (DESIGN, rule 2).
+    ///
+    /// - Returns: the campaign created, or nil when there was nothing to do.
+    package func reconcile(
+        _ app: AppKey, draft: CampaignDraft, waitingReason: String? = nil, at now: Timestamp
+    ) throws -> CampaignRecord? {
+        do {
+            return try decide(
+                app, .looked, by: Signature(by: InForce.ungated, via: "look", at: now),
+                in: .waiting(for: waitingReason, draft: draft, at: now)
+            ).campaign
+        } catch let refusal as RequirementRefusal {
+            throw StoreError(refusal, of: app)
+        }
+    }
+
+    /// Takes back what an app requires.
+    ///
+    /// - Returns: nil where another version is required, or none.
+    package func withdraw(
+        _ required: Version, of app: AppKey, by actor: String, reason: String?, at now: Timestamp
+    ) throws -> Withdrawal? {
+        do {
+            let decision = try decide(
+                app, .withdrawn(required, reason: reason),
+                by: Signature(by: actor, via: VersionChange.withdrawal, at: now),
+                in: RequirementMachine.Surroundings(now: now))
+            guard let record = VersionRecord(app, decision.after), let row = decision.subject else { return nil }
+            return Withdrawal(withdrawn: row.version, record: record, campaign: decision.campaign)
+        } catch is RequirementRefusal {
+            return nil
+        }
     }
 }
 
-/// What `VersionStore.apply` came to.
+extension RequirementMachine.Surroundings {
+    /// Of an app whose versions wait for a store that has nothing to say but why; nil: for none.
+    package static func waiting(
+        for reason: String?, draft: CampaignDraft?, at now: Timestamp
+    ) -> RequirementMachine.Surroundings {
+        RequirementMachine.Surroundings(now: now, gate: reason.map { _ in "store" }, draft: draft) { _, _ in
+            reason.map { GateVerdict(.closed, $0) }
+        }
+    }
+}
+
+extension StoreError {
+    package init(_ refusal: RequirementRefusal, of app: AppKey) {
+        let name = "\(app.app) (\(app.platform.rawValue))"
+        switch refusal {
+        case .versionWouldFall(let field, let current, let proposed):
+            self.init(
+                .versionWouldFall(field: field, current: current, proposed: proposed),
+                context: "\(field) of \(name) is \(current); \(proposed) is older",
+                hint: "Versions only rise: send \(current) or a newer one")
+        case .noDownloadURL(let version):
+            self.init(
+                .noDownloadURL, context: "\(name) requires \(version) but has no download URL",
+                hint: "Send downloadUrl with the version, or set it in the app's configuration")
+        case .notACanary(let version):
+            self.init(
+                .refused, context: "\(version) of \(name) is not for named users (any more)",
+                hint: "Leave the telephones out, or raise a newer version for them")
+        case .nothingWaits:
+            self.init(.refused, context: "nothing of \(name) waits to come into force")
+        case .notRequired(let version, let now):
+            self.init(
+                .refused, context: "\(version) is not what \(name) requires: that is \(now?.text ?? "nothing")")
+        case .wrongState(let state):
+            self.init(.refused, context: "the campaign is \(state.rawValue)")
+        }
+    }
+}
+
+/// What a bump came to.
 package enum AppliedBump: Sendable {
     case applied(BumpOutcome, StoredAnswer)
     /// The same webhook was answered before: this is that answer.

@@ -10,6 +10,9 @@ package struct WaveSlice: Hashable, Sendable {
         self.draw = draw
         self.number = number
     }
+
+    /// Whether it takes whoever has no outcome, whatever wave his device was of at its turn.
+    package var isLast: Bool { number == draw.plan.count - 1 }
 }
 
 /// What one batch adds to the counts of one wave; a retry moves a push from one to the other.
@@ -24,6 +27,9 @@ package struct WaveTally: Hashable, Sendable {
 }
 
 extension CampaignRecord {
+    /// Whether its requirement is not in force for everybody yet.
+    package var isStaged: Bool { requirementReach < Requirement.everybody }
+
     /// Whether it goes to named users alone for now.
     package var isCanary: Bool { canary?.phase == .alone }
 
@@ -38,7 +44,7 @@ extension CampaignRecord {
 
     /// Which device is in which wave; nil where the campaign has none.
     package var draw: WaveDraw? {
-        WavePlan(ends: waves.list.map(\.end)).map { WaveDraw($0, campaign: id) }
+        WavePlan(ends: waves.list.map(\.end)).map { WaveDraw($0, requirement: requirement) }
     }
 
     /// Pending devices whose wave has not begun.

@@ -35,7 +35,7 @@ enum AdoptionTable {
     /// before is still in force.
     static let isNewest: SQL = """
         c.id = (SELECT max(n.id) FROM campaign AS n WHERE n.app_id = c.app_id AND n.started_at IS NOT NULL
-            AND n.canary IS NOT 'alone')
+            AND 0 < (SELECT q.reach FROM requirement AS q WHERE q.id = n.requirement_id))
         """
 
     // MARK: Who was told
@@ -78,7 +78,7 @@ enum AdoptionTable {
 struct ToldTally {
     private struct Requirement: Hashable {
         var app: Int64
-        var canonical: String
+        var key: String
     }
 
     private var campaigns: [Requirement: Int64?] = [:]
@@ -88,11 +88,13 @@ struct ToldTally {
     mutating func campaign(
         of required: Version, app: Int64, _ connection: SQLiteConnection
     ) throws -> Int64? {
-        let requirement = Requirement(app: app, canonical: required.canonical)
+        let requirement = Requirement(app: app, key: required.sortKey)
         if let known = campaigns[requirement] { return known }
         let campaign = try connection.first(
-            "SELECT id FROM campaign WHERE app_id = ? AND required_canonical = ? AND pruned_at IS NULL",
-            .integer(app), .text(requirement.canonical)
+            """
+            SELECT c.id FROM campaign AS c JOIN requirement AS r ON r.id = c.requirement_id
+            WHERE c.app_id = ? AND r.version_key = ? AND r.state <> 'withdrawn' AND c.pruned_at IS NULL
+            """, .integer(app), .text(requirement.key)
         ) { $0.integer(0) }
         campaigns.updateValue(campaign, forKey: requirement)
         return campaign

@@ -52,16 +52,19 @@ struct AudiencePlan: Sendable {
             PlannedShard(
                 after: 0, last: 0, devices: 0, wave: $0 / 2, environment: $0 % 2 == 0 ? .production : .sandbox)
         }
+        var ends: [Int64] = [0, 0]
         let statement = try connection.prepared(
             """
-            SELECT id, token_hash, \(DeviceTable.plannedEnvironment) FROM device NOT INDEXED
+            SELECT id, telephone, \(DeviceTable.plannedEnvironment) FROM device NOT INDEXED
             WHERE app_id = ? AND removed_at IS NULL ORDER BY id
             """)
         defer { statement.reset() }
         statement.bind(1, app)
         while try statement.step() {
-            let (device, wave) = (statement.integer(0), draw.wave(of: UInt64(bitPattern: statement.integer(1))))
-            let place = 2 * wave + Int(statement.integer(2))
+            let (device, wave) = (statement.integer(0), statement.wave(of: 1, by: draw))
+            let environment = Int(statement.integer(2))
+            let place = 2 * wave + environment
+            ends[environment] = device
             open[place].last = device
             open[place].devices += 1
             guard open[place].devices == sizes[wave] else { continue }
@@ -69,7 +72,11 @@ struct AudiencePlan: Sendable {
             open[place].after = device
             open[place].devices = 0
         }
-        shards += open.filter { $0.devices > 0 }
+        // Whoever was of no wave at its turn, because the device has changed hands, comes with the last one: it goes over all devices.
+        for place in [2 * waves.count - 2, 2 * waves.count - 1] where ends[place % 2] > open[place].after {
+            open[place].last = ends[place % 2]
+        }
+        shards += open.filter { $0.last > $0.after && ($0.devices > 0 || $0.wave == waves.count - 1) }
         shards.sort {
             ($0.wave, $0.environment.rawValue, $0.after) < ($1.wave, $1.environment.rawValue, $1.after)
         }

@@ -11,25 +11,47 @@ enum CampaignTable {
 
     /// Everything of a campaign but its reasons; a condition and an order follow.
     private static let selection: SQL = """
-        SELECT c.id, c.public_id, a.name, a.platform, c.required, c.latest, c.download_url, c.message, c.telephones,
+        SELECT c.id, c.public_id, a.name, a.platform, c.required, c.latest, c.download_url, c.message, r.canary,
             c.state, c.reason, c.created_at, c.started_at, c.finished_at, c.expires_at, c.planned_at,
-            CASE WHEN c.planned_at IS NOT NULL THEN
-                (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s WHERE s.campaign_id = c.id AND s.done = 0)
-            ELSE a.devices - \(CanaryTable.withRow("c")) END,
-            c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered, c.cancelled, c.upgraded,
-            c.required_build, f.required, c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
-            c.canary, c.canary_ended_at, iif(c.canary = 'released', \(CanaryTable.releasedAt("c", app: "a")), NULL)
-        FROM campaign AS c JOIN app AS a ON a.id = c.app_id
-            LEFT JOIN in_force AS f ON f.app = a.name AND f.platform = a.platform AND f.canary = 0
+            iif(\(isLeftOut("c")), 0, \(notReached("c"))), c.accepted, iif(\(isLeftOut("c")), 0, c.retrying), c.rejected,
+            c.unregistered, c.expired, c.filtered,
+            c.cancelled + iif(\(isLeftOut("c")), c.retrying + \(notReached("c")), 0), c.upgraded,
+            r.build, \(inForce("a")), c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
+            iif(r.canary IS NULL, NULL, iif(r.reach = 0, 'alone', 'released')), c.canary_ended_at,
+            iif(r.canary IS NOT NULL AND r.reach > 0, \(CanaryTable.releasedAt("r")), NULL), r.id, r.reach, r.stages
+        FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
         """
+
+    /// Whether a campaign is over without an end of its own having settled who was pending: it may go on.
+    static func isLeftOut(_ campaign: SQL) -> SQL {
+        "(\(campaign).state IN ('cancelled', 'superseded') AND \(campaign).pruned_at IS NULL)"
+    }
+
+    /// How many devices a campaign has not come to.
+    static func notReached(_ campaign: SQL) -> SQL {
+        """
+        CASE WHEN \(campaign).left_devices IS NOT NULL THEN \(campaign).left_devices
+             WHEN \(campaign).planned_at IS NOT NULL THEN
+                (SELECT coalesce(sum(s.remaining), 0) FROM shard AS s WHERE s.campaign_id = \(campaign).id AND s.done = 0)
+             ELSE (SELECT p.devices FROM app AS p WHERE p.id = \(campaign).app_id) - \(CanaryTable.withRow(campaign)) END
+        """
+    }
+
+    /// What is in force for everybody.
+    private static func inForce(_ app: SQL) -> SQL {
+        """
+        (SELECT f.version FROM requirement AS f WHERE f.app = \(app).name AND f.platform = \(app).platform
+         AND f.kind = 'required' AND f.state = 'in_force' AND f.reach = 10000 ORDER BY f.version_key DESC LIMIT 1)
+        """
+    }
 
     static func records(
         _ condition: SQL, _ values: [SQLValue], _ connection: SQLiteConnection
     ) throws -> [CampaignRecord] {
         let rows = try connection.all("\(selection) WHERE \(condition)", values: values) { row($0) }
-        return try rows.compactMap { record, telephones in
+        return try rows.compactMap { record, names in
             guard var record else { return nil }
-            record.telephones = try TextList.texts(telephones, connection)
+            if names { record.telephones = try RequirementTable.telephones(of: record.requirement, connection) }
             let reasons = try connection.all(
                 "SELECT kind, reason, devices FROM campaign_reason WHERE campaign_id = ? AND devices > 0",
                 .integer(record.key.row)
@@ -46,8 +68,10 @@ enum CampaignTable {
     }
 
     /// nil where a column holds what the schema's CHECKs do not allow.
-    private static func row(_ row: Statement) -> (CampaignRecord?, String?) {
-        guard let required = row.version(4), let state = CampaignState(rawValue: row.text(9)) else { return (nil, nil) }
+    private static func row(_ row: Statement) -> (CampaignRecord?, names: Bool) {
+        guard let required = row.version(4), let state = CampaignState(rawValue: row.text(9)) else {
+            return (nil, false)
+        }
         var record = CampaignRecord(
             key: CampaignKey(row: row.integer(0)), id: row.text(1),
             app: AppKey(app: row.text(2), platform: row.platform(3)), required: required, latest: row.version(5),
@@ -63,7 +87,9 @@ enum CampaignTable {
         record.canary = row.optionalText(31).flatMap(CampaignCanary.Phase.init).map {
             CampaignCanary($0, endedAt: row.optionalTime(32), releasedAt: row.optionalTime(33))
         }
-        return (record, row.optionalText(8))
+        (record.requirement, record.requirementReach) = (row.integer(34), Int(row.integer(35)))
+        record.stages = RequirementTable.stages(row.optionalText(36))
+        return (record, !row.isNull(8))
     }
 
     static func state(of campaign: CampaignKey, _ connection: SQLiteConnection) throws -> CampaignState? {
@@ -73,68 +99,90 @@ enum CampaignTable {
         return name.flatMap(CampaignState.init)
     }
 
-    // MARK: Creating
+    // MARK: Deciding
 
-    /// The version record of `app` when its required version has no campaign yet.
-    static func missing(of app: AppKey, _ connection: SQLiteConnection) throws -> VersionRecord? {
-        guard let record = try VersionTable.record(of: app, connection), let required = record.required else {
-            return nil
+    static func key(ofRequirement id: Int64, _ connection: SQLiteConnection) throws -> CampaignKey? {
+        try connection.first("SELECT id FROM campaign WHERE requirement_id = ?", .integer(id)) {
+            CampaignKey(row: $0.integer(0))
         }
-        let exists = try connection.first(
-            """
-            SELECT 1 FROM campaign AS c JOIN app AS a ON a.id = c.app_id
-            WHERE a.name = ? AND a.platform = ? AND c.required_canonical = ?
-            """, .text(app.app), .text(app.platform.rawValue), .text(required.canonical)
-        ) { _ in true }
-        return exists == nil ? record : nil
     }
 
-    /// Creates the campaign of the record's required version, and supersedes older ones where it is in force for everybody; nil
-    /// when it exists.
+    /// What was decided of an app's campaigns, oldest first; those that are, or are being, pruned stay as they are.
+    static func facts(of app: AppKey, _ connection: SQLiteConnection) throws -> [CampaignFacts] {
+        try connection.all(
+            """
+            SELECT c.id, c.requirement_id, c.state, c.reason, c.paused_at, c.paused_by, c.cause, c.cause_text, c.ended,
+                c.created_at, c.started_at, c.finished_at, c.expires_at, c.time_left, c.time_to_live, c.pruned_at
+            FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE a.name = ? AND a.platform = ? ORDER BY c.id
+            """, .text(app.app), .text(app.platform.rawValue)
+        ) { row in
+            var facts = CampaignFacts(
+                key: CampaignKey(row: row.integer(0)), requirement: row.integer(1),
+                state: CampaignState(rawValue: row.text(2)) ?? .cancelled, createdAt: row.time(9),
+                expiresAt: row.time(12), timeToLive: .milliseconds(row.integer(14)))
+            facts.reason = row.optionalText(3)
+            (facts.pausedAt, facts.pausedBy) = (row.optionalTime(4), row.optionalText(5))
+            (facts.cause, facts.causeText) = (
+                row.optionalText(6).flatMap(SuspensionCause.init), row.optionalText(7)
+            )
+            facts.end = row.optionalText(8).flatMap(CampaignFacts.End.init)
+            (facts.startedAt, facts.finishedAt) = (row.optionalTime(10), row.optionalTime(11))
+            facts.timeLeft = row.optionalInteger(13).map { .milliseconds($0) }
+            facts.isPruned = !row.isNull(15)
+            return facts
+        }
+    }
+
     static func create(
-        for version: VersionRecord, draft: CampaignDraft, waitingReason: String?, at now: Timestamp,
-        random: RandomSource, _ connection: SQLiteConnection
-    ) throws -> CampaignRecord? {
-        guard let required = version.required, try missing(of: version.app, connection) != nil else { return nil }
-        guard let downloadURL = version.downloadURL ?? draft.downloadURL, !downloadURL.isEmpty else {
-            throw StoreError(
-                .noDownloadURL,
-                context:
-                    "\(version.app.app) (\(version.app.platform.rawValue)) requires \(required) but has no download URL",
-                hint: "Send downloadUrl with the version, or set it in the app's configuration")
-        }
-        let app = try AppTable.idMade(for: version.app, connection)
-        let isInForce = try InForceTable.inForce(of: version.app, connection)
-            .holds(required, onlyFor: version.telephones)
-        if isInForce {
-            try supersede(
-                below: required, of: version.app, onlyCanaries: version.telephones != nil, at: now, connection)
-        }
-        let state = isInForce ? CampaignState.running : .waiting
+        _ facts: CampaignFacts, of requirement: Int64, _ key: AppKey, latest: Version?, random: RandomSource,
+        _ connection: SQLiteConnection
+    ) throws -> CampaignKey {
+        let app = try AppTable.idMade(for: key, connection)
         try connection.run(
             """
-            INSERT INTO campaign (public_id, app_id, required, required_canonical, required_build, latest, download_url,
-                message, telephones, state, reason, created_at, started_at, expires_at, canary)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            .text(PushID.newCampaign(random)), .integer(app), .version(required), .text(required.canonical),
-            .optional(version.builds.required), .version(version.latest), .text(downloadURL), .text(version.message),
-            .text(version.telephones.map(TextList.json)), .text(state.rawValue), .text(isInForce ? nil : waitingReason),
-            .time(now), isInForce ? .time(now) : .null, .time(now + draft.timeToLive),
-            .text(version.telephones.map { _ in CampaignCanary.Phase.alone.rawValue }))
-        return try record(CampaignKey(row: connection.lastInsertedRow), connection)
+            INSERT INTO campaign (public_id, app_id, requirement_id, required, latest, download_url, message, state, reason,
+                created_at, started_at, expires_at, time_left, time_to_live)
+            SELECT ?1, ?2, id, version, ?4, ?5, message, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM requirement WHERE id = ?3
+            """, .text(PushID.newCampaign(random)), .integer(app), .integer(requirement), .version(latest),
+            .text(facts.downloadURL), .text(facts.state.rawValue), .text(facts.reason), .time(facts.createdAt),
+            .time(facts.startedAt), .time(facts.expiresAt), .optional(facts.timeLeft?.milliseconds),
+            .integer(facts.timeToLive.milliseconds))
+        return CampaignKey(row: connection.lastInsertedRow)
     }
 
-    // MARK: Ending
+    /// Writes what was decided; within the same statement whom the campaign leaves out, for the event that it makes is the campaign as it then
+    /// is.
+    static func write(
+        _ new: CampaignFacts, over old: CampaignFacts, at now: Timestamp, _ connection: SQLiteConnection
+    ) throws {
+        let row = SQLValue.integer(new.key.row)
+        let leavesOut = new.state == .cancelled || new.state == .superseded
+        if leavesOut, !old.state.isFinal { try RoundTable.giveBackReminders(of: new.key, at: now, connection) }
+        try connection.run(
+            """
+            UPDATE campaign SET state = ?2, reason = ?3, paused_at = ?4, paused_by = ?5, cause = ?6, cause_text = ?7,
+                ended = ?8, started_at = ?9, finished_at = ?10, expires_at = ?11, time_left = ?12,
+                left_devices = iif(?13 AND planned_at IS NULL, coalesce(left_devices, \(notReached("campaign"))), NULL),
+                left_last = iif(?13 AND planned_at IS NULL,
+                    coalesce(left_last, (SELECT coalesce(max(id), 0) FROM device)), NULL)
+            WHERE id = ?1
+            """, row, .text(new.state.rawValue), .text(new.reason), .time(new.pausedAt), .text(new.pausedBy),
+            .text(new.cause?.rawValue), .text(new.causeText), .text(new.end?.rawValue), .time(new.startedAt),
+            .time(new.finishedAt), .time(new.expiresAt), .optional(new.timeLeft?.milliseconds),
+            .integer(leavesOut ? 1 : 0))
+        if new.state == .running, old.state != .running {
+            try release(new.key, at: now, connection)
+            _ = try WaveTable.release(new.key, onlyHeld: true, at: now, connection)
+        }
+    }
 
-    /// Puts a campaign into a final state and counts all that is pending or retrying as `rest`, but for reminders.
+    /// Counts all that is pending or retrying as `rest`, but for reminders: truly, for nothing of it goes on.
     ///
     /// The shards keep their cursors, what remained in them and what that was counted as, so that the ledger can tell who was
     /// left out, so that a batch that was in flight can take its devices out of that count again, and so that the campaign
     /// can be opened again for them.
-    static func finish(
-        _ campaign: CampaignKey, as state: CampaignState, reason: String?, rest: DeliveryState, at now: Timestamp,
-        _ connection: SQLiteConnection
+    static func settleRest(
+        of campaign: CampaignKey, as rest: DeliveryState, at now: Timestamp, _ connection: SQLiteConnection
     ) throws {
         let row = SQLValue.integer(campaign.row)
         // A campaign that was never cut into shards gets one over everyone, so that it has an audience to account for: one
@@ -142,9 +190,9 @@ enum CampaignTable {
         try connection.run(
             """
             INSERT INTO shard (campaign_id, number, environment, cursor, last, remaining)
-            SELECT c.id, e.value, e.value, 0, (SELECT coalesce(max(id), 0) FROM device),
-                iif(e.value = 0, a.devices - \(CanaryTable.withRow("c")), 0)
-            FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN json_each('[0, 1]') AS e
+            SELECT c.id, e.value, e.value, 0, coalesce(c.left_last, (SELECT coalesce(max(id), 0) FROM device)),
+                iif(e.value = 0, \(notReached("c")), 0)
+            FROM campaign AS c JOIN json_each('[0, 1]') AS e
             WHERE c.id = ? AND c.planned_at IS NULL
             """, row)
         try RoundTable.giveBackAll(of: campaign, at: now, connection)
@@ -153,9 +201,9 @@ enum CampaignTable {
             """
             UPDATE campaign SET \(column) = \(column) + retrying
                     + (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ?1 AND done = 0),
-                retrying = 0, state = ?2, reason = ?3, finished_at = ?4, planned_at = coalesce(planned_at, ?4)
+                retrying = 0, planned_at = coalesce(planned_at, ?2), left_devices = NULL, left_last = NULL
             WHERE id = ?1
-            """, row, .text(state.rawValue), .text(reason), .time(now))
+            """, row, .time(now))
         try connection.run(
             """
             UPDATE shard SET done = 1, rest = ?, lease_owner = NULL, lease_until = NULL
@@ -166,7 +214,6 @@ enum CampaignTable {
             UPDATE delivery SET state = ?, next_attempt_at = NULL, again = 0, updated_at = ?
             WHERE campaign_id = ? AND state = 3
             """, .integer(Int(rest.rawValue)), .time(now), row)
-        try CanaryTable.end(campaign, connection)
     }
 
     /// Makes due what was only deferred while the campaign stood still, although its moment lies ahead: the clock was ahead

@@ -12,6 +12,10 @@ struct DeliveryList {
     private let appKey: AppKey
     private let restSince: Timestamp
     private let isPlanned: Bool
+    /// Whether it is over, and may go on: who is pending or retrying is shown as cancelled.
+    private let isLeftOut: Bool
+    /// Of one that is over before it was planned: the last device that it left out.
+    private let leftLast: Int64?
     /// nil where the campaign has no waves.
     private let draw: WaveDraw?
     private let connection: SQLiteConnection
@@ -31,21 +35,24 @@ struct DeliveryList {
     init?(of campaign: CampaignKey, _ connection: SQLiteConnection) throws {
         let row = try connection.first(
             """
-            SELECT c.app_id, c.public_id, a.name, a.platform, c.created_at, c.finished_at, c.planned_at
+            SELECT c.app_id, c.public_id, a.name, a.platform, c.created_at, c.finished_at, c.planned_at,
+                \(CampaignTable.isLeftOut("c")), c.left_last, c.requirement_id
             FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE c.id = ? AND c.pruned_at IS NULL
             """, .integer(campaign.row)
         ) { row in
             (
                 app: row.integer(0), id: row.text(1), key: AppKey(app: row.text(2), platform: row.platform(3)),
-                createdAt: row.time(4), finishedAt: row.optionalTime(5), isPlanned: !row.isNull(6)
+                createdAt: row.time(4), finishedAt: row.optionalTime(5), isPlanned: !row.isNull(6),
+                isLeftOut: row.integer(7) != 0, leftLast: row.optionalInteger(8), requirement: row.integer(9)
             )
         }
         guard let row else { return nil }
         self.campaign = campaign
         self.connection = connection
         (app, id, appKey, isPlanned) = (row.app, row.id, row.key, row.isPlanned)
+        (isLeftOut, leftLast) = (row.isLeftOut, row.leftLast)
         restSince = row.finishedAt ?? row.createdAt
-        draw = try WaveTable.draw(of: campaign, publicID: row.id, connection)
+        draw = try WaveTable.draw(of: campaign, requirement: row.requirement, connection)
     }
 
     // MARK: A page
@@ -53,6 +60,12 @@ struct DeliveryList {
     /// Ascending by device, from `after` (exclusive).
     func page(_ filter: DeliveryFilter, after: Int64, limit: Int) throws -> [Delivery] {
         var found = try rows(filter, after: after, limit: limit)
+        if isLeftOut, filter.state == .cancelled {
+            // Who would be tried again gives no reason: that of his last attempt is none for this.
+            var retrying = filter
+            retrying.state = .retrying
+            found += try rows(retrying, after: after, limit: limit, isLeftOut: true)
+        }
         switch filter.state {
         // In batches only who was filtered has a reason.
         case nil, .accepted, .filtered:
@@ -74,10 +87,13 @@ struct DeliveryList {
         d.state, d.attempts, d.reason, d.telephone, d.next_attempt_at, d.updated_at, v.id, v.token
         """
 
-    private func rows(_ filter: DeliveryFilter, after: Int64, limit: Int) throws -> [Delivery] {
+    private func rows(
+        _ filter: DeliveryFilter, after: Int64, limit: Int, isLeftOut: Bool = false
+    ) throws -> [Delivery] {
         let state = filter.state
         let source: SQL
         switch state {
+        case .retrying where self.isLeftOut && !isLeftOut: return []
         case nil: source = "delivery AS d CROSS JOIN device AS v ON v.id = d.device_id WHERE"
         case .pending, .inFlight: return []
         case .accepted, .filtered:
@@ -141,7 +157,7 @@ struct DeliveryList {
     /// moved to the other environment since may be missing, as one that was removed is.
     private func unreached(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
         var rests = PushEnvironment.allCases.map {
-            Rest(after: 0, last: .max, wave: 0, environment: $0, state: .pending)
+            Rest(after: 0, last: leftLast ?? .max, wave: 0, environment: $0, state: .pending)
         }
         if isPlanned {
             rests = try connection.all(
@@ -154,6 +170,9 @@ struct DeliveryList {
                     after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2)), environment: $0.environment(3),
                     state: Rest.state($0, 4))
             }
+        }
+        if isLeftOut {
+            for index in rests.indices where rests[index].state == .pending { rests[index].state = .cancelled }
         }
         if let state { rests.removeAll { $0.state != state } }
         return try PushEnvironment.allCases.flatMap { environment in
@@ -177,33 +196,38 @@ struct DeliveryList {
                     Self.withoutRow(of: environment), .integer(position), .integer(last), .integer(app),
                     .integer(campaign.row), .integer(step)
                 ) {
-                    (
-                        unreached($0.integer(0), $0.text(1), $0.optionalText(2), .pending),
-                        UInt64(bitPattern: $0.integer(3))
-                    )
+                    unreached($0.integer(0), $0.text(1), $0.optionalText(2), .pending)
                 }
-                for (device, hash) in devices where found.count < limit {
+                for device in devices where found.count < limit {
                     var delivery = device
-                    let wave = byWave[draw?.wave(of: hash) ?? 0] ?? []
-                    guard let rest = wave.first(where: { $0.after < delivery.device && delivery.device <= $0.last }),
+                    guard let rest = rest(of: delivery.device, delivery.telephone, in: byWave),
                         // Of a campaign that is over: its environment may have changed since.
                         try DeliveryBatchTable.outcome(of: delivery.device, in: campaign.row, connection) == nil
                     else { continue }
                     delivery.state = rest.state
                     found.append(delivery)
                 }
-                guard devices.count == step, let end = devices.last?.0.device else { break }
+                guard devices.count == step, let end = devices.last?.device else { break }
                 position = end
             }
         }
         return found
     }
 
+    /// The part that a device without an outcome is of: its user's wave, or the last one, which takes whoever is left.
+    private func rest(of device: Int64, _ telephone: String?, in byWave: [Int: [Rest]]) -> Rest? {
+        func rest(_ wave: Int) -> Rest? {
+            byWave[wave]?.first { $0.after < device && device <= $0.last }
+        }
+        guard let draw else { return rest(0) }
+        return rest(draw.wave(of: telephone?.utf8)) ?? rest(draw.plan.count - 1)
+    }
+
     /// The devices of an environment that a campaign has no row for, by a range of ids, the app and the campaign.
     private static func withoutRow(of environment: PushEnvironment) -> SQL {
         let index: SQL = environment == .production ? "NOT INDEXED" : "INDEXED BY device_sandbox"
         return """
-            SELECT v.id, v.token, v.telephone, v.token_hash FROM device AS v \(index)
+            SELECT v.id, v.token, v.telephone FROM device AS v \(index)
             WHERE v.id > ? AND v.id <= ? AND v.app_id = ? AND v.removed_at IS NULL
                 AND \(DeviceTable.plannedEnvironment) = \(environment.rawValue)
                 AND NOT EXISTS (SELECT 1 FROM delivery AS d WHERE d.campaign_id = ? AND d.device_id = v.id)
@@ -225,18 +249,21 @@ struct DeliveryList {
             return nil
         }
         var rest = DeliveryState.pending
+        if !isPlanned, let leftLast, device.id > leftLast { return nil }
         if isPlanned {
+            // Its user's wave, or the last one.
+            let wave = draw?.wave(of: device.telephone?.utf8) ?? 0
             let listed = try connection.first(
                 """
-                SELECT rest FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave = ?3
-                    AND environment = ?4
-                """, .integer(campaign.row), .integer(device.id),
-                .integer(draw?.wave(of: UInt64(bitPattern: DeviceTable.hash(device.token))) ?? 0),
-                .environment(device.environment)
+                SELECT rest FROM shard WHERE campaign_id = ?1 AND cursor < ?2 AND last >= ?2 AND wave IN (?3, ?5)
+                    AND environment = ?4 ORDER BY wave LIMIT 1
+                """, .integer(campaign.row), .integer(device.id), .integer(wave),
+                .environment(device.environment), .integer(draw.map { $0.plan.count - 1 } ?? 0)
             ) { Rest.state($0, 0) }
             guard let listed else { return nil }
             rest = listed
         }
+        if isLeftOut, rest == .pending { rest = .cancelled }
         return unreached(device.id, device.token, device.telephone, rest)
     }
 
@@ -311,11 +338,13 @@ struct DeliveryList {
     }
 
     private func delivery(_ row: Statement) -> Delivery {
-        Delivery(
+        var delivery = Delivery(
             campaign: id, app: appKey, device: row.integer(6), token: row.text(7), telephone: row.optionalText(3),
             state: DeliveryState(rawValue: UInt8(truncatingIfNeeded: row.integer(0))) ?? .cancelled,
             reason: row.optionalText(2), attempts: Int(row.integer(1)), nextAttemptAt: row.optionalTime(4),
             updatedAt: row.time(5))
+        if isLeftOut, delivery.state == .retrying { (delivery.state, delivery.nextAttemptAt) = (.cancelled, nil) }
+        return delivery
     }
 
     private func delivery(_ entry: DeliveryBatch.Entry, in batch: DeliveryBatch) throws -> Delivery? {

@@ -134,7 +134,7 @@ enum FirstVersionSchema {
 
     /// What `Version.init` accepts, but for the 18 digits, which a CHECK cannot count. True for NULL, as a CHECK wants it.
     /// The two lengths differ where a NUL byte hides the rest of the text from GLOB.
-    private static func isVersion(_ text: SQL) -> SQL {
+    static func isVersion(_ text: SQL) -> SQL {
         "\(text) GLOB '[0-9]*' AND \(text) GLOB '*[0-9]' AND \(text) NOT GLOB '*[^0-9.]*' AND \(text) NOT GLOB '*..*' "
             + "AND length(\(text)) <= 64 AND length(CAST(\(text) AS BLOB)) = length(\(text))"
     }

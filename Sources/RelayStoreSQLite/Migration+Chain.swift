@@ -31,6 +31,7 @@ extension Migration {
         Migration(name: "versions that were withdrawn", toVersion: 13, sql: WithdrawalSchema.sql),
         Migration(name: "campaigns that begin with a canary", toVersion: 14, sql: CanaryTable.schema),
         Migration(name: "why campaigns stood still", toVersion: 15, sql: suspensions),
+        Migration(name: "one record of what is required", toVersion: 16, sql: RequirementSchema.sql),
     ]
 
     // MARK: 2

@@ -35,12 +35,17 @@ extension Migration {
             MigrationOperation(step.name, toVersion: step.toVersion) { try storage.perform(step) }
         }
         try storage.noteEarlierRelease()
+        // A table that others refer to is made anew (sqlite.org/lang_altertable.html, 7); no-op within a transaction.
+        try connection.execute("PRAGMA foreign_keys = OFF")
+        defer { try? connection.execute("PRAGMA foreign_keys = ON") }
         let report = try MigrationChain(component: "store", storage: storage)
             .run(operations, target: newest(of: chain))
         // A step that failed has rolled back: the store is as the step before left it.
         if let failure = report.failures.last { throw failure.error }
         // A newer release may have opened the store since the check.
         if report.outcome == .newerIsStored { try check(connection, path: path, newest: newest(of: chain)) }
+        // Tables that a step took away have left pages.
+        if !report.completed.isEmpty { try connection.execute("PRAGMA incremental_vacuum(1000)") }
         try storage.noteRelease()
     }
 

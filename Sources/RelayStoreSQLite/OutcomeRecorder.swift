@@ -17,8 +17,10 @@ struct OutcomeRecorder {
 
     /// What a commit changes in a campaign's counts.
     private struct Tally {
-        /// Where devices that a final campaign left out were counted; nil while it is open.
+        /// Where devices that an expired campaign left out were counted; nil where it may go on.
         var rest: DeliveryState?
+        /// Whether it is over, also where it may go on.
+        var isOver = false
         var counts = CampaignCounts()
         var reasons: [Reason: Int64] = [:]
         /// Reminders that were not sent after all.
@@ -157,7 +159,7 @@ struct OutcomeRecorder {
             for row in batch.rows {
                 guard let old = older[row.device] else { continue }
                 Self.count(old.state, old.reason, -1, &tally)
-                guard !Self.isGivenBack(row, old, tally.rest) else {
+                guard !Self.isGivenBack(row, old, tally.isOver) else {
                     giveBack.bind(3, row.device)
                     try giveBack.run()
                     Self.count(.accepted, nil, 1, &tally)
@@ -176,11 +178,11 @@ struct OutcomeRecorder {
 
     /// Whether it is a reminder that did not come about: the device has upgraded meanwhile, say, or the time was over. What the
     /// push service took before stays taken.
-    private static func isGivenBack(_ row: LedgerRow, _ old: OldRow, _ rest: DeliveryState?) -> Bool {
+    private static func isGivenBack(_ row: LedgerRow, _ old: OldRow, _ isOver: Bool) -> Bool {
         guard old.again.contains(.reminder) else { return false }
         switch row.state {
         case .filtered, .expired, .cancelled: return true
-        case .retrying: return rest != nil
+        case .retrying: return isOver
         case .pending, .inFlight, .accepted, .rejected, .unregistered: return false
         }
     }
@@ -372,10 +374,6 @@ struct OutcomeRecorder {
         guard let state = try CampaignTable.state(of: campaign, connection) else {
             throw SQLiteFailure.missing("campaign \(campaign.row)")
         }
-        switch state {
-        case .waiting, .running, .paused, .suspended: return Tally(rest: nil)
-        case .cancelled, .superseded: return Tally(rest: .cancelled)
-        case .completed: return Tally(rest: .expired)
-        }
+        return Tally(rest: state == .completed ? .expired : nil, isOver: state.isFinal)
     }
 }

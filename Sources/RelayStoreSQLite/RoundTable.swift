@@ -97,9 +97,18 @@ enum RoundTable {
             """, .integer(devices), .integer(campaign.row))
     }
 
-    /// Within a campaign's end: reminders that did not leave are none, and their devices are accepted as before.
+    /// Within a campaign's end.
     static func giveBackAll(of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
         try end(campaign, at: now, connection)
+        try giveBackReminders(of: campaign, at: now, connection)
+    }
+
+    /// Reminders that did not leave are none, and their devices are accepted as before.
+    static func giveBackReminders(of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
+        try connection.run(
+            """
+            UPDATE campaign_round SET gathered_at = ? WHERE campaign_id = ? AND gathered_at IS NULL AND kind = 'reminder'
+            """, .time(now), .integer(campaign.row))
         let devices = try connection.run(
             """
             UPDATE delivery INDEXED BY delivery_retry SET state = 2, reason = NULL, next_attempt_at = NULL, again = 0,

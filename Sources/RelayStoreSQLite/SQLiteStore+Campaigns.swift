@@ -54,30 +54,34 @@ extension SQLiteStore {
         }
     }
 
-    package func moveCampaign(
-        _ campaign: CampaignKey, from: Set<CampaignState>, to: CampaignState, reason: String?, at now: Timestamp
-    ) throws -> Bool {
-        try write("moving a campaign to \(to.rawValue)") { connection in
-            try CampaignTable.move(campaign, from: from, to: to, reason: reason, at: now, connection)
-        }
-    }
-
     package func expireCampaign(_ campaign: CampaignKey, at now: Timestamp) throws {
         try write("expiring a campaign") { connection in
-            guard let state = try CampaignTable.state(of: campaign, connection), !state.isFinal else { return }
-            try CampaignTable.finish(campaign, as: .completed, reason: nil, rest: .expired, at: now, connection)
+            guard let record = try CampaignTable.record(campaign, connection), !record.state.isFinal else { return }
+            try CampaignTable.settleRest(of: campaign, as: .expired, at: now, connection)
+            _ = try decide(record, .expired, at: now, connection)
         }
     }
 
     package func completeIfDone(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool {
         try write("completing a campaign") { connection in
-            try connection.run(
+            let isDone = try connection.first(
                 """
-                UPDATE campaign SET state = 'completed', reason = NULL, finished_at = ?1
-                WHERE id = ?2 AND state = 'running' AND planned_at IS NOT NULL AND retrying = 0
-                    AND NOT EXISTS (SELECT 1 FROM shard WHERE campaign_id = ?2 AND done = 0)
-                    AND NOT EXISTS (SELECT 1 FROM campaign_round WHERE campaign_id = ?2 AND gathered_at IS NULL)
-                """, .time(now), .integer(campaign.row)) > 0
+                SELECT 1 FROM campaign WHERE id = ?1 AND state = 'running' AND planned_at IS NOT NULL AND retrying = 0
+                    AND NOT EXISTS (SELECT 1 FROM shard WHERE campaign_id = ?1 AND done = 0)
+                    AND NOT EXISTS (SELECT 1 FROM campaign_round WHERE campaign_id = ?1 AND gathered_at IS NULL)
+                """, .integer(campaign.row)
+            ) { _ in true }
+            guard isDone == true, let record = try CampaignTable.record(campaign, connection) else { return false }
+            return try decide(record, .drained, at: now, connection).hasChanged
         }
+    }
+
+    /// Within a transaction: what the relay itself decides of a campaign.
+    func decide(
+        _ record: CampaignRecord, _ event: CampaignChange, at now: Timestamp, _ connection: SQLiteConnection
+    ) throws -> Decision {
+        try decide(
+            record.app, .campaign(record.key, event), by: Signature(by: "relay", via: "relay", at: now),
+            in: RequirementMachine.Surroundings(now: now), connection)
     }
 }

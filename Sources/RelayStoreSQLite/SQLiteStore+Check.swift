@@ -59,7 +59,7 @@ private struct StoreExamination {
             Step(name: "adoption of campaigns", needsNewest: true) { try $0.adoption() },
             Step(name: "counts of reasons", needsNewest: true) { try $0.reasons() },
             Step(name: "counts of devices", needsNewest: true) { try $0.devices() },
-            Step(name: "history of versions", needsNewest: true) { try $0.history() },
+            Step(name: "requirements", needsNewest: true) { try $0.history() },
         ]
     }
 
@@ -311,34 +311,35 @@ private struct StoreExamination {
         }
     }
 
-    /// Versions only rise, but where one was withdrawn, and the version is the newest entry of its history.
+    /// The door says what is derived, each requirement is as its history says last, and each campaign shows what follows from all that
+    /// is known.
     private mutating func history() throws {
-        let rows = try connection.all(
-            """
-            SELECT app, platform, revision, latest, required, changed_from FROM version_history
-            ORDER BY app, platform, revision
-            """
-        ) { ($0.text(0), $0.text(1), $0.integer(2), $0.version(3), $0.version(4), $0.text(5)) }
-        for (before, after) in zip(rows, rows.dropFirst()) where (before.0, before.1) == (after.0, after.1) {
-            if after.5 == VersionChange.withdrawal { continue }
-            for (field, old, new) in [("latest", before.3, after.3), ("required", before.4, after.4)] {
-                guard let old, new.map({ $0 < old }) ?? true else { continue }
-                note(
-                    "\(after.0) (\(after.1)): revision \(after.2) lets \(field) fall from \(old) to \(new?.text ?? "nothing")"
-                )
-            }
-        }
         let strays = try connection.all(
             """
-            SELECT v.app, v.platform, v.revision FROM version AS v
-            LEFT JOIN version_history AS h ON h.app = v.app AND h.platform = v.platform AND h.revision = v.revision
-            WHERE h.revision IS NULL OR h.latest IS NOT v.latest OR h.required IS NOT v.required
-                OR v.revision <> (SELECT max(m.revision) FROM version_history AS m
-                                  WHERE m.app = v.app AND m.platform = v.platform)
+            SELECT v.app, v.platform FROM version AS v LEFT JOIN version_now AS n ON n.app = v.app AND n.platform = v.platform
+            WHERE v.required IS NOT n.required OR v.latest IS NOT n.latest
             """
-        ) { ($0.text(0), $0.text(1), $0.integer(2)) }
-        for (app, platform, revision) in strays {
-            note("\(app) (\(platform)): revision \(revision) is not the newest entry of its history")
+        ) { ($0.text(0), $0.text(1)) }
+        for (app, platform) in strays { note("\(app) (\(platform)): version does not say what is required") }
+        let unnoted = try connection.all(
+            """
+            SELECT r.app, r.platform, r.version FROM requirement AS r LEFT JOIN requirement_event AS e
+                ON e.id = (SELECT max(id) FROM requirement_event WHERE requirement_id = r.id)
+            WHERE e.state IS NOT r.state OR e.reach IS NOT r.reach
+            """
+        ) { ($0.text(0), $0.text(1), $0.text(2)) }
+        for (app, platform, version) in unnoted {
+            note("\(app) (\(platform)): \(version) is not as its history says")
+        }
+        for (app, requirements) in try RequirementTable.all(connection) {
+            for campaign in try CampaignTable.facts(of: app, connection) where !campaign.isPruned {
+                guard let row = requirements.rows.first(where: { $0.id == campaign.requirement }) else { continue }
+                let shown = campaign.shown(row, in: requirements).state
+                guard shown != campaign.state else { continue }
+                note(
+                    "\(app.app) (\(app.platform.rawValue)): the campaign of \(row.version) is \(shown.rawValue), not \(campaign.state.rawValue)"
+                )
+            }
         }
     }
 }

@@ -3,7 +3,6 @@ package import RelayEngine
 package import RelayStore
 import Telemetry
 import UpgradeRules
-import WireFormat
 
 extension SQLiteStore {
     @discardableResult

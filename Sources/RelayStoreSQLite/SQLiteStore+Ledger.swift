@@ -11,20 +11,20 @@ extension SQLiteStore {
         try readOnce("reading a batch of devices") { connection in
             guard let app = try AppTable.id(of: app, connection) else { return }
             let statement = try connection.prepared(
-                LedgerSQL.readDevices(of: environment, withHash: slice != nil, withoutRows: campaign != nil))
+                LedgerSQL.readDevices(of: environment, withoutRows: campaign != nil))
             defer { statement.reset() }
             statement.bind(1, after)
             statement.bind(2, last)
             statement.bind(3, app)
             // Of one wave, the range is read until enough of its devices were met.
-            statement.bind(4, slice == nil ? Int64(max(limit, 0)) : -1)
+            statement.bind(4, slice.map { !$0.isLast } ?? false ? -1 : Int64(max(limit, 0)))
             if let campaign { statement.bind(5, campaign.row) }
             guard let slice else {
                 while try statement.step() { statement.readDevice(into: &rows, attempts: 0) }
                 return
             }
             while try rows.count < limit && statement.step() {
-                guard slice.draw.wave(of: UInt64(bitPattern: statement.integer(7))) == slice.number else { continue }
+                guard slice.isLast || statement.wave(of: 2, by: slice.draw) == slice.number else { continue }
                 statement.readDevice(into: &rows, attempts: 0, wave: slice.number)
             }
         }
@@ -43,12 +43,10 @@ extension SQLiteStore {
             statement.bind(3, now.milliseconds)
             statement.bind(4, Int64(max(limit, 0)))
             while try statement.step() {
-                let wave =
-                    statement.isNull(8)
-                    ? Int(UInt8.max) : waves?.wave(of: UInt64(bitPattern: statement.integer(8))) ?? 0
+                let wave = statement.isNull(1) ? Int(UInt8.max) : waves.map { statement.wave(of: 2, by: $0) } ?? 0
                 statement.readDevice(
                     into: &rows, attempts: UInt16(clamping: statement.integer(7)), wave: wave,
-                    again: SentAgain(rawValue: UInt8(truncatingIfNeeded: statement.integer(9))))
+                    again: SentAgain(rawValue: UInt8(truncatingIfNeeded: statement.integer(8))))
             }
         }
     }
@@ -90,42 +88,36 @@ extension SQLiteStore {
 package enum LedgerSQL {
     /// A batch of devices of one environment.
     ///
-    /// - Parameters:
-    ///   - withHash: also what a device's wave is drawn from, a column more for each row that is read.
-    ///   - withoutRows: only those without a row of their own in the ledger of a campaign (?5).
-    package static func readDevices(of environment: PushEnvironment, withHash: Bool, withoutRows: Bool = false) -> SQL {
-        if withoutRows {
-            let index: SQL = environment == .production ? "NOT INDEXED" : "INDEXED BY device_sandbox"
-            return readDevices(
-                withHash ? ", token_hash" : "", from: index, environment: environment,
-                where: """
-                    AND NOT EXISTS (SELECT 1 FROM delivery AS r WHERE r.campaign_id = ?5 AND r.device_id = device.id)
-                    """)
-        }
-        return switch (environment, withHash) {
+    /// - Parameter withoutRows: only those without a row of their own in the ledger of a campaign (?5).
+    package static func readDevices(of environment: PushEnvironment, withoutRows: Bool = false) -> SQL {
+        switch (environment, withoutRows) {
         case (.production, false): readProduction
-        case (.production, true): readProductionWave
+        case (.production, true): readProductionWithoutRows
         case (.sandbox, false): readSandbox
-        case (.sandbox, true): readSandboxWave
+        case (.sandbox, true): readSandboxWithoutRows
         }
     }
 
     /// "NOT INDEXED … the INTEGER PRIMARY KEY can still be used to look up entries" (sqlite.org/lang_indexedby.html):
     /// the rowid range alone, which reads the table's pages in order. Left to itself the planner is tempted by an index over
     /// (app, token): 70 µs a row instead of 0.14.
-    private static let readProduction = readDevices("", from: "NOT INDEXED", environment: .production)
-    private static let readProductionWave = readDevices(", token_hash", from: "NOT INDEXED", environment: .production)
+    private static let readProduction = readDevices(from: "NOT INDEXED", environment: .production)
+    private static let readProductionWithoutRows = readDevices(
+        from: "NOT INDEXED", environment: .production, where: hasNoRow)
 
     /// The few among many, by their own index.
-    private static let readSandbox = readDevices("", from: "INDEXED BY device_sandbox", environment: .sandbox)
-    private static let readSandboxWave = readDevices(
-        ", token_hash", from: "INDEXED BY device_sandbox", environment: .sandbox)
+    private static let readSandbox = readDevices(from: "INDEXED BY device_sandbox", environment: .sandbox)
+    private static let readSandboxWithoutRows = readDevices(
+        from: "INDEXED BY device_sandbox", environment: .sandbox, where: hasNoRow)
+
+    private static let hasNoRow: SQL =
+        "AND NOT EXISTS (SELECT 1 FROM delivery AS r WHERE r.campaign_id = ?5 AND r.device_id = device.id)"
 
     private static func readDevices(
-        _ more: SQL, from index: SQL, environment: PushEnvironment, where condition: SQL = ""
+        from index: SQL, environment: PushEnvironment, where condition: SQL = ""
     ) -> SQL {
         """
-        SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at\(more)
+        SELECT id, token, telephone, version, environment, retired_at IS NOT NULL, registered_at
         FROM device \(index) WHERE id > ?1 AND id <= ?2 AND app_id = ?3 AND removed_at IS NULL
             AND \(DeviceTable.plannedEnvironment) = \(environment.rawValue) \(condition)
         ORDER BY id LIMIT ?4
@@ -135,13 +127,16 @@ package enum LedgerSQL {
     /// When the next retry of a campaign (?1) by an environment (?2) is due.
     package static let nextRetry: SQL = """
         SELECT min(next_attempt_at) FROM delivery INDEXED BY delivery_retry
-        WHERE campaign_id = ?1 AND environment = ?2 AND state = 3
+        WHERE campaign_id = ?1 AND environment = ?2 AND state = 3 AND \(mayGoOn)
         """
+
+    /// Whether a campaign (?1) is not over: what one that was cancelled or superseded left out stays as it is.
+    private static let mayGoOn: SQL = "(SELECT c.finished_at IS NULL FROM campaign AS c WHERE c.id = ?1)"
 
     /// Shards of a campaign (?1) and an environment (?5) that an owner (?2) may lease at a time (?3).
     package static let openShards: SQL = """
         SELECT s.number, s.cursor, s.last, s.wave FROM shard AS s INDEXED BY shard_open
-        WHERE s.campaign_id = ?1 AND s.environment = ?5 AND s.done = 0
+        WHERE s.campaign_id = ?1 AND s.environment = ?5 AND s.done = 0 AND \(mayGoOn)
             AND (s.lease_owner IS NULL OR s.lease_owner = ?2 OR s.lease_until <= ?3)
             AND s.wave <= (SELECT coalesce(max(w.number), 0) FROM campaign_wave AS w
                            WHERE w.campaign_id = ?1 AND w.begun_at IS NOT NULL)
@@ -159,7 +154,7 @@ package enum LedgerSQL {
     /// due for ever.
     package static let readDueRetries: SQL = """
         SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
-            r.attempts, d.token_hash, r.again
+            r.attempts, r.again
         FROM (SELECT device_id, attempts, again FROM delivery INDEXED BY delivery_retry
               WHERE campaign_id = ? AND environment = ? AND state = 3 AND next_attempt_at <= ? ORDER BY next_attempt_at LIMIT ?) AS r
             LEFT JOIN device AS d ON d.id = r.device_id
@@ -168,6 +163,12 @@ package enum LedgerSQL {
 }
 
 extension Statement {
+    /// The wave of the user in a column.
+    @inline(__always)
+    func wave(of column: Int32, by draw: WaveDraw) -> Int {
+        unsafe withText(column) { telephone in unsafe draw.wave(of: telephone) }
+    }
+
     /// Appends the device that the statement stands on: id, token, telephone, version, environment, dead, registered.
     @inline(__always)
     func readDevice(into rows: inout DeviceRows, attempts: UInt16, wave: Int = 0, again: SentAgain = []) {

@@ -90,6 +90,14 @@ private struct Pruning {
                         WHERE id = ?2 AND (pruned_at IS NOT NULL OR finished_at < ?3)
                         """, .time(now), .integer(campaign), .time(cutoff))
                     guard isMarked > 0 else { return nil }
+                    // Nothing of it goes on: whom it left out is settled.
+                    try connection.run(
+                        """
+                        UPDATE campaign SET cancelled = cancelled + retrying + coalesce(left_devices, 0) + (
+                                SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ?1 AND done = 0),
+                            retrying = 0, left_devices = NULL, left_last = NULL, planned_at = coalesce(planned_at, ?2)
+                        WHERE id = ?1
+                        """, .integer(campaign), .time(now))
                     return try LedgerRemoval(campaign: campaign, size: size, connection: connection).run()
                 }
                 guard let deleted else { continue campaigns }

@@ -6,11 +6,10 @@ import UpgradeRules
 extension SQLiteStore {
     package func campaignInForce(of app: AppKey) throws -> CampaignRecord? {
         try read("looking for the campaign of a requirement") { connection in
-            guard let required = try InForceTable.inForce(of: app, connection).required else { return nil }
-            return try CampaignTable.records(
-                "a.name = ? AND a.platform = ? AND c.required_canonical = ?",
-                [.text(app.app), .text(app.platform.rawValue), .text(required.canonical)], connection
-            ).first
+            guard let row = try RequirementTable.requirements(of: app, connection).inForce,
+                let campaign = try CampaignTable.key(ofRequirement: row.id, connection)
+            else { return nil }
+            return try CampaignTable.record(campaign, connection)
         }
     }
 
@@ -20,18 +19,25 @@ extension SQLiteStore {
                 throw SQLiteFailure.missing("campaign \(campaign.row)")
             }
             if let refusal = try Self.refusal(of: draft, record, connection) { return refusal }
+            // Who was left out goes on as soon as the end is gone; where that is not asked for, it has to stay.
+            var leftOut: Int64 = 0
+            if case .retry(let states) = draft.cause, record.state == .cancelled {
+                if states.contains(.cancelled) {
+                    let settled = try connection.first(
+                        "SELECT cancelled FROM campaign WHERE id = ?", .integer(campaign.row)
+                    ) { $0.integer(0) }
+                    leftOut = record.counts.cancelled - (settled ?? 0)
+                } else {
+                    try CampaignTable.settleRest(of: campaign, as: .cancelled, at: now, connection)
+                }
+            }
             try RoundTable.insert(draft, for: campaign, at: now, connection)
-            let isInForce = try InForceTable.inForce(of: record.app, connection)
-                .holds(record.required, onlyFor: record.telephones)
-            let state: CampaignState = isInForce ? .running : .waiting
+            _ = try decide(record, .reopened(timeToLive: draft.timeToLive), at: now, connection)
             try connection.run(
                 """
-                UPDATE campaign SET state = ?1, reason = ?5, finished_at = NULL,
-                    started_at = CASE WHEN ?1 = 'running' THEN coalesce(started_at, ?2) ELSE started_at END,
-                    expires_at = max(expires_at, ?3)
-                WHERE id = ?4
-                """, .text(state.rawValue), .time(now), .time(now + draft.timeToLive), .integer(campaign.row),
-                .text(isInForce ? nil : draft.waitingReason))
+                UPDATE campaign_round SET devices = devices + ?1
+                WHERE campaign_id = ?2 AND number = (SELECT max(number) FROM campaign_round WHERE campaign_id = ?2)
+                """, .integer(leftOut), .integer(campaign.row))
             return .opened
         }
     }
@@ -40,18 +46,15 @@ extension SQLiteStore {
     private static func refusal(
         of draft: RoundDraft, _ record: CampaignRecord, _ connection: SQLiteConnection
     ) throws -> Reopening? {
-        if try CampaignTable.wasWithdrawn(record.key, connection) { return .withdrawn }
+        let requirements = try RequirementTable.requirements(of: record.app, connection)
+        guard let row = requirements.rows.first(where: { $0.id == record.requirement }), row.isLive else {
+            return .withdrawn
+        }
         let isPruned = try connection.first("SELECT pruned_at FROM campaign WHERE id = ?", .integer(record.key.row)) {
             !$0.isNull(0)
         }
         if isPruned ?? false { return .pruned }
-        if record.state == .superseded { return .superseded }
-        let inForce = try InForceTable.inForce(of: record.app, connection)
-        if let newer = inForce.required, newer > record.required { return .notRequired(now: newer) }
-        // What is not in force waits for its gate again, if it is what is asked for.
-        let isInForce = inForce.holds(record.required, onlyFor: record.telephones)
-        let asked = try VersionTable.record(of: record.app, connection)?.required
-        guard isInForce || asked == record.required else { return .notRequired(now: asked ?? inForce.required) }
+        if requirements.isSuperseded(row) { return .superseded }
         switch draft.cause {
         case .retry:
             guard record.state.isFinal else { return .notOver(record.state) }
@@ -61,16 +64,8 @@ extension SQLiteStore {
                 record.state == .running && record.isPlanned && record.counts.pending == 0 && !record.hasMoreWaves
                 && record.rounds.allSatisfy { $0.gatheredAt != nil }
             guard record.state == .completed || isLeftToRetries else { return .notOver(record.state) }
-            guard inForce.required == record.required else { return .notRequired(now: inForce.required) }
+            guard row.isForEverybody else { return .notRequired(now: requirements.inForce?.version) }
         }
-        let other = try connection.first(
-            """
-            SELECT o.public_id FROM campaign AS c JOIN campaign AS o ON o.app_id = c.app_id AND o.id <> c.id
-            WHERE c.id = ? AND o.state IN ('running', 'paused', 'suspended')
-                AND c.canary IS NOT 'alone' AND o.canary IS NOT 'alone'
-            """, .integer(record.key.row)
-        ) { $0.text(0) }
-        if let other { return .otherIsOpen(other) }
         if case .retry(let states) = draft.cause, states.allSatisfy({ record.counts[$0] == 0 }) { return .nothingLeft }
         return nil
     }

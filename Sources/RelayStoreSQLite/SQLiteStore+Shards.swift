@@ -9,9 +9,9 @@ extension SQLiteStore {
     package func planShards(_ campaign: CampaignKey, shardSize: Int, waves: WavePlan?, at now: Timestamp) throws {
         try forgetMoves(before: campaign)
         let plan: AudiencePlan? = try read("planning a campaign") { connection in
-            guard let (app, id) = try Self.unplanned(campaign, connection) else { return nil }
+            guard let (app, requirement) = try Self.unplanned(campaign, connection) else { return nil }
             let size = max(shardSize, 1)
-            let draw = waves.map { WaveDraw($0, campaign: id) }
+            let draw = waves.map { WaveDraw($0, requirement: requirement) }
             var plan =
                 if let waves, let draw {
                     try AudiencePlan(of: app, size: size, in: waves, draw: draw, connection)
@@ -20,7 +20,7 @@ extension SQLiteStore {
                 }
             // They had their turn before all others.
             for device in try CanaryTable.devices(of: campaign, connection) {
-                plan.leaveOut(device.id, wave: draw?.wave(of: device.hash) ?? 0, device.environment)
+                plan.leaveOut(device.id, wave: draw?.wave(of: device.telephone?.utf8) ?? 0, device.environment)
             }
             return plan
         }
@@ -46,13 +46,13 @@ extension SQLiteStore {
         }
     }
 
-    /// The campaign's app and public id, where its audience has not been cut yet.
+    /// The campaign's app and requirement, where its audience has not been cut yet.
     private static func unplanned(
         _ campaign: CampaignKey, _ connection: SQLiteConnection
-    ) throws -> (app: Int64, id: String)? {
+    ) throws -> (app: Int64, requirement: Int64)? {
         try connection.first(
-            "SELECT app_id, public_id FROM campaign WHERE id = ? AND planned_at IS NULL", .integer(campaign.row)
-        ) { ($0.integer(0), $0.text(1)) }
+            "SELECT app_id, requirement_id FROM campaign WHERE id = ? AND planned_at IS NULL", .integer(campaign.row)
+        ) { ($0.integer(0), $0.integer(1)) }
     }
 
     /// Devices whose environment changed under the campaign before: from now on they are of the new one. Before the count, so

@@ -46,6 +46,12 @@ extension SQLiteStore {
                 erasure.deliveries += try Self.erase(
                     telephone, fromDeliveriesTo: devices.map(\.id), of: app, connection)
             }
+            try connection.run(
+                """
+                DELETE FROM requirement_canary WHERE telephone = ?1 AND requirement_id IN (
+                    SELECT r.id FROM requirement AS r JOIN app AS a ON a.name = r.app AND a.platform = r.platform
+                    WHERE a.id IN (SELECT value FROM json_each(?2)))
+                """, .text(telephone), .text("[" + meant.sorted().map(String.init).joined(separator: ",") + "]"))
             try seen.store(connection)
             return erasure
         }

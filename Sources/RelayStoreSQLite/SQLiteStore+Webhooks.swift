@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
-import WireFormat
 
 extension SQLiteStore {
     package func answer(to receipt: WebhookReceipt) throws -> StoredAnswer? {

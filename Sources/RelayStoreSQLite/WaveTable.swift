@@ -26,11 +26,11 @@ enum WaveTable {
     }
 
     /// nil where the campaign has no waves.
-    static func draw(of campaign: CampaignKey, publicID: String, _ connection: SQLiteConnection) throws -> WaveDraw? {
+    static func draw(of campaign: CampaignKey, requirement: Int64, _ connection: SQLiteConnection) throws -> WaveDraw? {
         let ends = try connection.all(
             "SELECT part_end FROM campaign_wave WHERE campaign_id = ? ORDER BY number", .integer(campaign.row)
         ) { Int($0.integer(0)) }
-        return WavePlan(ends: ends).map { WaveDraw($0, campaign: publicID) }
+        return WavePlan(ends: ends).map { WaveDraw($0, requirement: requirement) }
     }
 
     /// The first wave begins as it is planned.
@@ -86,21 +86,26 @@ extension SQLiteStore {
 
     package func beginNextWave(_ campaign: CampaignKey, at now: Timestamp) throws {
         try write("beginning a wave") { connection in
-            _ = try connection.run(
+            let reach = try connection.first(
                 """
                 UPDATE campaign_wave SET begun_at = ?2 WHERE campaign_id = ?1
                     AND number = (SELECT max(number) + 1 FROM campaign_wave
                                   WHERE campaign_id = ?1 AND begun_at IS NOT NULL AND ended_at IS NOT NULL)
-                """, .integer(campaign.row), .time(now))
+                RETURNING part_end
+                """, .integer(campaign.row), .time(now)
+            ) { Int($0.integer(0)) }
+            guard let reach, let record = try CampaignTable.record(campaign, connection) else { return }
+            _ = try decide(record, .stageBegan(reach: reach), at: now, connection)
         }
     }
 
     package func holdWave(_ campaign: CampaignKey, reason: String, at now: Timestamp) throws -> Bool {
         try write("holding a wave") { connection in
-            let moved = try connection.run(
-                "UPDATE campaign SET state = 'suspended', reason = ?2 WHERE id = ?1 AND state = 'running'",
-                .integer(campaign.row), .text(reason))
-            guard moved > 0 else { return false }
+            guard let record = try CampaignTable.record(campaign, connection), record.state == .running else {
+                return false
+            }
+            let cause: SuspensionCause = reason.hasPrefix("WaveDone") ? .approval : .stageFailed
+            _ = try decide(record, .suspended(cause, reason), at: now, connection)
             try connection.run(
                 "UPDATE campaign_wave SET held_at = ?2 WHERE \(WaveTable.isCurrent)", .integer(campaign.row), .time(now)
             )

@@ -28,7 +28,7 @@ package struct GateKeeper {
             var hasChanged = false
             // An app that is not configured (any more) has no gate that could open.
             for record in try runner.store.versions() where runner.isConfigured(record.app) {
-                if try look(at: record, runner, now) { hasChanged = true }
+                if try look(at: record, runner, callbacks, now) { hasChanged = true }
             }
             if hasChanged { callbacks.inForceChanged() }
             _ = runner.status.write { $0.faults.removeValue(forKey: Self.part) }
@@ -42,71 +42,49 @@ package struct GateKeeper {
     }
 
     /// Whether anything of the app changed.
-    private mutating func look(at record: VersionRecord, _ runner: SourceRunner, _ now: Timestamp) throws -> Bool {
+    private mutating func look(
+        at record: VersionRecord, _ runner: SourceRunner, _ callbacks: SourceRunner.Callbacks, _ now: Timestamp
+    ) throws -> Bool {
         let app = record.app
-        let actor = runner.decidingStore(of: app)?.rawValue ?? InForce.ungated
-        let inForce = record.inForce
-        let held = [(inForce.required, inForce.builds.required), (inForce.canary?.required, inForce.canary?.build)]
-        for case (let required?, let build) in held {
-            guard let verdict = runner.verdict(required, build: build, of: app), verdict.state == .halted,
-                try runner.store.takeOutOfForce(required, of: app, by: actor, reason: verdict.reason, at: now)
+        func verdict(_ row: Requirement, isReminder: Bool) -> GateVerdict? {
+            runner.verdict(row.version, build: row.build, of: app, isReminder: isReminder, at: now)
+        }
+        let gate = runner.decidingStore(of: app)?.rawValue
+        let actor = Signature(by: gate ?? InForce.ungated, via: "gate", at: now)
+        var surroundings = RequirementMachine.Surroundings(
+            now: now, gate: gate, draft: callbacks.draft(app), verdict: verdict)
+        let decision: Decision
+        do {
+            decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)
+        } catch is RequirementRefusal {
+            // Nobody can be pushed to without a URL, which the fan-out reports. The other channels need none.
+            surroundings.draft = nil
+            decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)
+        }
+        let after = decision.after
+        for row in after.rows where row.isAccepted && !after.isSuperseded(row) {
+            let before = decision.before[row.id]
+            if row.state == .inForce, before?.state != .inForce {
+                log(runner, .notice, "a requirement is in force", app, row)
+            } else if row.state != .inForce, before?.state == .inForce {
+                log(runner, .error, "a requirement is out of force: its store has stopped to offer it", app, row)
+            }
+            guard row.state == .waiting || row.state == .announced, row.isGated, !row.isReleased,
+                let time = verdict(row, isReminder: row.kind == .latest)?.opensAt
             else { continue }
-            log(
-                runner, .error, "a requirement is out of force: its store has stopped to offer it", app, required,
-                verdict)
-            return true
+            nextOpening = min(nextOpening ?? time, time)
         }
-        let waiting = try runner.store.waitingVersions(of: app)
-        var hasChanged = false
-        for candidate in waiting.required {
-            guard let required = candidate.required else { continue }
-            let verdict = runner.verdict(required, build: candidate.builds.required, of: app)
-            guard isOpen(verdict), try verdict != nil || !waitsForLostStore(required, of: app, runner) else { continue }
-            if try runner.store.putInForce(
-                required, of: app, by: actor, from: "gate", reason: verdict?.reason, at: now)
-            {
-                log(runner, .notice, "a requirement is in force", app, required, verdict)
-                hasChanged = true
-            }
-            break
-        }
-        for candidate in waiting.latest {
-            guard let latest = candidate.latest else { continue }
-            let verdict = runner.verdict(latest, build: candidate.builds.latest, of: app, isReminder: true)
-            guard isOpen(verdict) else { continue }
-            if try runner.store.announce(latest, of: app, by: actor, reason: verdict?.reason, at: now) {
-                hasChanged = true
-            }
-            break
-        }
-        return hasChanged
-    }
-
-    /// Whether the store that a requirement was to wait for is not in the configuration any more: it goes on waiting, for that
-    /// or for a person. Without a gate from the beginning its campaign would have begun.
-    private func waitsForLostStore(_ required: Version, of app: AppKey, _ runner: SourceRunner) throws -> Bool {
-        try runner.store.campaigns(before: nil, limit: 100).contains { campaign in
-            campaign.app == app
-                && (campaign.startedAt == nil || campaign.required == required && !campaign.state.isFinal)
-        }
-    }
-
-    /// An app without a gate waits for nothing.
-    private mutating func isOpen(_ verdict: GateVerdict?) -> Bool {
-        guard let verdict else { return true }
-        if let time = verdict.opensAt { nextOpening = min(nextOpening ?? time, time) }
-        return verdict.isOpen
+        return decision.hasChanged
     }
 
     private func log(
-        _ runner: SourceRunner, _ level: LogLevel, _ message: StaticString, _ app: AppKey, _ required: Version,
-        _ verdict: GateVerdict?
+        _ runner: SourceRunner, _ level: LogLevel, _ message: StaticString, _ app: AppKey, _ row: Requirement
     ) {
         runner.log(
             level, message,
             [
-                ("app", app.app), ("platform", app.platform.rawValue), ("required", required.text),
-                ("reason", verdict?.reason ?? "no store is asked"),
+                ("app", app.app), ("platform", app.platform.rawValue), ("required", row.version.text),
+                ("reason", row.reason ?? "no store is asked"),
             ])
     }
 }

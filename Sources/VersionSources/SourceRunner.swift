@@ -18,13 +18,17 @@ package final class SourceRunner: VersionLookup {
         package var apply: @Sendable (VersionBump, String) throws -> Void
         /// What is in force has changed, and campaigns with it.
         package var inForceChanged: @Sendable () -> Void
+        /// What an app's campaigns are made of; nil: it has no push service.
+        package var draft: @Sendable (AppKey) -> CampaignDraft?
 
         package init(
             apply: @escaping @Sendable (VersionBump, String) throws -> Void,
-            inForceChanged: @escaping @Sendable () -> Void
+            inForceChanged: @escaping @Sendable () -> Void,
+            draft: @escaping @Sendable (AppKey) -> CampaignDraft? = { _ in nil }
         ) {
             self.apply = apply
             self.inForceChanged = inForceChanged
+            self.draft = draft
         }
     }
 
@@ -149,16 +153,18 @@ package final class SourceRunner: VersionLookup {
 
     /// What the app's gate says of a version now; nil where it has none.
     ///
-    /// - Parameter isReminder: nobody is forced: what the store shows need not have been there for a while.
+    /// - Parameters:
+    ///   - isReminder: nobody is forced: what the store shows need not have been there for a while.
+    ///   - now: nil: the moment of the call.
     package func verdict(
-        _ version: Version, build: Int64?, of app: AppKey, isReminder: Bool = false
+        _ version: Version, build: Int64?, of app: AppKey, isReminder: Bool = false, at now: Timestamp? = nil
     ) -> GateVerdict? {
         let (gate, evidence) = status.read { ($0.gates[app], $0.evidence[app]) }
         guard let gate else { return nil }
         var rules = gate.rules
         if isReminder { rules.hold = .zero }
         return AvailabilityGate(version, build: build, rules: rules).verdict(
-            of: gate.deciding, evidence?[gate.deciding], at: clock(), write: \.internetTime)
+            of: gate.deciding, evidence?[gate.deciding], at: now ?? clock(), write: \.internetTime)
     }
 
     /// Takes note of what a store was seen to offer.

@@ -37,9 +37,9 @@ import UpgradeRules
     }
 
     private func release(_ bench: LiveBench) throws {
-        let released = try bench.store.releaseCanary(
-            nil, of: LiveBench.app, by: "operator", from: "release", reason: nil, at: bench.clock.now)
-        try #require(released != nil)
+        try bench.store.decide(
+            LiveBench.app, .released(nil), by: Signature(by: "operator", via: "release", at: bench.clock.now),
+            in: RequirementMachine.Surroundings(now: bench.clock.now))
         bench.fanOut?.poke()
     }
 
@@ -131,8 +131,7 @@ import UpgradeRules
         #expect(try bench.until { try record(bench, "2.1").canary?.endedAt != nil })
         let canary = try record(bench, "2.1")
         #expect(
-            try bench.store.moveCampaign(
-                canary.key, from: [.running], to: .cancelled, reason: nil, at: bench.clock.now))
+            try bench.store.move(canary.key, .cancelled, at: bench.clock.now))
         let now = try inForce(bench)
         #expect(now.canary == nil && now.required?.text == "2.0")
         let ended = try record(bench, "2.1")
@@ -142,7 +141,7 @@ import UpgradeRules
             VersionBump(app: LiveBench.app, latest: try Version("3.0")), actor: "test", source: "test",
             at: bench.clock.now, draft: nil, receipt: nil, render: { _ in StoredAnswer(status: 200, body: []) })
         #expect(try inForce(bench).canary == nil)
-        #expect(try bench.store.waitingVersions(of: LiveBench.app).required.isEmpty)
+        #expect(try bench.store.version(of: LiveBench.app)?.requirements.waiting == [])
         #expect(bench.production.accepted().distinctIDs == 42)
         #expect(try bench.store.check { _ in true } == [])
     }
@@ -163,7 +162,7 @@ import UpgradeRules
         #expect(try bench.until { try record(bench, "2.0").waves.list.first?.endedAt != nil })
         let first = try record(bench, "2.0")
         #expect(first.waves.list.map(\.devices).reduce(0, +) == 297, "the canary is of no wave")
-        #expect(first.counts.addsUp && first.inForce == first.required)
+        #expect(first.counts.addsUp && first.inForce == nil, "in force for the first wave alone")
         bench.clock.advance(by: .seconds(601))
         bench.fanOut?.poke()
         let end = try bench.wait(for: .completed)

@@ -34,6 +34,7 @@ final class DispatcherBench {
             sandbox: PoolConfiguration(origin: Origin(host: "sandbox")), timeToLive: .seconds(86_400))
         change(&route)
         self.route = route
+        bench.draft.set(route)
         let lines = bench.lines
         var configuration = FanOut.Configuration()
         configuration.limits.batchSize = 500

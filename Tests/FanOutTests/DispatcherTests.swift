@@ -83,8 +83,7 @@ import UpgradeRules
         #expect(end.state == .suspended, "and the operator hears of it when nothing else is left")
         #expect(end.reason?.hasPrefix("BadEnvironmentKeyInToken: ") == true)
         try #require(
-            try bench.bench.store.moveCampaign(
-                end.key, from: [.suspended], to: .running, reason: nil, at: end.createdAt + .seconds(60)))
+            try bench.bench.store.move(end.key, .resumed, at: end.createdAt + .seconds(60)))
         bench.turn([.poke])
         bench.serve("sandbox")
         #expect(try bench.bench.campaign().state == .completed)

@@ -55,6 +55,14 @@ struct FanOutBench {
     let key: ES256PrivateKey
     /// Signalled for each line of the fan-out's log, so that nothing sleeps.
     let lines = LogLines()
+    /// Of an app in waves: its requirement begins with the first of them, so whoever raises it has to know.
+    let draft = Draft()
+
+    final class Draft: Sendable {
+        private let value = Mutex<CampaignDraft?>(nil)
+        var now: CampaignDraft? { value.withLock { $0 } }
+        func set(_ route: AppRoute) { value.withLock { $0 = route.waves == nil ? nil : route.draft } }
+    }
 
     init(clockRuns: Bool = false) throws {
         clock = TestClock(isRunning: clockRuns)
@@ -84,6 +92,7 @@ struct FanOutBench {
     ) throws -> FanOut {
         var route = route(pool, sandbox: sandbox, timeToLive: timeToLive, stored: stored)
         try change(&route)
+        draft.set(route)
         let (clock, lines) = (clock, lines)
         return try FanOut(
             store: store, routes: [route], configuration: configuration,
@@ -130,12 +139,12 @@ struct FanOutBench {
         _ = try store.apply(
             VersionBump(app: Self.app, required: try Version(version), telephones: canary), actor: "test",
             source: "test", at: clock.now,
-            draft: nil, receipt: nil, render: { _ in StoredAnswer(status: 200, body: []) })
+            draft: draft.now, receipt: nil, render: { _ in StoredAnswer(status: 200, body: []) })
     }
 
     func resume() throws {
         try #require(
-            try store.moveCampaign(campaign().key, from: [.suspended], to: .running, reason: nil, at: clock.now))
+            try store.move(campaign().key, .resumed, at: clock.now))
     }
 
     /// Tokens that were given up.

@@ -173,22 +173,22 @@ import Testing
         try bench.register(1...Self.devices)
         try bench.raise()
         try settle(bench, retrying: Self.first)
-        func move(from: CampaignState, to state: CampaignState) throws {
+        func move(_ event: CampaignChange) throws {
             let key = try bench.campaign().key
             try #require(
-                try bench.store.moveCampaign(key, from: [from], to: state, reason: nil, at: bench.clock.now))
+                try bench.store.move(key, event, at: bench.clock.now))
             bench.fanOut?.poke()
         }
         // The fault is shown a moment after the pushes are recorded; that it is gone would say nothing before.
         try #require(bench.until { self.fault(bench) != nil })
         // Nothing waits for the service while no campaign sends, and who resumes asks at once.
-        try move(from: .running, to: .paused)
+        try move(.paused)
         try #require(bench.until { self.fault(bench) == nil })
         #expect(bench.production.figures.requests == Self.first)
-        try move(from: .paused, to: .running)
+        try move(.resumed)
         try settle(bench, retrying: 2 * Self.first)
         try #require(bench.until { self.fault(bench) != nil })
-        try move(from: .running, to: .cancelled)
+        try move(.cancelled)
         try #require(bench.until { self.fault(bench) == nil })
         let end = try bench.wait(for: .cancelled)
         #expect(end.counts.cancelled == Int64(Self.devices) && end.counts.addsUp)

@@ -214,7 +214,7 @@ import UpgradeRules
         try silenced { bench, fanOut, peer, _ in
             let key = try bench.campaign().key
             try #require(
-                try bench.store.moveCampaign(key, from: [.running], to: .cancelled, reason: nil, at: bench.clock.now))
+                try bench.store.move(key, .cancelled, at: bench.clock.now))
             fanOut.poke()
             try bench.wait { try out(bench, fanOut) <= 500 }
             peer.stop()
@@ -238,10 +238,8 @@ import UpgradeRules
         try bench.raise()
         try #require(bench.until { bench.fanOut?.faults()[Self.fault] != nil })
         let campaign = try bench.campaign()
-        func move(to state: CampaignState) throws {
-            try #require(
-                try bench.store.moveCampaign(
-                    campaign.key, from: [.running], to: state, reason: nil, at: bench.clock.now))
+        func move(to event: CampaignChange) throws {
+            try #require(try bench.store.move(campaign.key, event, at: bench.clock.now))
         }
         switch end {
         case .paused: try move(to: .paused)

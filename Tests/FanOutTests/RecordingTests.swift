@@ -115,8 +115,7 @@ import Testing
         #expect(fanOut.faults().isEmpty, "the store does what it is there for")
         try bench.store.administer("DROP TRIGGER refuses")
         try #require(
-            try bench.store.moveCampaign(
-                held.key, from: [.suspended], to: .running, reason: nil, at: bench.clock.now))
+            try bench.store.move(held.key, .resumed, at: bench.clock.now))
         fanOut.poke()
         let end = try wait(for: .completed, bench, fanOut)
         #expect(end.counts.accepted == 20 && end.counts.audience == 20, "\(end.counts)")
@@ -141,7 +140,7 @@ import Testing
         once.set { [weak fanOut] in
             guard let fanOut, Self.hasOutcomes(store), let campaign = try? store.campaigns(before: nil, limit: 1).first
             else { return false }
-            _ = try? store.moveCampaign(campaign.key, from: [.running], to: .paused, reason: nil, at: clock.now)
+            _ = try? store.move(campaign.key, .paused, at: clock.now)
             fanOut.poke()
             return true
         }
@@ -155,7 +154,7 @@ import Testing
         #expect(paused.counts.audience == 20_000)
 
         try #require(
-            try store.moveCampaign(paused.key, from: [.paused], to: .running, reason: nil, at: clock.now))
+            try store.move(paused.key, .resumed, at: clock.now))
         fanOut.poke()
         let end = try wait(for: .completed, bench, fanOut)
         #expect(end.counts.filtered == 20_000 && end.counts.audience == 20_000, "\(end.counts)")

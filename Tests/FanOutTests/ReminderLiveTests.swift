@@ -132,14 +132,13 @@ import UpgradeRules
         try pass(bench, Self.day)
         try #require(bench.production.wait(forRequests: sent + 5, deadline: .seconds(60)))
         let key = try bench.campaign().key
-        let isPaused = try bench.store.moveCampaign(
-            key, from: [.running], to: .paused, reason: nil, at: bench.clock.now)
+        let isPaused = try bench.store.move(key, .paused, at: bench.clock.now)
         #expect(isPaused)
         bench.fanOut?.poke()
         let paused = try bench.wait(for: .paused)
         #expect(paused.counts.addsUp && paused.counts.retrying > 100)
         try upgrade(bench, Array(1...200))
-        _ = try bench.store.moveCampaign(key, from: [.paused], to: .running, reason: nil, at: bench.clock.now)
+        _ = try bench.store.move(key, .resumed, at: bench.clock.now)
         try pass(bench, .seconds(60))
         let end = try bench.passTime(to: .completed, by: .seconds(10))
         #expect(end.counts.accepted == 200 && end.counts.filtered == 0, "what was taken stays taken")

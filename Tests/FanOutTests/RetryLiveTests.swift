@@ -69,7 +69,7 @@ import UpgradeRules
         try bench.raise()
         try #require(bench.production.wait(forRequests: 200, deadline: .seconds(60)))
         let key = try bench.campaign().key
-        _ = try bench.store.moveCampaign(key, from: [.running], to: .cancelled, reason: nil, at: bench.clock.now)
+        _ = try bench.store.move(key, .cancelled, at: bench.clock.now)
         bench.fanOut?.poke()
         let cancelled = try bench.wait(for: .cancelled)
         let left = cancelled.counts.cancelled
@@ -92,13 +92,13 @@ import UpgradeRules
         let draft = CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(60))
         _ = try bench.store.reconcile(LiveBench.app, draft: draft, at: bench.clock.now)
         let key = try bench.campaign().key
-        _ = try bench.store.moveCampaign(key, from: [.running], to: .cancelled, reason: nil, at: bench.clock.now)
+        _ = try bench.store.move(key, .cancelled, at: bench.clock.now)
         #expect(try bench.campaign().counts.cancelled == 1_000)
         try bench.register(1_001...1_500, environment: .sandbox)
         #expect(try retry(bench) == .opened)
-        try bench.start { $0.waves = WavePlan(ends: [100, 10_000]) }
+        try bench.start()
         let end = try bench.wait(for: .completed)
-        #expect(end.counts.accepted == 1_500 && end.counts.cancelled == 0 && end.waves.list.count == 2)
+        #expect(end.counts.accepted == 1_500 && end.counts.cancelled == 0)
         #expect(try bench.store.check { _ in true } == [])
     }
 
@@ -134,7 +134,7 @@ import UpgradeRules
         try #require(bench.production.wait(forRequests: 500, deadline: .seconds(60)))
         for _ in 0..<5 {
             let key = try bench.campaign().key
-            _ = try bench.store.moveCampaign(key, from: [.running], to: .cancelled, reason: nil, at: bench.clock.now)
+            _ = try bench.store.move(key, .cancelled, at: bench.clock.now)
             #expect(try retry(bench) == .opened)
         }
         let end = try bench.wait(for: .completed)

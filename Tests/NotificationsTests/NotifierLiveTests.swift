@@ -76,11 +76,8 @@ struct NotifierLiveTests {
             return campaign.key
         }
 
-        func move(_ campaign: CampaignKey, to state: CampaignState) throws {
-            guard
-                try store.moveCampaign(
-                    campaign, from: Set(CampaignState.allCases.filter { !$0.isFinal }), to: state, reason: nil, at: now)
-            else { throw Missing() }
+        func move(_ campaign: CampaignKey, _ event: CampaignChange) throws {
+            guard try store.move(campaign, event, at: now) else { throw Missing() }
         }
 
         /// The log's first line with `text` in it; nil where none comes within a minute.
@@ -119,8 +116,8 @@ struct NotifierLiveTests {
         defer { notifier.stop() }
         try notifier.start([bench.target(receiver.url)])
         let first = try bench.announce("2.0.0")
-        try bench.move(first, to: .paused)
-        try bench.move(first, to: .running)
+        try bench.move(first, .paused)
+        try bench.move(first, .resumed)
         _ = try bench.announce("3.0.0")
         #expect(receiver.wait { $0.count >= 5 })
         let got = receiver.deliveries
@@ -190,13 +187,13 @@ struct NotifierLiveTests {
         let campaign = try bench.announce("2.0.0")
         #expect(dead.wait { $0.count == 1 })
         _ = try bench.settled { $0.contains { $0.state == .dropped } }
-        try bench.move(campaign, to: .paused)
+        try bench.move(campaign, .paused)
         #expect(living.wait { $0.count == 1 })
         #expect(living.deliveries.map(\.type) == ["campaign.paused"], "it wants to hear of nothing else")
         #expect(dead.deliveries.count == 1)
         try notifier.start([bench.target(living.url)])
         try notifier.start([bench.target(dead.url)])
-        try bench.move(campaign, to: .running)
+        try bench.move(campaign, .resumed)
         #expect(dead.wait { $0.count == 2 })
         #expect(dead.deliveries.last?.data["state"] as? String == "running")
     }
@@ -222,11 +219,11 @@ struct NotifierLiveTests {
         #expect(faults.failures > 0)
         try notifier.start([bench.target(old.url)])
         faults.disarm()
-        try bench.move(campaign, to: .paused)
+        try bench.move(campaign, .paused)
         #expect(old.wait { $0.count == 2 }, "who was told before is told on")
         _ = try bench.settled { $0.count == 2 && $0.allSatisfy { $0.state == .delivered } }
         try notifier.start([bench.target(new.url)])
-        try bench.move(campaign, to: .running)
+        try bench.move(campaign, .resumed)
         #expect(new.wait { $0.count == 1 })
         #expect(old.deliveries.map(\.type) == ["campaign.running", "campaign.paused"])
         #expect(new.deliveries.map(\.type) == ["campaign.running"])
@@ -293,7 +290,7 @@ struct NotifierLiveTests {
         try notifier.start([bench.target(receiver.url)])
         let campaign = try bench.announce("2.0.0")
         let taken = try #require(bench.line(with: "notified"))
-        try bench.move(campaign, to: .paused)
+        try bench.move(campaign, .paused)
         let failed = try #require(bench.line(with: "is tried again"))
         for line in [taken, failed] {
             #expect(line.contains(" receiver=127.0.0.1:\(receiver.port)"), "\(line)")
@@ -315,7 +312,7 @@ struct NotifierLiveTests {
         try notifier.start([bench.target(receiver.url)])
         let campaign = try bench.announce("2.0.0")
         _ = try bench.settled { $0.first?.attempts.count == 1 }
-        try bench.move(campaign, to: .paused)
+        try bench.move(campaign, .paused)
         try bench.addressEvents()
         #expect(try bench.settled { _ in true }.count == 2)
         #expect(try bench.store.dueNotification(for: receiver.url, at: bench.now + .seconds(90)) == nil)
@@ -366,8 +363,8 @@ struct NotifierLiveTests {
         #expect(quick.wait { $0.count == 1 })
         // All within the time that the silent receiver is given for its one attempt.
         for _ in 0..<10 {
-            try bench.move(campaign, to: .paused)
-            try bench.move(campaign, to: .running)
+            try bench.move(campaign, .paused)
+            try bench.move(campaign, .resumed)
         }
         #expect(quick.wait { $0.count == 21 })
         // What the receiver has, the table has a moment later; stopping in between would send it once more, next time.

@@ -36,7 +36,7 @@ import Testing
         let target = try bench.target("https://example.com/hook")
         try notifier.adopt([target])
         #expect(try !notifier.turn(target))
-        try bench.move(bench.announce("2.0"), to: .paused)
+        try bench.move(bench.announce("2.0"), .paused)
         #expect(try notifier.turn(target, isCancelled: { true }))
         #expect(script.sent.withLock { $0 } == [])
         #expect(try notifier.turn(target))

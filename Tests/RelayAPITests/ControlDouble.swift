@@ -83,24 +83,30 @@ final class ControlDouble: RelayControl {
     }
 
     func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
-        try move(id, from: [.running], to: .paused)
+        try move(id, .paused)
     }
     func resume(campaign id: String, by actor: String) throws -> CampaignStatus {
-        try move(id, from: [.paused], to: .running)
+        try move(id, .resumed)
     }
     func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {
-        try move(id, from: [.running, .paused, .waiting], to: .cancelled)
+        try move(id, .cancelled)
     }
 
     func release(campaign id: String, by actor: String) throws -> CampaignStatus {
-        try move(id, from: [.waiting], to: .running)
+        guard let record = try store.campaign(id: id) else {
+            throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
+        }
+        _ = try release(app: record.app, by: actor)
+        return status(try store.campaign(record.key) ?? record)
     }
 
     func release(app: AppKey, by actor: String) throws -> VersionRecord {
-        guard let required = try store.waitingVersions(of: app).required.first?.required,
-            try store.putInForce(required, of: app, by: actor, from: "release", reason: nil, at: Bench.now),
-            let record = try store.version(of: app)
-        else { throw ControlError(.wrongState, context: "nothing waits") }
+        let decision = try? store.decide(
+            app, .released(nil), by: Signature(by: actor, via: "release", at: Bench.now),
+            in: RequirementMachine.Surroundings(now: Bench.now))
+        guard decision != nil, let record = try store.version(of: app) else {
+            throw ControlError(.wrongState, context: "nothing waits")
+        }
         return record
     }
 
@@ -151,11 +157,11 @@ final class ControlDouble: RelayControl {
 
     func writeMetrics(to text: inout MetricsText) { metricsLooks.withLock { $0 += 1 } }
 
-    private func move(_ id: String, from: Set<CampaignState>, to: CampaignState) throws -> CampaignStatus {
+    private func move(_ id: String, _ event: CampaignChange) throws -> CampaignStatus {
         guard let record = try store.campaign(id: id) else {
             throw ControlError(.noSuchCampaign, context: "there is no campaign \(id)")
         }
-        guard try store.moveCampaign(record.key, from: from, to: to, reason: nil, at: Bench.now),
+        guard try store.move(record.key, event, at: Bench.now),
             let moved = try store.campaign(record.key)
         else {
             throw ControlError(.wrongState, context: "the campaign is \(record.state.rawValue)")

@@ -153,7 +153,7 @@ struct EnforceTests {
         record.required = try entry.required.map { try Version($0) }
         record.inForce.required = try entry.inForce.map { try Version($0) }
         record.inForce.latest = try entry.latest.map { try Version($0) }
-        record.inForce.canary = try entry.canary.map {
+        record.inForce.staged = try entry.canary.map {
             .init(required: try Version($0), build: nil, downloadURL: Self.url, message: nil, telephones: ["138"])
         }
         let answers = CheckAnswers(record, AppProfile(downloadURL: entry.url, alert: "Upgrade"))

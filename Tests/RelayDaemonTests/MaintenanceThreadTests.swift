@@ -36,7 +36,7 @@ import UpgradeRules
             receipt: nil
         ) { _ in StoredAnswer(status: 200, body: []) }
         let campaign = try #require(try store.newestCampaigns().first).key
-        _ = try store.moveCampaign(campaign, from: [.running], to: .cancelled, reason: nil, at: now)
+        _ = try store.move(campaign, .cancelled, at: now)
         try store.administer(
             "UPDATE campaign SET upgraded = 1")
         return campaign

@@ -10,39 +10,49 @@ import Testing
         #expect(WavePlan(ends: ends) == nil)
     }
 
-    @Test func theDrawGivesEachWaveItsShareHoweverTokensAreNumbered() throws {
+    @Test func theDrawGivesEachWaveItsShareHoweverTelephonesAreNumbered() throws {
         let plan = try #require(WavePlan(ends: [10, 100, 1_000, 10_000]))
-        for campaign in ["000000000000", "0123456789ab", "ffffffffffff"] {
-            let draw = WaveDraw(plan, campaign: campaign)
+        for requirement in [Int64(0), 1, 4711, .max] {
+            let draw = WaveDraw(plan, requirement: requirement)
             var counts = [Int](repeating: 0, count: plan.count)
             // Consecutive numbers: the poorest hashes that there are.
-            for hash in 0..<UInt64(200_000) { counts[draw.wave(of: hash)] += 1 }
+            for number in 0..<200_000 { counts[draw.wave(of: "138\(number)".utf8)] += 1 }
             for wave in 0..<plan.count {
                 let expected = plan.share(of: wave) * 200_000
                 // Five deviations of a binomial distribution: less than one in a million runs is outside.
-                #expect(abs(Double(counts[wave]) - expected) < 5 * expected.squareRoot(), "\(campaign) \(wave)")
+                #expect(abs(Double(counts[wave]) - expected) < 5 * expected.squareRoot(), "\(requirement) \(wave)")
             }
         }
     }
 
-    @Test func theDrawStaysForACampaignAndIsAnotherForTheNext() throws {
+    @Test func theDrawStaysForARequirementAndIsAnotherForTheNext() throws {
         let plan = try #require(WavePlan(ends: [1_000, 10_000]))
-        func first(_ campaign: String) -> Set<UInt64> {
-            let draw = WaveDraw(plan, campaign: campaign)
-            return Set((0..<UInt64(20_000)).map { $0 &* 0x9E37_79B9 }.filter { draw.wave(of: $0) == 0 })
+        func first(_ requirement: Int64) -> Set<Int> {
+            let draw = WaveDraw(plan, requirement: requirement)
+            return Set((0..<20_000).filter { draw.wave(of: "138\($0)".utf8) == 0 })
         }
-        let (one, other) = (first("0123456789ab"), first("0123456789ac"))
-        #expect(one == first("0123456789ab"))
+        let (one, other) = (first(1), first(2))
+        #expect(one == first(1))
         // A tenth of a tenth by chance.
         #expect((120...280).contains(one.intersection(other).count))
     }
 
     @Test func theDrawDoesNotFollowTheOrderOfNumbers() throws {
         let plan = try #require(WavePlan(ends: [1_000, 10_000]))
-        let draw = WaveDraw(plan, campaign: "0123456789ab")
+        let draw = WaveDraw(plan, requirement: 1)
         for tenth in 0..<10 {
-            let count = (tenth * 10_000..<(tenth + 1) * 10_000).count { draw.wave(of: UInt64($0)) == 0 }
+            let count = (tenth * 10_000..<(tenth + 1) * 10_000).count { draw.wave(of: "138\($0)".utf8) == 0 }
             #expect((850...1_150).contains(count))
+        }
+    }
+
+    @Test func whoIsNobodyIsOfTheLastWaveAndTheDrawIsTheReach() throws {
+        let plan = try #require(WavePlan(ends: [1_000, 5_000, 10_000]))
+        let draw = WaveDraw(plan, requirement: 7)
+        #expect(draw.wave(of: String.UTF8View?.none) == 2)
+        for number in 0..<1_000 {
+            let part = UserDraw(requirement: 7).part(of: "138\(number)".utf8)
+            #expect(draw.wave(of: "138\(number)".utf8) == (part < 1_000 ? 0 : part < 5_000 ? 1 : 2))
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 import UpgradeRules
 
 @Suite("Campaigns for named users of older releases") struct CanaryMigrationTests {
-    @Test("One that is open keeps them as its whole audience, and is not released")
+    @Test("One that is open goes to them alone, and a person may release it")
     func open() throws {
         let fixture = try StoreFixture()
         try fixture.registerDevices(0..<10)
@@ -16,21 +16,25 @@ import UpgradeRules
         ) { _ in StoredAnswer(status: 200, body: []) }
         let campaign = try #require(try fixture.store.openCampaigns().first)
         #expect(campaign.isCanary)
-        try fixture.store.administer(
+        try fixture.age()
+        try fixture.administerOld(
             """
             DROP TRIGGER campaign_event_canary; ALTER TABLE campaign DROP COLUMN canary;
             ALTER TABLE campaign DROP COLUMN canary_ended_at;
             DELETE FROM migration WHERE version >= 14; PRAGMA user_version = 13;
             """)
-        fixture.store.close()
         let store = try SQLiteStore(path: fixture.path)
         defer { store.close() }
         let old = try #require(try store.campaign(campaign.key))
-        #expect(old.canary == nil && old.audience == ["1383"] && old.state == .running)
+        #expect(old.canary?.phase == .alone && old.audience == ["1383"] && old.state == .running)
         try store.lineUpCanary(old.key, at: fixture.now)
-        #expect(try store.campaign(old.key)?.counts.retrying == 0)
-        try store.planShards(old.key, shardSize: 100, waves: nil, at: fixture.now)
-        #expect(try store.campaign(old.key)?.counts.pending == 10)
+        #expect(try store.campaign(old.key)?.counts.retrying == 1)
+        // A person may release it now, as any canary.
+        try store.decide(
+            fixture.app, .released(nil), by: Signature(by: "ann", via: "release", at: fixture.now),
+            in: RequirementMachine.Surroundings(now: fixture.now))
+        #expect(try store.campaign(old.key)?.audience == nil)
+        #expect(try store.version(of: fixture.app)?.inForce.required?.text == "2")
         #expect(try store.check { _ in true } == [])
     }
 }

@@ -196,7 +196,8 @@ struct DeliveryBatchTests {
         }
         // What has a second attempt gets a row; then the step is undone, and the rows are those of the release before.
         try commit(fixture.store, after: 0, limit: 30, attempts: 2)
-        try fixture.store.administer(
+        try fixture.age()
+        try fixture.administerOld(
             """
             \(StoreFixture.undoEnvironments)
             UPDATE delivery SET attempts = 1; DROP TABLE delivery_batch; DROP TABLE delivery_upgrade;
@@ -204,7 +205,6 @@ struct DeliveryBatchTests {
             ALTER TABLE provider_token DROP COLUMN paused_until;
             DELETE FROM migration WHERE version >= 4; PRAGMA user_version = 3;
             """)
-        fixture.store.close()
 
         let store = try fixture.outsider()
         defer { store.close() }

@@ -24,7 +24,8 @@ struct EnvironmentMigrationTests {
             }, at: fixture.now)
         try fixture.bump(required: "2")
         campaign = try #require(try fixture.store.reconcile(app, draft: fixture.draft, at: fixture.now))
-        try fixture.store.administer(StoreFixture.undoEnvironments)
+        try fixture.age()
+        try fixture.administerOld(StoreFixture.undoEnvironments)
     }
 
     /// Works through what both environments have left, until the campaign is complete.
@@ -41,7 +42,8 @@ struct EnvironmentMigrationTests {
                     var rows = DeviceRows()
                     try store.readDevices(
                         fixture.app, environment: environment, after: shard.cursor, through: shard.last, limit: 99,
-                        of: draw.map { WaveSlice($0, number: shard.wave) }, into: &rows)
+                        of: draw.map { WaveSlice($0, number: shard.wave) }, without: draw == nil ? nil : campaign.key,
+                        into: &rows)
                     #expect(rows.rows.allSatisfy { $0.environment == environment })
                     for row in rows.rows { turns[row.id, default: 0] += 1 }
                     var commit = LedgerCommit(
@@ -72,7 +74,7 @@ struct EnvironmentMigrationTests {
     @Test("An open campaign goes on: each device once, by its own service, and the audience adds up")
     func openCampaign() throws {
         // Devices 1 to 30 are done, four of them to be tried again; two shards are left, one behind the last sandbox device.
-        try fixture.store.administer(
+        try fixture.administerOld(
             """
             INSERT INTO shard (campaign_id, number, cursor, last, remaining, done) VALUES
                 (1, 0, 20, 20, 0, 1), (1, 1, 30, 40, 10, 0), (1, 2, 40, 59, 19, 0), (1, 3, 59, 60, 1, 0);
@@ -83,7 +85,6 @@ struct EnvironmentMigrationTests {
                 SELECT 1, id, 3, 1, 1, 0 FROM device WHERE id BETWEEN 27 AND 30;
             UPDATE campaign SET planned_at = 1, accepted = 26, retrying = 4;
             """)
-        fixture.store.close()
         let store = try fixture.outsider()
         defer { store.close() }
         #expect(
@@ -106,10 +107,9 @@ struct EnvironmentMigrationTests {
     @Test("One in waves does too, though what is left of a wave's sandbox is not known before its end")
     func waves() throws {
         let plan = try #require(WavePlan(ends: [4_000, 10_000]))
-        let draw = WaveDraw(plan, campaign: campaign.id)
-        let hashes = try fixture.store.inspect("SELECT token_hash FROM device").compactMap { Int64($0[0]) }
-        let first = hashes.filter { draw.wave(of: UInt64(bitPattern: $0)) == 0 }.count
-        try fixture.store.administer(
+        let draw = WaveDraw(plan, requirement: campaign.requirement)
+        let first = (0..<60).count { draw.wave(of: "138\($0)".utf8) == 0 }
+        try fixture.administerOld(
             """
             INSERT INTO shard (campaign_id, number, cursor, last, remaining, wave) VALUES
                 (1, 0, 0, 60, \(first), 0), (1, 1, 0, 60, \(60 - first), 1);
@@ -117,7 +117,6 @@ struct EnvironmentMigrationTests {
                 (1, 0, 4000, \(first), 1), (1, 1, 10000, \(60 - first), NULL);
             UPDATE campaign SET planned_at = 1;
             """)
-        fixture.store.close()
         let store = try fixture.outsider()
         defer { store.close() }
         #expect(
@@ -133,14 +132,13 @@ struct EnvironmentMigrationTests {
 
     @Test("One that was cancelled lists whom it left out, of both environments")
     func cancelledCampaign() throws {
-        try fixture.store.administer(
+        try fixture.administerOld(
             """
             INSERT INTO shard (campaign_id, number, cursor, last, remaining, done) VALUES (1, 0, 20, 60, 40, 1);
             INSERT INTO delivery (campaign_id, device_id, state, attempts, updated_at) SELECT 1, id, 2, 1, 0
                 FROM device WHERE id <= 20;
             UPDATE campaign SET planned_at = 1, accepted = 20, cancelled = 40, state = 'cancelled', finished_at = 1;
             """)
-        fixture.store.close()
         let store = try fixture.outsider()
         defer { store.close() }
         let list = try store.deliveries(of: campaign.key, state: nil, telephone: nil, after: 0, limit: 99)

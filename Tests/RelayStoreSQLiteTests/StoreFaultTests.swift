@@ -99,10 +99,9 @@ struct StoreFaultTests {
         ),
         ("commit", { try $0.commit([try outcomes(of: $0, after: 10)], at: now + .seconds(1)) }),
         (
-            "moveCampaign",
+            "move",
             {
-                _ = try $0.moveCampaign(
-                    CampaignKey(row: 1), from: [.running], to: .cancelled, reason: "by hand", at: now)
+                _ = try $0.move(CampaignKey(row: 1), .cancelled, at: now)
             }
         ),
         ("expireCampaign", { try $0.expireCampaign(CampaignKey(row: 1), at: now) }),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import RelayEngine
 import RelayStore
-import RelayStoreSQLite
 import UpgradeRules
+
+@testable import RelayStoreSQLite
 
 /// A store in a directory of its own, and the few steps that the SQLite tests begin with.
 final class StoreFixture: Sendable {
@@ -23,7 +25,47 @@ final class StoreFixture: Sendable {
         store.close()
     }
 
-    /// Makes a store of the newest version one of version 6.
+    /// Closes the store and puts one of schema version 15 in its place that holds the same, as far as the tests of older
+    /// stores make it: one app, one requirement in force, its campaign.
+    func age() throws {
+        store.close()
+        let new = path + ".new"
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.moveItem(atPath: path + suffix, toPath: new + suffix)
+        }
+        try StoreFile.create(path)
+        let old = try SQLiteConnection(path: path)
+        try old.execute("PRAGMA journal_mode = WAL; PRAGMA auto_vacuum = INCREMENTAL")
+        try Migration.run(
+            on: old, path: path, release: "old", at: now, chain: Migration.chain.filter { $0.toVersion <= 15 })
+        try old.execute(SQL(typed: "ATTACH '\(new)' AS new; PRAGMA foreign_keys = OFF"))
+        for table in ["app", "device", "former_telephone", "version_seen"] {
+            try old.execute(SQL(typed: "INSERT INTO main.\(table) SELECT * FROM new.\(table)"))
+        }
+        try old.execute(Self.oldRequirement)
+        for table in ["shard", "delivery", "delivery_batch", "delivery_upgrade", "campaign_wave", "campaign_reason"] {
+            try old.execute(SQL(typed: "INSERT INTO main.\(table) SELECT * FROM new.\(table)"))
+        }
+        try old.execute("DETACH new")
+    }
+
+    private static let oldRequirement: SQL = """
+        INSERT INTO version (app, platform, latest, required, telephones, changed_by, changed_from, revision, updated_at)
+            SELECT r.app, r.platform, r.version, r.version,
+                (SELECT json_group_array(c.telephone) FROM new.requirement_canary AS c HAVING count(*) > 0),
+                r.changed_by, r.changed_via, 1, r.asked_at FROM new.requirement AS r;
+        INSERT INTO in_force (app, platform, canary, required, latest, telephones, since, opened_by, changed_at, changed_by,
+                changed_from)
+            SELECT app, platform, telephones IS NOT NULL, required, required, telephones, updated_at, 'noGate', updated_at,
+                'noGate', 'bump' FROM version;
+        INSERT INTO campaign (id, public_id, app_id, required, required_canonical, latest, download_url, telephones, state,
+                created_at, started_at, expires_at, planned_at, accepted, retrying, canary)
+            SELECT c.id, c.public_id, c.app_id, c.required, c.required, c.latest, c.download_url, v.telephones, c.state,
+                c.created_at, c.started_at, c.expires_at, c.planned_at, c.accepted, c.retrying,
+                iif(v.telephones IS NULL, NULL, 'alone') FROM new.campaign AS c, version AS v;
+        """
+
+    /// Makes a store of version 15 one of version 6.
     static let undoEnvironments = """
         DROP TRIGGER campaign_event_canary; ALTER TABLE campaign DROP COLUMN canary;
         ALTER TABLE campaign DROP COLUMN canary_ended_at;
@@ -45,6 +87,12 @@ final class StoreFixture: Sendable {
         DELETE FROM migration WHERE version >= 7; PRAGMA user_version = 6;
 
         """
+
+    /// Runs a script on the store of an older version, as the release of then could have.
+    func administerOld(_ script: String) throws {
+        let old = try SQLiteConnection(path: path)
+        try old.execute(SQL(typed: script))
+    }
 
     /// A second connection, as another program has one.
     func outsider() throws -> SQLiteStore { try SQLiteStore(path: path) }

@@ -154,12 +154,16 @@ struct StoreMaintenanceTests {
                 "delivery_batch refers to a row of device that is not there"
             ),
             (
-                "DROP TRIGGER version_history_is_not_edited; UPDATE version_history SET required = '9' WHERE revision = 1",
-                "history of versions", "lets required fall from 9 to 2"
+                "DROP TRIGGER requirement_updated; UPDATE requirement SET reach = 0 WHERE kind = 'required'",
+                "requirements",
+                "2 is not as its history says"
             ),
             (
-                "DROP TRIGGER version_updated_signed; UPDATE version SET revision = 77", "history of versions",
-                "revision 77 is not the newest entry"
+                "DROP TRIGGER version_updated; UPDATE version SET required = '9'", "requirements",
+                "version does not say what is required"
+            ),
+            (
+                "UPDATE campaign SET state = 'superseded', finished_at = 1", "requirements", "the campaign of 2 is"
             ),
         ])
     func faults(damage: String, name: String, detail: String) throws {
@@ -200,7 +204,7 @@ struct StoreMaintenanceTests {
             begun.append(name)
             return true
         }
-        #expect(begun.first == "pages and indexes" && begun.last == "history of versions")
+        #expect(begun.first == "pages and indexes" && begun.last == "requirements")
         #expect(complaint { try fixture.store.check { _ in false } }.contains("given up"))
     }
 

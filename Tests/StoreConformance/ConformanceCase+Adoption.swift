@@ -86,7 +86,7 @@ extension ConformanceCase {
             try same(try store.followAdoption(at: subject.now + .seconds(60)), 0, "within the minute")
             try same(try store.followAdoption(at: subject.now + .seconds(180)), 1)
             // Completed campaigns are followed on.
-            _ = try store.moveCampaign(campaign.key, from: [.running], to: .completed, reason: nil, at: subject.now)
+            _ = try store.move(campaign.key, .drained, at: subject.now)
             try subject.login(3, "2.0")
             try same(try store.followAdoption(at: subject.now + .seconds(240)), 1)
             let adoption = try present(try store.adoption(of: campaign.key), "the adoption")
@@ -124,8 +124,7 @@ extension ConformanceCase {
             try subject.login(0, "2.0")
             try same(try subject.store.newestCampaigns().map(\.key), [campaign.key])
             try same(try subject.store.followAdoption(at: subject.now + .seconds(60)), 1)
-            _ = try subject.store.moveCampaign(
-                next.key, from: [.waiting], to: .cancelled, reason: nil, at: subject.now)
+            _ = try subject.store.move(next.key, .cancelled, at: subject.now)
             try subject.login(1, "2.0")
             try same(try subject.store.followAdoption(at: subject.now + .seconds(120)), 1)
         },
@@ -135,7 +134,7 @@ extension ConformanceCase {
             try subject.login(1, "1.0")
             try subject.login(0, "2.0")
             try store.followAdoption(at: subject.now)
-            _ = try store.moveCampaign(campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now)
+            _ = try store.move(campaign.key, .cancelled, at: subject.now)
             let late = subject.now + .seconds(1_000_000)
             _ = try store.prune(before: late, at: late) { _ in true }
             try subject.login(2, "1.0")
@@ -158,7 +157,7 @@ extension ConformanceCase {
             _ = try store.removeDevice(subject.app, token: subject.token(40))
             // The campaign ended later than what is taken away, and its ledger stays.
             let late = Timestamp(seconds: 7_000_000_000)
-            _ = try store.moveCampaign(campaign.key, from: [.running], to: .cancelled, reason: nil, at: late)
+            _ = try store.move(campaign.key, .cancelled, at: late)
             let report = try store.prune(before: late - .seconds(10), at: late + .seconds(4000)) { _ in true }
             try same([report.campaigns, report.devices], [0, 1])
             try same(try store.check { _ in true }, [], "faults")

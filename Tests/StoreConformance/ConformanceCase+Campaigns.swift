@@ -17,49 +17,47 @@ extension ConformanceCase {
         },
         ConformanceCase("the time to live of a campaign that waits counts from its start") { subject in
             let campaign = try subject.announce(isGated: true)
-            func move(_ from: CampaignState, _ to: CampaignState, _ seconds: Int) throws {
+            func move(_ event: CampaignChange, _ seconds: Int) throws {
                 try check(
-                    try subject.store.moveCampaign(
-                        campaign.key, from: [from], to: to, reason: nil, at: subject.now + .seconds(seconds)), "moved")
+                    try subject.store.move(campaign.key, event, at: subject.now + .seconds(seconds)), "moved")
             }
-            try move(.waiting, .paused, 10)
+            try move(.paused, 10)
             try same(try subject.record(campaign.key).expiresAt, campaign.expiresAt, "still waiting")
-            try move(.paused, .running, 100)
+            try subject.look(campaign.required.text, at: subject.now + .seconds(50))
+            try move(.resumed, 100)
             try same(try subject.record(campaign.key).expiresAt, campaign.expiresAt + .seconds(100))
-            try move(.running, .paused, 200)
-            try move(.paused, .running, 300)
-            try same(try subject.record(campaign.key).expiresAt, campaign.expiresAt + .seconds(100), "once")
+            try move(.paused, 200)
+            try move(.resumed, 300)
+            try same(
+                try subject.record(campaign.key).expiresAt, campaign.expiresAt + .seconds(200),
+                "a pause does not eat it up")
         },
         ConformanceCase("a campaign moves only from a state that was named") { subject in
             let key = try subject.announce(isGated: true).key
-            func move(_ from: Set<CampaignState>, _ to: CampaignState, _ reason: String?, _ seconds: Int) throws -> Bool
-            {
-                try subject.store.moveCampaign(
-                    key, from: from, to: to, reason: reason, at: subject.now + .seconds(seconds))
+            func move(_ event: CampaignChange, _ seconds: Int) throws -> Bool {
+                try subject.store.move(key, event, at: subject.now + .seconds(seconds))
             }
-            try check(!(try move([.running, .paused], .suspended, "no", 1)), "it was waiting")
+            try check(!(try move(.suspended(.credential, "no"), 1)), "it was waiting")
             try same(try subject.record(key).state, .waiting)
-            try check(try move([.waiting], .running, nil, 2), "started")
+            try check(try subject.look("2.0.0", at: subject.now + .seconds(2)), "started")
             try same(try subject.record(key).startedAt, subject.now + .seconds(2))
-            try check(try move([.running], .suspended, "a bad credential", 3), "suspended")
+            try check(try move(.suspended(.credential, "a bad credential"), 3), "suspended")
             try same(try subject.record(key).reason, "a bad credential")
-            try check(try move([.paused, .suspended], .running, nil, 4), "resumed")
+            try check(try move(.resumed, 4), "resumed")
             try same(try subject.record(key).startedAt, subject.now + .seconds(2), "started once")
             try same(try subject.record(key).reason, nil)
-            try check(try move([.running], .cancelled, "enough", 5), "cancelled")
-            try check(!(try move([.waiting, .running, .paused, .suspended], .running, nil, 6)), "final")
+            try check(try move(.cancelled, 5), "cancelled")
+            try check(!(try move(.resumed, 6)), "final")
             try same(try subject.record(key).finishedAt, subject.now + .seconds(5))
             try check(
-                !(try subject.store.moveCampaign(
-                    CampaignKey(row: 99), from: [.running], to: .paused, reason: nil, at: subject.now)), "unknown")
+                !(try subject.store.move(CampaignKey(row: 99), .paused, at: subject.now)), "unknown")
         },
         ConformanceCase("of many that move a campaign at once, one does") { subject in
             let key = try subject.announce().key
             let moved = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<8 {
                     group.addTask {
-                        try subject.store.moveCampaign(
-                            key, from: [.running], to: .paused, reason: nil, at: subject.now) ? 1 : 0
+                        try subject.store.move(key, .paused, at: subject.now) ? 1 : 0
                     }
                 }
                 return try await group.reduce(0, +)
@@ -75,8 +73,7 @@ extension ConformanceCase {
             }
             try subject.store.commit([commit], at: subject.now)
             try check(
-                try subject.store.moveCampaign(
-                    campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now), "cancelled")
+                try subject.store.move(campaign.key, .cancelled, at: subject.now), "cancelled")
             let counts = try subject.counts(campaign.key)
             try same([counts.pending, counts.retrying, counts.cancelled, counts.audience], [0, 0, 10, 10])
             try same(try subject.store.nextRetry(campaign.key, environment: .production), nil)
@@ -86,8 +83,7 @@ extension ConformanceCase {
             try subject.registerDevices(4)
             let campaign = try subject.announce(isGated: true)
             try same([campaign.counts.pending, campaign.counts.audience], [4, 4])
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.waiting], to: .cancelled, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try subject.store.planShards(campaign.key, shardSize: 2, waves: nil, at: subject.now)
             try same(try subject.lease(campaign.key), [], "nothing is planned afterwards")
             let counts = try subject.counts(campaign.key)
@@ -106,8 +102,7 @@ extension ConformanceCase {
                     nextAttemptAt: $0.id % 2 == 0 ? subject.now : nil)
             }
             try subject.store.commit([commit], at: subject.now)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.running], to: .paused, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .paused, at: subject.now)
             let end = subject.now + .seconds(3600)
             try subject.store.expireCampaign(campaign.key, at: end)
             let record = try subject.record(campaign.key)
@@ -137,11 +132,9 @@ extension ConformanceCase {
                     subject.retry(
                         campaign.key, commit.rows.map { LedgerRow(device: $0.device, state: .accepted, attempts: 2) })
                 ], at: subject.now)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.running], to: .paused, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .paused, at: subject.now)
             try check(!(try completes()), "paused")
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.paused], to: .running, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .resumed, at: subject.now)
             try check(try completes(), "done")
             try check(!(try completes()), "done already")
             try same(try subject.record(campaign.key).state, .completed)

@@ -194,8 +194,7 @@ extension ConformanceCase {
                 let shard = try present(try subject.lease(campaign.key, environment: environment).last, "a shard")
                 try subject.store.commit([try subject.batch(shard, limit: 7)], at: subject.now)
             }
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             let list = try subject.pages(campaign)
             try same(Set(list.map(\.device)).count, 90)
             try same(list.filter { $0.state == .accepted }.count, 14)
@@ -208,7 +207,7 @@ extension ConformanceCase {
             let campaign = try subject.announce()
             let plan = try present(WavePlan(ends: [3_000, 10_000]), "the plan")
             try subject.store.planShards(campaign.key, shardSize: 40, waves: plan, at: subject.now)
-            let draw = WaveDraw(plan, campaign: campaign.id)
+            let draw = WaveDraw(plan, requirement: campaign.requirement)
             var met: [Int64: Int] = [:]
             for wave in 0..<2 {
                 for environment in PushEnvironment.allCases {
@@ -218,7 +217,7 @@ extension ConformanceCase {
                         var rows = DeviceRows()
                         try subject.store.readDevices(
                             subject.app, environment: environment, after: shard.cursor, through: shard.last,
-                            limit: 1_000, of: WaveSlice(draw, number: wave), into: &rows)
+                            limit: 1_000, of: WaveSlice(draw, number: wave), without: campaign.key, into: &rows)
                         for row in rows.rows { met[row.id, default: 0] += 1 }
                         try check(rows.rows.allSatisfy { $0.environment == environment }, "each of \(environment)")
                         var tally = WaveTally(wave: wave)

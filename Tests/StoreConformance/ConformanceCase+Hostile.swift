@@ -144,8 +144,11 @@ extension Subject {
         }
         try same(try store.deliveries(telephone: text + "x", token: nil, after: nil, limit: 10), [])
         try same(try record(campaign.key).rejectedBy, [text: 1])
+        try store.decide(
+            app, .released(nil), by: Signature(by: text, via: text, at: now),
+            in: RequirementMachine.Surroundings(now: now))
         try check(
-            try store.moveCampaign(campaign.key, from: [.waiting], to: .suspended, reason: text, at: now),
+            try store.move(campaign.key, .suspended(.credential, text), at: now),
             "not suspended")
         try hold(try record(campaign.key).reason, text, "the reason of the suspension")
     }

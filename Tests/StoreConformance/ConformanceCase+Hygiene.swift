@@ -131,10 +131,8 @@ extension ConformanceCase {
                     nextAttemptAt: number == 0 ? ahead : ahead + .seconds(60))
             }
             try subject.store.commit([commit], at: ahead)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.running], to: .suspended, reason: "the clock", at: ahead)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.suspended], to: .running, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .suspended(.credential, "the clock"), at: ahead)
+            _ = try subject.store.move(campaign.key, .resumed, at: subject.now)
             var rows = DeviceRows()
             try subject.store.readDueRetries(
                 campaign.key, environment: .production, at: subject.now, limit: 9, waves: nil, into: &rows)

@@ -15,7 +15,7 @@ extension ConformanceCase {
             try same([inForce.required?.text, inForce.latest?.text], ["2", "2.1"])
             try same([inForce.downloadURL, inForce.message, inForce.openedBy], ["https://two", "m", InForce.ungated])
             try same(inForce.since, subject.now)
-            try same(try subject.store.waitingVersions(of: subject.app), WaitingVersions())
+            try same(try subject.waiting(), [])
         },
         ConformanceCase("behind a gate what was in force stays so, and what waits is told") { subject in
             let first = try subject.announce("1.9")
@@ -24,9 +24,8 @@ extension ConformanceCase {
             try same(second.inForce?.text, "1.9")
             try same(try subject.record(first.key).state, .running, "the older campaign goes on")
             try same(try subject.inForce().required?.text, "1.9")
-            let waiting = try subject.store.waitingVersions(of: subject.app)
-            try same(waiting.required.map { $0.required?.text }, ["2"])
-            try same(waiting.latest.map { $0.latest?.text }, ["2"])
+            try same(try subject.waiting().map(\.version.text), ["2"])
+            try same(try subject.inForce().latest?.text, "1.9")
         },
         ConformanceCase("a gate that opens puts the version in force, begins its campaign and ends older ones") {
             subject in
@@ -45,18 +44,16 @@ extension ConformanceCase {
             try same([inForce.required?.text, inForce.latest?.text], ["2", "2"])
             try same([inForce.since, try subject.store.version(of: subject.app)?.inForce.since], [time, time])
             try same([inForce.openedBy, inForce.reason], ["appStore", "shown"])
-            try same(try subject.store.waitingVersions(of: subject.app), WaitingVersions())
+            try same(try subject.waiting(), [])
         },
         ConformanceCase("of two that wait, each comes into force by its own gate; the newer takes the older along") {
             subject in
             let keys = try ["2", "2.1", "2.2"].map { try subject.announce($0, isGated: true).key }
-            let waiting = try subject.store.waitingVersions(of: subject.app).required
-            try same(waiting.map { $0.required?.text }, ["2.2", "2.1", "2"])
+            try same(try subject.waiting().map(\.version.text), ["2.2", "2.1", "2"])
             try check(try subject.open("2.1"), "2.1 is offered, 2.2 is not")
             try same(try keys.map { try subject.record($0).state }, [.superseded, .running, .waiting])
             try same(try subject.inForce().required?.text, "2.1")
-            try same(
-                try subject.store.waitingVersions(of: subject.app).required.map { $0.required?.text }, ["2.2"])
+            try same(try subject.waiting().map(\.version.text), ["2.2"])
         },
         ConformanceCase("a version code belongs to the version that it came with") { subject in
             func bump(_ required: String, _ build: Int64?) throws {
@@ -66,25 +63,24 @@ extension ConformanceCase {
             }
             try bump("1.9", 190)
             try bump("2", nil)
-            let waiting = try subject.store.waitingVersions(of: subject.app)
-            try same(waiting.required.map(\.builds.required), [nil, 190])
-            try same(waiting.latest.map(\.builds.latest), [nil, 190])
-            try check(try subject.open("1.9") && subject.open("2"), "")
-            try same(try subject.inForce().builds.required, 190, "the last that is known")
+            try same(try subject.waiting().map(\.build), [nil, 190])
+            try check(try subject.open("1.9"), "")
+            try same(try subject.inForce().builds.required, 190)
+            try check(try subject.open("2"), "")
+            try same(try subject.inForce().builds.required, nil, "the code of 1.9 is not that of 2")
         },
         ConformanceCase("a waiting campaign that is cancelled forces nothing, ever") { subject in
             try subject.announce("1.9")
             let campaign = try subject.announce("2", isGated: true)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.waiting], to: .cancelled, reason: nil, at: subject.now)
-            try same(try subject.store.waitingVersions(of: subject.app).required, [])
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
+            try same(try subject.waiting(), [])
             try check(try !subject.open("2"), "it was cancelled")
+            try same(try subject.store.version(of: subject.app)?.required?.text, "1.9", "nobody asks for it any more")
             try same(try subject.inForce().required?.text, "1.9")
         },
         ConformanceCase("a paused campaign stays paused when its requirement comes into force") { subject in
             let campaign = try subject.announce("2", isGated: true)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.waiting], to: .paused, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .paused, at: subject.now)
             try check(try subject.open("2"), "pausing pushes holds up nothing else")
             try same(try subject.record(campaign.key).state, .paused)
             try same(try subject.inForce().required?.text, "2")
@@ -95,25 +91,19 @@ extension ConformanceCase {
             let campaign = try subject.announce("2", isGated: true)
             try check(try subject.open("2"), "")
             let store = subject.store
-            let two = try subject.version("2")
-            func takeOut(by actor: String) throws -> Bool {
-                try store.takeOutOfForce(two, of: subject.app, by: actor, reason: "halted", at: subject.now)
-            }
-            try check(try !takeOut(by: "googlePlay"), "another put it there")
-            try check(try takeOut(by: "appStore"), "")
+            try check(try subject.look("2", .halted, "halted", at: subject.now + .seconds(1)), "")
             try same(try subject.inForce().required?.text, "1.9")
-            try same(try subject.inForce().reason, "halted")
             var record = try subject.record(campaign.key)
             try same([record.state == .waiting, record.reason == "halted"], [true, true])
             try same(
                 try subject.store.campaigns(before: campaign.key, limit: 1).first?.state, .running,
                 "what was in force before has its campaign again")
-            try check(try subject.open("2"), "it goes on")
+            try check(try subject.open("2", at: subject.now + .seconds(2)), "it goes on")
             record = try subject.record(campaign.key)
             try same(record.state, .running)
             let changes = try store.inForceHistory(of: subject.app, limit: 9)
             try same(changes.map { $0.inForce.required?.text }, ["2", "1.9", "2", "1.9"])
-            try same(changes.map(\.source), ["gate", "gate", "gate", "bump"])
+            try same(changes.map(\.source), ["gate", "gate", "gate", "test"])
         },
         ConformanceCase("a requirement for named users is in force for them alone") { subject in
             try subject.announce("1.9")
@@ -135,11 +125,8 @@ extension ConformanceCase {
                 VersionBump(app: subject.app, latest: try subject.version("2")), waitingReason: "not out yet")
             try same(try subject.inForce().latest?.text, "1.9")
             let two = try subject.version("2")
-            func announce() throws -> Bool {
-                try subject.store.announce(two, of: subject.app, by: "appStore", reason: nil, at: subject.now)
-            }
-            try check(try announce(), "")
-            try check(try !announce(), "once")
+            try subject.look("2")
+            try same(try subject.inForce().latest, two)
             try same([try subject.inForce().latest?.text, try subject.inForce().required?.text], ["2", "1.9"])
         },
         ConformanceCase("what waits keeps its own texts, whatever is sent for the other version meanwhile") { subject in
@@ -149,11 +136,10 @@ extension ConformanceCase {
                     app: subject.app, required: try subject.version("2"), downloadURL: "https://two", message: "two"))
             try bump(VersionBump(app: subject.app, latest: try subject.version("2.1"), message: "news"))
             try bump(VersionBump(app: subject.app, latest: try subject.version("2.2")))
-            let waiting = try subject.store.waitingVersions(of: subject.app)
-            try same(waiting.required.map(\.downloadURL), ["https://two"])
-            try same(waiting.required.map(\.message), ["two"])
-            try same(waiting.latest.map { $0.latest?.text }, ["2.2", "2.1", "2"])
-            try same(waiting.latest.map(\.message), [nil, "news", "two"])
+            let rows = try subject.store.version(of: subject.app)?.requirements.rows ?? []
+            try same(rows.map(\.version.text), ["2", "2.1", "2.2"])
+            try same(rows.map(\.message), ["two", "news", nil])
+            try same(rows.map(\.downloadURL), ["https://two", nil, nil])
             try check(try subject.open("2"), "it is offered")
             try same([try subject.inForce().downloadURL, try subject.inForce().message], ["https://two", "two"])
         },
@@ -174,7 +160,6 @@ extension Subject {
     }
 
     fileprivate func open(_ required: String, at time: Timestamp? = nil) throws -> Bool {
-        try store.putInForce(
-            try version(required), of: app, by: "appStore", from: "gate", reason: "shown", at: time ?? now)
+        try look(required, at: time)
     }
 }

@@ -249,8 +249,7 @@ extension ConformanceCase {
                     device: device.id, state: number == 1 ? .retrying : .accepted, attempts: 1,
                     nextAttemptAt: number == 1 ? subject.now : nil)
             }
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try same(try subject.counts(campaign.key).cancelled, 10)
             let lateRetry = subject.retry(
                 campaign.key, [LedgerRow(device: first.rows[0].device, state: .accepted, attempts: 2)])

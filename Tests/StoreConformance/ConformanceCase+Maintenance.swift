@@ -116,7 +116,7 @@ extension ConformanceCase {
                         })
                 ], at: subject.now)
             let end = subject.now + .seconds(100_000)
-            _ = try subject.store.moveCampaign(campaign.key, from: [.running], to: .cancelled, reason: nil, at: end)
+            _ = try subject.store.move(campaign.key, .cancelled, at: end)
             let soon = end + .seconds(1800)
             try same(try subject.store.prune(before: soon - .seconds(3600), at: soon) { _ in true }.devices, 0)
             try subject.store.commit([inFlight], at: soon)
@@ -165,17 +165,14 @@ extension ConformanceCase {
             try subject.registerDevices(40)
             try subject.listen()
             let campaign = try subject.announce(isGated: true)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.waiting], to: .running, reason: nil, at: subject.now)
+            try subject.look(campaign.required.text)
             let shard = try subject.onlyShard(campaign)
             let batch = try subject.batch(shard, limit: 30) { device in
                 LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "noTelephone")
             }
             try subject.store.commit([batch], at: subject.now)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.running], to: .suspended, reason: "why", at: subject.now)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.suspended], to: .cancelled, reason: nil, at: subject.now + .seconds(9))
+            _ = try subject.store.move(campaign.key, .suspended(.credential, "why"), at: subject.now)
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now + .seconds(9))
             let events = try subject.events()
             try same(events.map(\.type), ["waiting", "running", "suspended", "cancelled"].map { "campaign.\($0)" })
             try same(events.map(\.campaign.reason), ["not out yet", nil, "why", nil])
@@ -212,8 +209,8 @@ extension ConformanceCase {
             subject in
             let first = try subject.announce("1.0")
             try subject.listen(states: [.paused])
-            _ = try subject.store.moveCampaign(first.key, from: [.running], to: .paused, reason: nil, at: subject.now)
-            _ = try subject.store.moveCampaign(first.key, from: [.paused], to: .running, reason: nil, at: subject.now)
+            _ = try subject.store.move(first.key, .paused, at: subject.now)
+            _ = try subject.store.move(first.key, .resumed, at: subject.now)
             for _ in 0..<3 {
                 try subject.listen(states: [.paused])
                 try subject.store.addressEvents(limit: 100, at: subject.now)
@@ -224,9 +221,7 @@ extension ConformanceCase {
             try subject.listen()
             let campaign = try subject.announce("1.0")
             for number in 0..<10 {
-                _ = try subject.store.moveCampaign(
-                    campaign.key, from: [.running, .paused], to: number % 2 == 0 ? .paused : .running, reason: nil,
-                    at: subject.now)
+                _ = try subject.store.move(campaign.key, number % 2 == 0 ? .paused : .resumed, at: subject.now)
             }
             try subject.store.addressEvents(limit: 4, at: subject.now)
             let all = try subject.store.notifications(campaign: campaign.id, state: nil, before: nil, limit: 99)
@@ -244,8 +239,7 @@ extension ConformanceCase {
             subject in
             try subject.listen()
             let campaign = try subject.announce("1.0")
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try subject.store.addressEvents(limit: 99, at: subject.now)
             let due = try present(try subject.store.dueNotification(for: Subject.receiver, at: subject.now), "due")
             try subject.store.record(

@@ -65,15 +65,13 @@ extension ConformanceCase {
             }
             try subject.store.commit([commit], at: subject.now)
             try check(
-                try subject.store.moveCampaign(
-                    campaign.key, from: [.running], to: .cancelled, reason: "enough", at: subject.now), "cancelled")
+                try subject.store.move(campaign.key, .cancelled, at: subject.now), "cancelled")
             try same(try subject.counts(campaign.key).cancelled, 8)
             try same(try subject.retry(campaign, [.expired]), .nothingLeft)
             try same(try subject.retry(campaign, [.cancelled]), .opened)
             try same(try subject.record(campaign.key).reason, nil)
-            let all = try subject.gather(campaign)
-            try same(all.devices, 8)
-            try check(all.opensShards && all.progress == .done, "those with a row, and those that it had not come to")
+            try same(try subject.gather(campaign).progress, .done, "whoever was left out is in line already")
+            try same(try subject.record(campaign.key).rounds.map(\.devices), [8])
             let counts = try subject.counts(campaign.key)
             try same([counts.pending, counts.retrying, counts.accepted, counts.cancelled], [6, 2, 2, 0])
             let again = try present(try subject.lease(campaign.key).first, "the shard")
@@ -96,8 +94,7 @@ extension ConformanceCase {
                 LedgerRow(device: $0.id, state: .rejected, attempts: 1, reason: "Forbidden")
             }
             try subject.store.commit([commit], at: subject.now)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try same(try subject.retry(campaign, [.rejected]), .opened)
             while try subject.gather(campaign).progress != .done {}
             let counts = try subject.counts(campaign.key)
@@ -121,23 +118,13 @@ extension ConformanceCase {
         },
         ConformanceCase("a campaign that was cancelled before it was planned begins as a new one") { subject in
             try subject.registerDevices(4)
-            let campaign = try subject.announce(isGated: true)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.waiting], to: .cancelled, reason: nil, at: subject.now)
+            let campaign = try subject.announce()
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try subject.registerDevices(7)
-            var draft = RoundDraft(.retry([.cancelled]), timeToLive: .seconds(3600))
-            draft.waitingReason = "still not out"
-            try same(try subject.store.reopen(campaign.key, for: draft, at: subject.now), .opened)
-            try same(try subject.record(campaign.key).state, .waiting, "its requirement is not in force")
-            try same(try subject.record(campaign.key).reason, "still not out")
-            try same(try subject.gather(campaign).progress, .done, "nobody before it runs")
-            try check(try subject.record(campaign.key).isGathering, "and then it is")
-            try check(
-                try subject.store.putInForce(
-                    campaign.required, of: subject.app, by: "store", from: "gate", reason: nil, at: subject.now),
-                "its gate opens")
-            try same(try subject.record(campaign.key).state, .running)
-            try check(try subject.gather(campaign).opensShards, "all of them")
+            try same(try subject.counts(campaign.key).cancelled, 4, "those of then")
+            try same(try subject.told(.cancelled, campaign), 4)
+            try same(try subject.retry(campaign, [.cancelled]), .opened)
+            try same(try subject.gather(campaign).progress, .done)
             let record = try subject.record(campaign.key)
             try check(!record.isPlanned, "with the audience of now")
             try same([record.counts.pending, record.counts.cancelled, record.counts.audience], [7, 0, 7])
@@ -149,16 +136,14 @@ extension ConformanceCase {
             try subject.registerDevices(3)
             let first = try subject.announce("2.0.0")
             try same(try subject.retry(first), .notOver(.running))
-            _ = try subject.store.moveCampaign(
-                first.key, from: [.running], to: .paused, reason: nil, at: subject.now)
+            _ = try subject.store.move(first.key, .paused, at: subject.now)
             try same(try subject.retry(first), .notOver(.paused))
             try same(try subject.remind(first), .notOver(.paused))
             let second = try subject.announce("3.0.0")
             try same(try subject.retry(first), .superseded)
-            _ = try subject.store.moveCampaign(
-                second.key, from: [.running], to: .cancelled, reason: nil, at: subject.now)
+            _ = try subject.store.move(second.key, .cancelled, at: subject.now)
             let third = try subject.announce("4.0.0")
-            try same(try subject.retry(second), .notRequired(now: try subject.version("4.0.0")))
+            try same(try subject.retry(second), .superseded)
             try subject.send(third) { _ in .accepted }
             try same(try subject.retry(third), .nothingLeft)
             let after = try subject.record(third.key)
@@ -243,13 +228,12 @@ extension ConformanceCase {
         ConformanceCase("each opening is an event, with the campaign as it then was") { subject in
             try subject.registerDevices(4)
             let campaign = try subject.announce()
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try subject.listen()
             try same(try subject.retry(campaign), .opened)
             let events = try subject.events()
             try same(events.map(\.campaign.state), [.running])
-            try same(events.map(\.campaign.counts.cancelled), [4])
+            try same(events.map(\.campaign.counts.pending), [4])
             try same(events.map(\.campaign.counts.audience), [4])
         },
     ]

@@ -114,8 +114,7 @@ extension ConformanceCase {
             try same(try upgrade("4.0.0"), upgraded, "and recorded again")
             try same(try subject.store.check { _ in true }, [], "faults")
             let late = Timestamp(seconds: 7_000_000_000)
-            _ = try subject.store.moveCampaign(
-                campaign.key, from: [.running], to: .cancelled, reason: nil, at: subject.now)
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
             try same(try subject.store.prune(before: late, at: late) { _ in true }.deliveries, 40)
             try same(try subject.record(campaign.key).upgraded, upgraded, "pruned")
         },

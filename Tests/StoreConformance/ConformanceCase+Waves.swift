@@ -53,23 +53,21 @@ extension ConformanceCase {
         },
         ConformanceCase("what held a wave is released by going on, and by that only") { subject in
             let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)
-            func move(_ from: CampaignState, _ to: CampaignState) throws {
-                try check(
-                    try subject.store.moveCampaign(
-                        campaign.key, from: [from], to: to, reason: nil, at: subject.now), "to \(to)")
+            func move(_ event: CampaignChange) throws {
+                try check(try subject.store.move(campaign.key, event, at: subject.now), "\(event)")
             }
             try check(!(try subject.store.releaseWave(campaign.key, at: subject.now)), "the wave is not over")
             try subject.store.endWave(campaign.key, at: subject.now)
-            try move(.running, .paused)
+            try move(.paused)
             try check(!(try subject.store.releaseWave(campaign.key, at: subject.now)), "paused")
-            try move(.paused, .running)
+            try move(.resumed)
             try same(try subject.releasedAt(campaign), nil, "nobody said anything about the wave")
             try check(try subject.store.holdWave(campaign.key, reason: "why", at: subject.now), "running")
             try check(!(try subject.store.holdWave(campaign.key, reason: "why", at: subject.now)), "suspended already")
             let held = try subject.record(campaign.key)
             try same([held.state.rawValue, held.reason], ["suspended", "why"])
             try same(try subject.releasedAt(campaign), nil)
-            try move(.suspended, .running)
+            try move(.resumed)
             try same(try subject.releasedAt(campaign), subject.now)
 
             let other = try subject.waved(devices: 0, ends: [5_000, 10_000], shardSize: 100, required: "3.0").0
@@ -130,7 +128,7 @@ extension Subject {
         let campaign = try announce(required)
         let plan = try present(WavePlan(ends: ends), "the plan")
         try store.planShards(campaign.key, shardSize: shardSize, waves: plan, at: now)
-        return (campaign, WaveDraw(plan, campaign: campaign.id))
+        return (campaign, WaveDraw(plan, requirement: campaign.requirement))
     }
 
     /// When the current wave's successor was let go.
@@ -143,8 +141,7 @@ extension Subject {
         var rows = DeviceRows()
         try store.readDevices(
             app, environment: shard.environment, after: shard.cursor, through: shard.last, limit: 1_000,
-            of: WaveSlice(draw, number: shard.wave),
-            into: &rows)
+            of: WaveSlice(draw, number: shard.wave), without: shard.campaign, into: &rows)
         return rows
     }
 

@@ -45,6 +45,28 @@ struct Subject: Sendable {
         return try present(outcome.campaign, "the campaign")
     }
 
+    /// What waits, the highest first.
+    func waiting() throws -> [Requirement] { try store.version(of: app)?.requirements.waiting ?? [] }
+
+    /// The store says something of one version, and of the others that they are not out yet.
+    ///
+    /// - Returns: whether it came into force, or out of it.
+    @discardableResult
+    func look(
+        _ required: String, _ state: GateVerdict.State = .open, _ reason: String = "shown",
+        by actor: String = "appStore",
+        at time: Timestamp? = nil
+    ) throws -> Bool {
+        let version = try version(required)
+        let decision = try store.decide(
+            app, .looked, by: Signature(by: actor, via: "gate", at: time ?? now),
+            in: RequirementMachine.Surroundings(now: time ?? now, gate: actor) { row, _ in
+                row.version == version ? GateVerdict(state, reason) : GateVerdict(.closed, "not out yet")
+            })
+        func isInForce(_ requirements: Requirements) -> Bool { requirements.live(version)?.state == .inForce }
+        return isInForce(decision.before) != isInForce(decision.after)
+    }
+
     func record(_ campaign: CampaignKey) throws -> CampaignRecord {
         try present(try store.campaign(campaign), "campaign \(campaign.row)")
     }

@@ -95,7 +95,8 @@ extension CommandEntry {
     static let campaignsCancel = client(
         ["campaigns", "cancel"], "Ends a campaign; what was not sent yet is never sent",
         discussion:
-            "What is in force stays so: \"upgrade-relay version withdraw\" takes that back. On a terminal it asks first.",
+            "What is in force for everybody stays so: \"upgrade-relay version withdraw\" takes that back. What waits, or is in "
+            + "force for a canary or some waves alone, is taken back with its campaign. On a terminal it asks first.",
         positionals: [CampaignText.positional], options: [Confirmation.option],
         examples: ["upgrade-relay campaigns cancel 1f0c2ab93d44"]
     ) { run in

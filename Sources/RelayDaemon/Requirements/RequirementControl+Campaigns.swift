@@ -64,16 +64,17 @@ extension RequirementControl {
     }
 
     package func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
-        try move(id, from: [.running, .waiting], to: .paused, verb: "paused", by: actor)
+        try move(id, .paused, to: .paused, from: [.running, .waiting], verb: "paused", by: actor)
     }
 
     package func resume(campaign id: String, by actor: String) throws -> CampaignStatus {
-        // What is not in force still has to wait for its store.
-        let campaign = try campaign(id)
-        let record = try store.version(of: campaign.app)
-        let isInForce = record?.inForce.holds(campaign.required, onlyFor: campaign.telephones) ?? false
-        return try move(
-            id, from: [.paused, .suspended], to: isInForce ? .running : .waiting, verb: "resumed", by: actor)
+        try move(id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", by: actor)
+    }
+
+    package func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {
+        try move(
+            id, .cancelled, to: .cancelled, from: [.waiting, .running, .paused, .suspended], verb: "cancelled",
+            by: actor)
     }
 
     package func release(campaign id: String, by actor: String) throws -> CampaignStatus {
@@ -84,23 +85,15 @@ extension RequirementControl {
             progress.poke()
             return status(try store.campaign(campaign.key) ?? campaign)
         }
-        guard campaign.state == .waiting || campaign.state == .suspended || campaign.state == .running,
-            try putInForce(campaign.required, of: campaign.app, by: actor)
-                || releaseCanary(campaign.required, of: campaign.app, by: actor) != nil
-        else { throw wrongState(campaign.state, "released", from: [.waiting]) }
+        guard !campaign.state.isFinal, try release(campaign.required, of: campaign.app, by: actor) != nil else {
+            throw wrongState(campaign.state, "released", from: [.waiting])
+        }
         return status(try self.campaign(id))
     }
 
     package func release(app: AppKey, by actor: String) throws -> VersionRecord {
         _ = try configured(app)
-        let waiting = try store.waitingVersions(of: app).required.first?.required
-        let isReleased =
-            if let waiting {
-                try putInForce(waiting, of: app, by: actor)
-            } else {
-                try releaseCanary(nil, of: app, by: actor) != nil
-            }
-        guard isReleased, let record = try store.version(of: app) else {
+        guard try release(nil, of: app, by: actor) != nil, let record = try store.version(of: app) else {
             throw ControlError(
                 .wrongState, context: "nothing of \(app.app) (\(app.platform.rawValue)) waits to come into force",
                 hint: "\"upgrade-relay version show\" tells what is required and what is in force")
@@ -108,39 +101,32 @@ extension RequirementControl {
         return record
     }
 
-    /// What is in force for named users alone is so for everybody.
-    private func releaseCanary(_ required: Version?, of app: AppKey, by actor: String) throws -> Version? {
-        let released = try store.releaseCanary(
-            required, of: app, by: actor, from: "release", reason: "released by hand", at: clock())
-        guard let released else { return nil }
-        log(
-            .notice, "a canary was released by hand: its requirement is in force for everybody",
-            [
-                ("app", app.app), ("platform", app.platform.rawValue), ("required", released.text), ("by", actor),
-            ])
+    /// What waits for its store is in force, whatever that says; what is in force for named users alone is so for everybody.
+    ///
+    /// - Returns: nil where nothing waits.
+    private func release(_ required: Version?, of app: AppKey, by actor: String) throws -> Requirement? {
+        let now = clock()
+        let decision: Decision
+        do {
+            decision = try store.decide(
+                app, .released(required), by: Signature(by: actor, via: "release", at: now),
+                in: surroundings(of: app, at: now))
+        } catch is RequirementRefusal {
+            return nil
+        }
+        guard let row = decision.subject else { return nil }
+        let fields: Log.Fields = [
+            ("app", app.app), ("platform", app.platform.rawValue), ("required", row.version.text), ("by", actor),
+        ]
+        if decision.before[row.id]?.state == .inForce {
+            log(.notice, "a canary was released by hand: its requirement is in force for everybody", fields)
+        } else {
+            log(.notice, "a requirement was put in force by hand", fields)
+        }
         versionCache.refresh()
         progress.poke()
         sources.poke()
-        return released
-    }
-
-    private func putInForce(_ required: Version, of app: AppKey, by actor: String) throws -> Bool {
-        let isNews = try store.putInForce(
-            required, of: app, by: actor, from: "release", reason: "released by hand", at: clock())
-        guard isNews else { return false }
-        log(
-            .notice, "a requirement was put in force by hand",
-            [
-                ("app", app.app), ("platform", app.platform.rawValue), ("required", required.text), ("by", actor),
-            ])
-        versionCache.refresh()
-        progress.poke()
-        sources.poke()
-        return true
-    }
-
-    package func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {
-        try move(id, from: [.waiting, .running, .paused, .suspended], to: .cancelled, verb: "cancelled", by: actor)
+        return row
     }
 
     private func campaign(_ id: String) throws -> CampaignRecord {
@@ -157,21 +143,31 @@ extension RequirementControl {
     }
 
     private func move(
-        _ id: String, from: Set<CampaignState>, to state: CampaignState, verb: String, by actor: String
+        _ id: String, _ event: CampaignChange, to state: CampaignState, from: Set<CampaignState>, verb: String,
+        by actor: String
     ) throws -> CampaignStatus {
         let campaign = try campaign(id)
-        let moved = try store.moveCampaign(campaign.key, from: from, to: state, reason: nil, at: clock())
+        let now = clock()
+        let moved: Bool
+        do {
+            moved = try store.decide(
+                campaign.app, .campaign(campaign.key, event), by: Signature(by: actor, via: "campaign", at: now),
+                in: surroundings(of: campaign.app, at: now)
+            ).hasChanged
+        } catch is RequirementRefusal {
+            moved = false
+        }
         let after = try self.campaign(id)
         guard moved || after.state == state else { throw wrongState(after.state, verb, from: from) }
         if moved {
-            // Nothing is in force any more for the canary of a campaign that is over.
-            if campaign.isCanary { versionCache.refresh() }
+            // What was not in force for everybody yet is taken back with its campaign.
+            if event == .cancelled { versionCache.refresh() }
             log(
                 .notice, "a campaign was moved by hand",
                 [
                     ("campaign", id), ("app", campaign.app.app), ("from", campaign.state.rawValue),
-                    ("to", state.rawValue), ("by", actor),
-                ] + (state.isFinal ? after.endFields.dropFirst(2) : []))
+                    ("to", after.state.rawValue), ("by", actor),
+                ] + (after.state.isFinal ? after.endFields.dropFirst(2) : []))
         }
         progress.poke()
         sources.poke()

@@ -18,8 +18,7 @@ extension RequirementControl {
                 .unknownApp, context: "\(campaign.app.app) has no push service on \(campaign.app.platform.rawValue)",
                 hint: Self.pushHint(campaign.app))
         }
-        var draft = RoundDraft(.retry(states), timeToLive: route.timeToLive)
-        draft.waitingReason = route.waitingReason
+        let draft = RoundDraft(.retry(states), timeToLive: route.timeToLive)
         let answer = try store.reopen(campaign.key, for: draft, at: clock())
         guard answer == .opened else { throw Self.refusal(answer, of: campaign, states) }
         log(
@@ -63,8 +62,6 @@ extension RequirementControl {
                     "the campaign is \(state.rawValue), so that there is nothing to send again yet",
                     "only a campaign that is cancelled or completed can be retried"
                 )
-            case .otherIsOpen(let id):
-                ("campaign \(id) of the same app is open", "wait for its end, or cancel it")
             case .pruned:
                 ("the campaign's deliveries were pruned, and nobody knows any more whom it left out", "see store.keep")
             }

@@ -19,14 +19,17 @@ extension RequirementControl {
         let app = try configured(bump.app)
         if let receipt, let answer = try store.answer(to: receipt) { return .replayed(answer) }
         let applied = try oneByOne.withLock { _ in
-            let (bump, record) = try asked(bump, app, isMachine: isMachine(source))
+            let now = clock()
+            let (bump, planned) = try asked(bump, app, isMachine: isMachine(source), at: now)
             if !bump.isConfirmed, let doubt = try doubt(bump) {
                 throw ControlError(doubt, context: "an implausible rise of \(bump.app.app) is not confirmed")
             }
-            if bump.required != nil, let route = routes()[bump.app] { _ = try payload(record, route) }
+            if bump.required != nil, let route = routes()[bump.app], let row = planned.required {
+                _ = try payload(row, route)
+            }
             return try store.apply(
-                bump, actor: actor, source: source, at: clock(), draft: routes()[bump.app]?.draft,
-                waitingReason: app.waitingReason, receipt: receipt, render: render)
+                bump, by: Signature(by: actor, via: source, at: now), in: surroundings(of: bump.app, at: now),
+                receipt: receipt, render: render)
         }
         progress.poke()
         if case .applied(let outcome, _) = applied { warn(outcome.record) }
@@ -43,7 +46,11 @@ extension RequirementControl {
     package func take(_ bump: VersionBump, from source: String) throws {
         var bump = bump
         // A store and a file go on saying what a person has taken back.
-        if let required = bump.required, try wasWithdrawn(required, of: bump.app) { bump.required = nil }
+        if let required = bump.required, let requirements = try store.version(of: bump.app)?.requirements,
+            requirements.wasWithdrawn(required)
+        {
+            bump.required = nil
+        }
         guard bump.required != nil || bump.latest != nil else { return }
         if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         // It is the word of a store, or of a file that the owner keeps: nobody is there to be asked.
@@ -53,20 +60,30 @@ extension RequirementControl {
         }
     }
 
-    /// The bump with what the configuration makes of what it leaves out, and the record that comes of it: the requirement
+    /// What the configuration and the stores say of an app at this moment.
+    func surroundings(of app: AppKey, at now: Timestamp) -> RequirementMachine.Surroundings {
+        RequirementMachine.Surroundings(
+            now: now, gate: sources.decidingStore(of: app)?.rawValue, draft: routes()[app]?.draft
+        ) { [sources] row, isReminder in
+            sources.verdict(row.version, build: row.build, of: app, isReminder: isReminder, at: now)
+        }
+    }
+
+    /// The bump with what the configuration makes of what it leaves out, and what comes of it: the requirement
     /// that the app's force policy derives (SEEDS S4), and the last URL that was given where none is configured.
     ///
     /// A machine does not ask for what a person has taken back, and makes no canary wider: while the newest requirement is for
     /// named users alone, its own begins with them, too.
     private func asked(
-        _ bump: VersionBump, _ app: AppConfiguration, isMachine: Bool
-    ) throws -> (bump: VersionBump, record: VersionRecord) {
+        _ bump: VersionBump, _ app: AppConfiguration, isMachine: Bool, at now: Timestamp
+    ) throws -> (bump: VersionBump, planned: Requirements) {
         let stored = try store.version(of: bump.app)
+        let requirements = stored?.requirements ?? Requirements()
         var bump = bump
         func rises(_ new: Version?) -> Bool {
-            new.map { new in stored?.required.map { $0 < new } ?? true } ?? false
+            new.map { new in requirements.required.map { $0.version < new } ?? true } ?? false
         }
-        if isMachine, rises(bump.required), let required = bump.required, try wasWithdrawn(required, of: bump.app) {
+        if isMachine, rises(bump.required), let required = bump.required, requirements.wasWithdrawn(required) {
             let name = "\(bump.app.app) \(bump.app.platform.rawValue)"
             throw ControlError(
                 .withdrawn, context: "\(required) of \(name) was withdrawn, and only a person asks for it again",
@@ -76,35 +93,23 @@ extension RequirementControl {
             bump.required = app.forcePolicy.required(
                 latest: latest, previousLatest: stored?.latest, previousRequired: stored?.required)
             // A store goes on offering what a person has taken back.
-            if let required = bump.required, try wasWithdrawn(required, of: bump.app) { bump.required = nil }
+            if let required = bump.required, requirements.wasWithdrawn(required) { bump.required = nil }
         }
-        if isMachine, rises(bump.required), bump.telephones == nil, let stored {
-            bump.telephones = try namedUsers(of: stored)
+        if isMachine, rises(bump.required), bump.telephones == nil {
+            let newest = [requirements.staged, requirements.waiting.first].compactMap(\.self)
+                .max { $0.version < $1.version }
+            if let newest, newest.reach == 0 { bump.telephones = newest.canary }
         }
         if app.downloadURL == nil, bump.downloadURL == nil { bump.downloadURL = stored?.downloadURL }
-        return (bump, try bump.merged(into: stored, at: clock()))
-    }
-
-    /// The users whom the newest requirement is, or is to be, in force for; nil: everybody. One whose campaign was cancelled
-    /// before that is none.
-    private func namedUsers(of record: VersionRecord) throws -> [String]? {
-        let inForce = record.inForce
-        var newest = (required: inForce.required, telephones: [String]?.none)
-        func take(_ required: Version?, _ telephones: [String]?) {
-            guard let required, newest.required.map({ $0 < required }) ?? true else { return }
-            newest = (required, telephones)
+        var machine = RequirementMachine(requirements, campaigns: [])
+        do {
+            var surroundings = surroundings(of: bump.app, at: now)
+            surroundings.draft = nil
+            try machine.reduce(.asked(bump), by: Signature(by: "plan", via: "plan", at: now), in: surroundings)
+        } catch {
+            throw StoreError(error, of: bump.app)
         }
-        take(inForce.canary?.required, inForce.canary?.telephones)
-        let waiting = try store.waitingVersions(of: record.app).required.first
-        take(waiting?.required, waiting?.telephones)
-        return newest.telephones
-    }
-
-    private func wasWithdrawn(_ required: Version, of app: AppKey) throws -> Bool {
-        let history = try store.history(of: app, limit: 1000)
-        return zip(history, history.dropFirst()).contains { newer, older in
-            newer.source == VersionChange.withdrawal && older.record.required == required
-        }
+        return (bump, machine.requirements)
     }
 
     /// What is implausible of a bump; nil: nothing.
@@ -158,21 +163,20 @@ extension RequirementControl {
     }
 
     package func wait(of record: VersionRecord) -> GateVerdict? {
-        let inForce = record.inForce
-        if let required = record.required, !inForce.holds(required, onlyFor: record.telephones) {
-            return sources.verdict(required, build: record.builds.required, of: record.app)
+        let requirements = record.requirements
+        if let row = requirements.required, row.state != .inForce, !requirements.isSuperseded(row) {
+            if row.state == .asked { return GateVerdict(.closed, row.reason ?? "it was asked for a moment ago") }
+            return sources.verdict(row.version, build: row.build, of: record.app)
         }
-        guard let latest = record.latest, !record.isLatestOfCanary, inForce.latest.map({ $0 < latest }) ?? true else {
-            return nil
-        }
-        return sources.verdict(latest, build: record.builds.latest, of: record.app, isReminder: true)
+        guard let row = requirements.latest, !row.isAnnounced, !requirements.isSuperseded(row) else { return nil }
+        return sources.verdict(row.version, build: row.build, of: record.app, isReminder: true)
     }
 
     package func plan(_ bump: VersionBump) throws -> PlanReport {
         let app = try configured(bump.app)
         // The dry run says what the bump itself would say.
-        let (bump, record) = try asked(bump, app, isMachine: false)
-        guard let required = record.required else {
+        let (bump, planned) = try asked(bump, app, isMachine: false, at: clock())
+        guard let row = planned.required else {
             throw ControlError(
                 .noRequirement, context: "no required version is given, none is stored and no force policy derives one",
                 hint: "send `required`")
@@ -182,7 +186,8 @@ extension RequirementControl {
                 .unknownApp, context: "\(bump.app.app) has no push service on \(bump.app.platform.rawValue)",
                 hint: Self.pushHint(bump.app))
         }
-        let payload = try payload(record, route)
+        let required = row.version
+        let payload = try payload(row, route)
         let filter = AudienceFilter(required: required, telephones: nil)
         let canary = bump.telephones.map { AudienceFilter(required: required, telephones: $0) }
         var inCanary: Int64 = 0
@@ -204,16 +209,16 @@ extension RequirementControl {
     }
 
     /// The payload that a campaign of the record sends, checked before anything is stored (DESIGN, rule 4): made of what the
-    /// campaign is made of (`CampaignTable.create`) by what makes its own (`CampaignRun`).
-    private func payload(_ record: VersionRecord, _ route: AppRoute) throws -> UpgradePayload {
-        guard let url = record.downloadURL ?? route.draft.downloadURL, !url.isEmpty else {
+    /// campaign is made of by what makes its own (`CampaignRun`).
+    private func payload(_ row: Requirement, _ route: AppRoute) throws -> UpgradePayload {
+        guard let url = row.downloadURL ?? route.draft.downloadURL, !url.isEmpty else {
             throw ControlError(
                 .noDownloadURL, context: "a requirement needs a downloadUrl: the app ignores a push without one",
                 hint: "send `downloadUrl`, or set it in the app's configuration")
         }
-        let longest = record.telephones?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
+        let longest = row.canary?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
         do {
-            let payload = route.payload(message: record.message, downloadURL: url)
+            let payload = route.payload(message: row.message, downloadURL: url)
             try route.provider.check(payload, longestTelephone: longest)
             return payload
         } catch {

@@ -34,14 +34,12 @@ extension SourceLoop {
 
     /// What hangs on the track. Without what the relay's own store could tell, an edit is opened where the list changes, as ever.
     private func wanted(of app: AppKey) -> [GooglePlayMachine.Requirement] {
-        typealias Requirement = GooglePlayMachine.Requirement
-        guard let inForce = try? runner.store.version(of: app)?.inForce,
-            let waiting = try? runner.store.waitingVersions(of: app)
-        else { return [] }
-        return [inForce.required.map { Requirement($0, build: inForce.builds.required) }].compactMap(\.self)
-            + [inForce.canary.map { Requirement($0.required, build: $0.build) }].compactMap(\.self)
-            + waiting.required.compactMap { one in one.required.map { Requirement($0, build: one.builds.required) } }
-            + waiting.latest.compactMap { one in one.latest.map { Requirement($0, build: one.builds.latest) } }
+        guard let requirements = try? runner.store.version(of: app)?.requirements else { return [] }
+        let hanging = requirements.rows.filter { row in
+            row.isAccepted && !requirements.isSuperseded(row)
+                && (row.kind == .required || row.state == .waiting)
+        }
+        return hanging.map { GooglePlayMachine.Requirement($0.version, build: $0.build) }
     }
 
     private mutating func take(_ evidence: GooglePlayEvidence, _ source: GooglePlaySource, _ watched: Watched) {

@@ -20,8 +20,10 @@ struct Announcement {
     var canary: Set<Int>?
     /// When a person released the canary.
     var canaryReleasedAt: Int64?
-    /// Whether the rules between waves could release its canary.
-    var hasWaveRules = false
+    /// Whether it reaches its users in waves.
+    var hasWaves = false
+    /// Since when the last of them has begun.
+    var lastWaveAt: Int64?
     /// Whether what it waits for was taken out of the configuration.
     var lostItsGate = false
     /// A person has overruled the store.
@@ -32,9 +34,10 @@ struct Announcement {
     var hold: Int64 = 0
     /// Since when the relay was told that its rollout is halted.
     var haltedAt: Int64?
+    /// Whether it ever was.
+    var wasHalted = false
+    /// When a person took it back, or cancelled its campaign before it was in force for everybody.
     var withdrawnAt: Int64?
-    /// When a person cancelled its campaign before it was in force for everybody: nobody asks for it any more.
-    var droppedAt: Int64?
 
     /// Whether the relay has not looked yet at what another program wrote.
     var isUnnoticed: Bool { isOutside && noticedAt == nil }
@@ -42,17 +45,20 @@ struct Announcement {
     /// Whether it is for everybody as far as people have said.
     var isForAll: Bool { canary == nil || canaryReleasedAt != nil }
 
-    var isLive: Bool { withdrawnAt == nil && droppedAt == nil }
+    /// Whether waves are to come.
+    var isStaged: Bool { hasWaves && lastWaveAt == nil }
+
+    var isLive: Bool { withdrawnAt == nil }
 
     /// Whether its store lets it through.
     var isThrough: Bool { !isGated || isReleased || offeredAt != nil && haltedAt == nil }
 
     /// From when on it is in force for everybody; nil where it is not.
     var inForceAt: Int64? {
-        guard isLive, isForAll, isThrough, !isUnclear, !isOutside || noticedAt != nil else { return nil }
+        guard isLive, isForAll, isThrough, !isUnclear, !isStaged, !isOutside || noticedAt != nil else { return nil }
         return max(
             noticedAt ?? 0, askedAt, isGated && !isReleased ? (offeredAt ?? askedAt) + hold : askedAt,
-            canaryReleasedAt ?? 0)
+            max(canaryReleasedAt ?? 0, lastWaveAt ?? 0))
     }
 }
 

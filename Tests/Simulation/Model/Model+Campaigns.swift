@@ -36,6 +36,9 @@ extension Model {
             return tells(told, needsApproval: needsApproval)
         }
         defer { campaigns[told.id] = facts }
+        if told.waves > 0 && told.wavesBegun == told.waves || told.state == "completed" {
+            announcements[facts.announcement].lastWaveAt = announcements[facts.announcement].lastWaveAt ?? now
+        }
         let what = "campaign \(told.id) of \(World.text(version: told.version))"
         if facts.state != told.state {
             judge(told, &facts, what)
@@ -68,14 +71,15 @@ extension Model {
             ("cancelled", let new) where !["completed", "cancelled", "superseded"].contains(new),
             ("superseded", let new) where !["completed", "cancelled", "superseded"].contains(new):
             let wasWithdrawn = announcements.contains {
-                $0.app == announcement.app && $0.version > announcement.version && !$0.isLive
+                $0.app == announcement.app && $0.version > announcement.version && (!$0.isLive || $0.wasHalted)
             }
             if told.reminders == facts.reminders, told.retries == facts.retries, !wasWithdrawn {
                 broke("campaign.revived", "\(what) was \(facts.state) and is \(new)")
             }
         case (_, "superseded"):
-            // A canary gives way to a newer canary, too.
-            let isOfCanary = announcement.canary != nil && announcement.canaryReleasedAt == nil
+            // What is for some users alone gives way to what is newer and for some, too.
+            let isOfCanary =
+                announcement.canary != nil && announcement.canaryReleasedAt == nil || announcement.isStaged
             let hasSuccessor = announcements.contains {
                 $0.app == announcement.app && $0.version > announcement.version
                     && ($0.isForAll || $0.isUnclear || isOfCanary)

@@ -78,7 +78,9 @@ struct Model {
     /// - Parameter isRecordable: whether its disk works: what is in force is what is recorded.
     mutating func told(_ app: Int, isRecordable: Bool, _ verdict: (_ version: Int) -> StoreTruth.Verdict) {
         for index in announcements.indices where announcements[index].app == app {
-            switch verdict(announcements[index].version) {
+            let verdict = verdict(announcements[index].version)
+            if verdict == .halted { announcements[index].wasHalted = true }
+            switch verdict {
             case .open:
                 announcements[index].offeredAt = announcements[index].offeredAt ?? now
                 announcements[index].haltedAt = nil
@@ -139,7 +141,7 @@ struct Model {
         {
             broke(
                 announcement.lostItsGate
-                    ? "inForce.removedSource" : announcement.hasWaveRules ? "canary.itself" : "push.canary",
+                    ? "inForce.removedSource" : announcement.hasWaves ? "canary.itself" : "push.canary",
                 "\(what): user \(user ?? -1) is not in the canary, which nobody has released")
             announcements[place].canaryReleasedAt = now
         }
@@ -188,7 +190,8 @@ struct Model {
         let known = announcements.filter { $0.app == app && $0.version == version }
         func may(_ one: Announcement) -> Bool {
             one.isLive && (one.isThrough || one.haltedAt.map { now - $0 < 65_000 } ?? false)
-                && (one.isForAll || one.isUnclear || user.map { one.canary?.contains($0) ?? false } ?? false)
+                && (one.isForAll && (!one.isStaged || user != nil) || one.isUnclear
+                    || user.map { one.canary?.contains($0) ?? false } ?? false)
         }
         guard !known.contains(where: may) else { return }
         let what =
@@ -200,14 +203,17 @@ struct Model {
         if !last.isLive {
             broke(
                 last.lostItsGate ? "inForce.removedSource" : "inForce.withdrawn",
-                "\(what), which was withdrawn \(ago(last.withdrawnAt ?? last.droppedAt))")
-            (announcements[place].withdrawnAt, announcements[place].droppedAt) = (nil, nil)
+                "\(what), which was withdrawn \(ago(last.withdrawnAt))")
+            announcements[place].withdrawnAt = nil
         } else if !last.isForAll, user.map({ !(last.canary?.contains($0) ?? false) }) ?? true {
             broke(
-                last.lostItsGate ? "inForce.removedSource" : last.hasWaveRules ? "canary.itself" : "inForce.canary",
+                last.lostItsGate ? "inForce.removedSource" : last.hasWaves ? "canary.itself" : "inForce.canary",
                 "\(what), which is for a canary that nobody has released")
             // What follows from that is not told again.
             announcements[place].canaryReleasedAt = now
+        } else if last.isStaged, user == nil, last.isThrough {
+            broke("inForce.wave", "\(what), and not all of its waves have begun")
+            announcements[place].lastWaveAt = now
         } else if last.haltedAt != nil {
             broke(
                 last.lostItsGate ? "inForce.removedSource" : "inForce.halted",

@@ -54,6 +54,7 @@ package enum Promise {
         ),
         ("source.revives", "no file and no store brings back what a person has withdrawn", "DESIGN 1"),
         ("inForce.wave", "who is not in a wave yet is forced on no channel", "DESIGN 8"),
+        ("inForce.pushed", "whom a wave has pushed to is forced at login, too", "DESIGN 8"),
         ("inForce.never", "what is required comes into force once nothing is in trouble", "DESIGN 2"),
         ("channels.differ", "login check, proxies and launch document say the same", "DESIGN 8"),
         ("restart.answers", "a restart changes no answer", "DESIGN 2"),

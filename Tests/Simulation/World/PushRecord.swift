@@ -5,6 +5,8 @@ import RelayEngine
 struct PushRecord {
     /// Pushes that were taken: by app and token, the versions.
     private(set) var taken: [String: Set<Int>] = [:]
+    /// Whom the last of them was for, by app and token.
+    private var users: [String: Int] = [:]
     /// Taken and come back, and perhaps not in the store yet.
     var returned: [SeenPush] = []
     /// Tokens that were ever called dead, by app and token.
@@ -36,7 +38,10 @@ struct PushRecord {
 
     mutating func took(_ push: SeenPush, version: Int) {
         taken["\(push.app)/\(push.token)", default: []].insert(version)
+        users["\(push.app)/\(push.token)"] = Phone.user(push.telephone)
     }
+
+    func user(of token: String, _ app: Int) -> Int? { users["\(app)/\(token)"] }
 
     func has(_ app: Int, _ token: String, _ version: Int) -> Bool {
         taken["\(app)/\(token)"]?.contains(version) ?? false

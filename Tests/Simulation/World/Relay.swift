@@ -89,7 +89,8 @@ final class Relay: @unchecked Sendable {
             inForceChanged: {
                 world.undisturbed { cache.refresh() }
                 mailbox.post(.poke)
-            })
+            },
+            draft: { active.current.routes[$0]?.draft })
         lane = SimulatedLane(world)
         dispatcher = Dispatcher(
             store: store, routes: active.current.routes.values.sorted { $0.app.app < $1.app.app },
@@ -97,7 +98,7 @@ final class Relay: @unchecked Sendable {
             board: board, pulse: Pulse("fan-out"), log: log, clock: { world.clockRead() }, random: world.random,
             onVersions: { records in
                 world.undisturbed { cache.refresh() }
-                if records.contains(where: \.isWaiting) { runner.poke() }
+                if records.contains(where: \.requirements.isWaiting) { runner.poke() }
             })
         sources = SourceLoop(runner: runner, callbacks: callbacks, plan: plan)
         maintenance = Maintenance(store: store, log: log, clock: wall)

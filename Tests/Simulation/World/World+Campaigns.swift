@@ -73,14 +73,21 @@ extension World {
     }
 
     func cancel(_ campaign: CampaignRecord) throws -> String? {
-        _ = try relay?.control.cancel(campaign: campaign.id, by: "somebody")
-        change(campaign) { $0.cancelledAt = milliseconds }
-        // What was in force for everybody stays so; what was not is asked for by nobody any more.
-        if let place = model.campaigns[campaign.id]?.announcement, !model.announcements[place].isUnclear,
-            campaign.state == .waiting || model.announcements[place].inForceAt == nil
-        {
-            model.announcements[place].droppedAt = milliseconds
+        // What was in force for everybody stays so; what was not is taken back.
+        let place =
+            model.campaigns[campaign.id]?.announcement
+            ?? app(of: campaign).flatMap { model.newest($0, Self.number(of: campaign.required.text)) }
+        let before = model.announcements
+        if let place, !before[place].isUnclear, campaign.state == .waiting || before[place].inForceAt == nil {
+            model.announcements[place].withdrawnAt = before[place].withdrawnAt ?? milliseconds
         }
+        do {
+            _ = try relay?.control.cancel(campaign: campaign.id, by: "somebody")
+        } catch {
+            if let place { model.announcements[place].withdrawnAt = before[place].withdrawnAt }
+            throw error
+        }
+        change(campaign) { $0.cancelledAt = milliseconds }
         return "campaign \(campaign.id) is cancelled"
     }
 
@@ -89,8 +96,6 @@ extension World {
         change(campaign) { ($0.cancelledAt, $0.pausedAt) = (nil, nil) }
         // Who sends it again does not wait for what the service asked for.
         pushes.forgetRetries(of: campaign.id)
-        // Who sends it again wants it again.
-        if let place = model.campaigns[campaign.id]?.announcement { model.announcements[place].droppedAt = nil }
         return "campaign \(campaign.id) is retried"
     }
 

@@ -78,7 +78,12 @@ extension World {
             let isOpenStill =
                 one.isLive && one.isGated && !one.isReleased && one.offeredAt != nil && one.haltedAt == nil
                 && !one.lostItsGate
-            guard isOpenStill, settings.isAndroid(one.app), settings.isGated(one.app), stores[one.app].answers,
+            // What a newer one has taken the place of is in force nowhere, and its store is not asked.
+            let isSuperseded = told.values.contains {
+                $0.campaign.app == one.app && $0.campaign.version == one.version && $0.campaign.state == "superseded"
+            }
+            guard isOpenStill, !isSuperseded, settings.isAndroid(one.app), settings.isGated(one.app),
+                stores[one.app].answers,
                 stores[one.app].verdict(on: one.version, minimum: settings.minimumPercent(one.app)) == .halted
             else {
                 haltedSince[place] = nil
@@ -195,7 +200,8 @@ extension World {
         let key = settings.key(app)
         guard let zero = try? Version("0.1") else { return }
         func check(_ user: Int?) -> Int? {
-            relay.cache.check(key, version: zero, telephone: user.map(Phone.telephone))?.told
+            let telephone = user.map(Phone.telephone)
+            return relay.cache.check(key, version: zero, telephone: telephone, proven: telephone)?.told
                 .map { Self.number(of: $0.text) }
         }
         let login = check(nil)
@@ -213,7 +219,6 @@ extension World {
         journal.trace("app \(app) \(shown(login))")
         if let login {
             model.says("the login check", app: app, version: login, user: nil)
-            judgeWaves(app, login)
         }
         // Those who are named anywhere, and one who is not.
         let named = model.announcements.filter { $0.app == app }.compactMap(\.canary).reduce(into: Set([0])) {
@@ -222,6 +227,30 @@ extension World {
         for user in named.sorted() {
             if let version = check(user), version != login {
                 model.says("the login check", app: app, version: version, user: user)
+            }
+        }
+        judgePushed(app, check)
+    }
+
+    /// Whom a running campaign has pushed to, the login check forces, too.
+    private func judgePushed(_ app: Int, _ check: (Int?) -> Int?) {
+        for (campaign, _) in told.values where campaign.app == app && campaign.state == "running" {
+            guard let facts = model.campaigns[campaign.id] else { continue }
+            let announcement = model.announcements[facts.announcement]
+            // What was taken back may have been pushed before.
+            let isFirst = model.announcements.count { $0.app == app && $0.version == campaign.version } == 1
+            guard announcement.isStaged, announcement.isLive, announcement.haltedAt == nil, isFirst else { continue }
+            // Whom it names may have been changed meanwhile, and who was erased is named no more.
+            let named = announcement.canary
+            for phone in phones where phone.app == app && pushes.has(app, token(phone), campaign.version) {
+                guard let user = model.device(app, token(phone))?.user, named?.contains(user) ?? true,
+                    pushes.user(of: token(phone), app) == user,
+                    check(user).map({ $0 < campaign.version }) ?? true
+                else { continue }
+                model.broke(
+                    "inForce.pushed",
+                    "user \(user) of app \(app) was pushed for \(Self.text(version: campaign.version)), and the login check does not say so"
+                )
             }
         }
     }
@@ -245,18 +274,6 @@ extension World {
         let text = String(decoding: bytes, as: UTF8.self)
         guard let start = text.range(of: name)?.upperBound else { return nil }
         return number(of: String(text[start...].prefix { $0 != "\"" }))
-    }
-
-    /// While waves are to come, somebody is not in one yet, and nobody can be told from him.
-    private func judgeWaves(_ app: Int, _ version: Int) {
-        for (campaign, _) in told.values where campaign.app == app && campaign.version == version && !campaign.isOver {
-            if campaign.waves > 0, campaign.wavesBegun < campaign.waves {
-                model.broke(
-                    "inForce.wave",
-                    "app \(app) forces \(World.text(version: version)) on everybody in wave \(campaign.wavesBegun) of \(campaign.waves)"
-                )
-            }
-        }
     }
 
     // MARK: Restarts

@@ -146,6 +146,12 @@ extension World {
             judgeTold(app, required, campaigns, refusals)
         }
         for campaign in campaigns where !campaign.state.isFinal {
+            // One that has just begun to remind has not had the time to end.
+            if let round = campaign.rounds.last, round.kind == .reminder,
+                milliseconds - round.begunAt.milliseconds < 12 * 3_600_000
+            {
+                continue
+            }
             let status = relay.control.status(campaign)
             model.broke(
                 wasClockSet ? "campaign.clock" : "campaign.never",

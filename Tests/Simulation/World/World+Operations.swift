@@ -90,6 +90,12 @@ extension World {
         bump.isConfirmed = true
         let to = canary.map { " for the users \($0.sorted())" } ?? ""
         let rose = try apply(bump, app, canary: canary, source: source)
+        // Other users are named, as long as it is for named users alone.
+        if !rose, let canary, let place = model.newest(app, version), model.announcements[place].isLive,
+            model.announcements[place].canaryReleasedAt == nil, model.announcements[place].canary != nil
+        {
+            model.announcements[place].canary = canary
+        }
         return "\(source) requires \(World.text(version: version)) of app \(app)\(to)\(rose ? "" : ": nothing rises")"
     }
 
@@ -137,7 +143,7 @@ extension World {
             settings.setup["gate", app] == 1 && !settings.isAndroid(app)
             ? Int64(settings.setup["hold", app]) * 3_600_000 : 0
         announcement.canary = canary
-        announcement.hasWaveRules = settings.setup["waves", app] > 0
+        announcement.hasWaves = settings.setup["waves", app] > 0
         announcement.isOutside = isOutside
         announcement.lostItsGate = announcement.isGated && !settings.hasApp[app]
         // The relay may know already that its store offers it.
@@ -216,7 +222,7 @@ extension World {
                 telephones = CASE WHEN excluded.required = required THEN telephones END
             """)
         // The same again is nothing new, also where its campaign was cancelled.
-        let asked = model.announcements.filter { $0.app == app && $0.withdrawnAt == nil }.map(\.version).max()
+        let asked = model.announcements.filter { $0.app == app && $0.isLive }.map(\.version).max()
         if asked.map({ $0 < version }) ?? true { self.asked(app, version, isOutside: true) }
         return "another program requires \(World.text(version: version)) of app \(app)"
     }
@@ -238,7 +244,7 @@ extension World {
         }
         relay.cache.refresh()
         quietSince = tick
-        let released = after.required != before?.required ? after.required : after.canary?.required
+        let released = after.required != before?.required ? after.required : after.staged?.required
         guard let released else { return "app \(app) is released" }
         model.release(app, Self.number(of: released.text))
         return "\(released) of app \(app) is released"

@@ -109,6 +109,7 @@ extension World {
         case .erase:
             guard let user = phone.user else { return nil }
             _ = try relay?.store.eraseUser(Phone.telephone(user)) { _ in true }
+            relay?.cache.refresh()
             for other in phones {
                 let state = model.device(other.app, token(other))
                 if state?.isRegistered == true, state?.user == user {
@@ -116,6 +117,7 @@ extension World {
                 }
             }
             model.erased[user] = milliseconds
+            for place in model.announcements.indices { model.announcements[place].canary?.remove(user) }
             return "user \(user) is erased"
         case .remove:
             guard try relay?.store.removeDevice(settings.key(phone.app), token: token(phone)) ?? false else {

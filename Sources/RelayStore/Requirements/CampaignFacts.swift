@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+
+/// What was decided of a campaign itself. Where its requirement stands is another fact, kept apart: neither can undo the other.
+package struct CampaignFacts: Hashable, Sendable {
+    /// How it came to its own end.
+    package enum End: String, Sendable, Hashable {
+        case completed, cancelled
+    }
+
+    /// Below 0 where it is not stored yet.
+    package var key: CampaignKey
+    package var requirement: Int64
+    package var pausedAt: Timestamp?
+    package var pausedBy: String?
+    /// Why the relay stopped it.
+    package var cause: SuspensionCause?
+    package var causeText: String?
+    package var end: End?
+    /// What is shown since the last change, and why.
+    package var state: CampaignState
+    package var reason: String?
+    package var createdAt: Timestamp
+    /// When it first ran.
+    package var startedAt: Timestamp?
+    /// Since when what is shown is final.
+    package var finishedAt: Timestamp?
+    /// When its time to live runs out, while it runs.
+    package var expiresAt: Timestamp
+    /// What is left of that while it does not run.
+    package var timeLeft: Duration?
+    /// From the beginning of a stage until nothing is sent any more.
+    package var timeToLive: Duration
+    /// Its deliveries were, or are being, pruned: it stays as it is.
+    package var isPruned = false
+    /// Used where the requirement has no URL of its own.
+    package var downloadURL: String?
+
+    package init(
+        key: CampaignKey, requirement: Int64, state: CampaignState, createdAt: Timestamp, expiresAt: Timestamp,
+        timeToLive: Duration
+    ) {
+        self.key = key
+        self.requirement = requirement
+        self.state = state
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.timeToLive = timeToLive
+    }
+
+    /// Where it stands, by all that is known: the first that holds.
+    package func shown(_ row: Requirement, in requirements: Requirements) -> (state: CampaignState, reason: String?) {
+        switch end {
+        case .completed: return (.completed, nil)
+        case .cancelled: return (.cancelled, nil)
+        case nil: break
+        }
+        if !row.isLive { return (.cancelled, row.reason) }
+        if let newer = requirements.superseder(of: row) {
+            return (.superseded, "version \(newer.version) became required")
+        }
+        if pausedAt != nil { return (.paused, nil) }
+        if cause != nil { return (.suspended, causeText) }
+        if row.state != .inForce { return (.waiting, row.reason) }
+        return (.running, nil)
+    }
+
+    /// Brings what is shown up to date. The time to live counts while it runs.
+    package mutating func show(_ row: Requirement, in requirements: Requirements, at now: Timestamp) {
+        guard !isPruned else { return }
+        let (new, why) = shown(row, in: requirements)
+        if new == .running, state != .running || startedAt == nil {
+            expiresAt = now + (timeLeft ?? timeToLive)
+            timeLeft = nil
+            startedAt = startedAt ?? now
+        } else if new != .running, state == .running || timeLeft == nil {
+            timeLeft = state == .running ? max(expiresAt - now, .zero) : timeToLive
+        }
+        if new.isFinal { finishedAt = new == state ? finishedAt ?? now : now } else { finishedAt = nil }
+        (state, reason) = (new, why)
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+
+/// One version that was asked for, and what was decided of it. What follows from looking at all of an app's requirements
+/// (which one is in force, which campaign is superseded) is derived, never stored: `Requirements`.
+package struct Requirement: Hashable, Sendable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A floor: whoever is below it must upgrade.
+        case required
+        /// Users are told of it, and nobody is forced.
+        case latest
+        /// Exactly this version must be left.
+        case blocked
+    }
+
+    /// Where it stands. The raw values are in the store's CHECKs.
+    package enum State: String, Sendable, Hashable, CaseIterable {
+        /// Another program wrote it, and it is not taken up. Leaves by a look, by a person, by a newer one of the relay's own.
+        case asked
+        /// Accepted; its store does not offer it, or does not any more. Leaves by its gate, or by a person.
+        case waiting
+        /// Its store offers it, and nobody is forced yet. Where a `latest` ends. Leaves by its gate, or by a person.
+        case announced
+        /// Users within its reach must have it. Leaves where its store halts it, or by a withdrawal.
+        case inForce = "in_force"
+        /// Taken back. Final: asked for again, the version is another requirement.
+        case withdrawn
+    }
+
+    /// The reach of a requirement that is for everybody, in ten-thousandths of the users.
+    package static let everybody = 10_000
+
+    /// Below 0 where it is not stored yet.
+    package var id: Int64
+    package var kind: Kind
+    package var version: Version
+    /// Android's version code of it; nil: not known.
+    package var build: Int64?
+    package var state: State
+    /// For whom: 0 those whom it names, `everybody`.
+    package var reach: Int
+    /// Whether it waits for the app's store, whichever that is.
+    package var isGated: Bool
+    /// Whether a person has overruled the store.
+    package var isReleased = false
+    /// nil: the configuration's.
+    package var downloadURL: String?
+    package var message: String?
+    /// The reaches that it has one after the other, after its canary's; nil: everybody at once.
+    package var stages: WavePlan?
+    /// The telephones that it is for first; nil where it names nobody. Erased users are missing.
+    package var canary: [String]?
+    package var askedAt: Timestamp
+    /// Since when, the last time; also of one that was in force and waits again.
+    package var inForceAt: Timestamp?
+    /// Who let it through: a store's name, `InForce.ungated`, a person.
+    package var inForceBy: String?
+    /// Why it stands where it does.
+    package var reason: String?
+    /// Who changed it last.
+    package var changed: Signature
+
+    package init(
+        id: Int64, kind: Kind, version: Version, build: Int64? = nil, state: State, reach: Int = everybody,
+        isGated: Bool, changed: Signature
+    ) {
+        self.id = id
+        self.kind = kind
+        self.version = version
+        self.build = build
+        self.state = state
+        self.reach = reach
+        self.isGated = isGated
+        askedAt = changed.at
+        self.changed = changed
+    }
+
+    package var isLive: Bool { state != .withdrawn }
+    /// Live, and not only asked for by another program.
+    package var isAccepted: Bool { isLive && state != .asked }
+    /// Whether everybody below it must upgrade.
+    package var isForEverybody: Bool { state == .inForce && reach == Self.everybody }
+    /// Whether it is in force for some users alone: those whom it names, or those of its waves that have begun.
+    package var isStaged: Bool { state == .inForce && reach < Self.everybody }
+    /// The reach after the canary's.
+    package var firstReach: Int { stages?.ends.first ?? Self.everybody }
+    /// Whether users within its reach are told of it.
+    package var isAnnounced: Bool { state == .announced || state == .inForce }
+
+    /// Byte for byte: to `String`, canonically equivalent spellings are equal, but to an app they are not.
+    package func isWritten(as other: Requirement) -> Bool {
+        self == other && Self.same(downloadURL, other.downloadURL) && Self.same(message, other.message)
+            && Self.same(reason, other.reason) && version.text == other.version.text
+            && hasCanary(of: other)
+    }
+
+    package func hasCanary(of other: Requirement) -> Bool {
+        guard let canary, let others = other.canary else { return canary == nil && other.canary == nil }
+        return canary.count == others.count && zip(canary, others).allSatisfy { Self.same($0, $1) }
+    }
+
+    private static func same(_ left: String?, _ right: String?) -> Bool {
+        switch (left, right) {
+        case (nil, nil): true
+        case (let left?, let right?): left.utf8.elementsEqual(right.utf8)
+        default: false
+        }
+    }
+}
+
+/// Who made a change, by which way, and when.
+package struct Signature: Hashable, Sendable {
+    /// A token's name, a user of the control socket ("alice (uid 1000)"), a webhook's secret, a store; "unknown" where another program wrote to the
+    /// database.
+    package var by: String
+    /// A person's "api", "cli"; a machine's "webhook", a source's name, "database"; the relay's own "gate", "configuration", "migration".
+    package var via: String
+    package var at: Timestamp
+
+    package init(by: String, via: String, at: Timestamp) {
+        self.by = by
+        self.via = via
+        self.at = at
+    }
+}
+
+extension Version {
+    /// A text that sorts as versions do, and is equal for equal ones: of each number its count of digits in two and the digits,
+    /// trailing zeros left out. 2.10 is "0120210", 2.9 "012019", 2 and 2.0.0 "012". The schema makes the same of a text.
+    package var sortKey: String {
+        guard segments != [0] else { return "" }
+        return segments.map { number in
+            let digits = number == 0 ? "" : String(number)
+            return (digits.utf8.count < 10 ? "0" : "") + String(digits.utf8.count) + digits
+        }
+        .joined()
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+package import UpgradeRules
+
+/// What happens to an app's requirements and campaigns.
+package enum RequirementEvent: Sendable {
+    /// Somebody raises versions, or words them anew.
+    case asked(VersionBump)
+    /// Somebody looks at what is due: the stores' verdicts, what another program wrote, campaigns that are missing.
+    case looked
+    /// A person lets through what waits: this version, or whichever does.
+    case released(Version?)
+    /// A person takes a version back.
+    case withdrawn(Version, reason: String?)
+    case campaign(CampaignKey, CampaignChange)
+}
+
+/// What happens to one campaign.
+package enum CampaignChange: Hashable, Sendable {
+    case paused
+    /// A person wants it to go on, whatever stopped it.
+    case resumed
+    case cancelled
+    /// The relay stops it.
+    case suspended(SuspensionCause, String)
+    /// Its next wave begins: its requirement is in force for so many ten-thousandths of the users.
+    case stageBegan(reach: Int)
+    /// Each device of its audience has an outcome.
+    case drained
+    /// Its time to live has run out.
+    case expired
+    /// It is sent again to some of its devices.
+    case reopened(timeToLive: Duration)
+}
+
+/// Why the relay stopped a campaign. Only a person's `resume`, or the end of that cause, lets it go on. The raw values are in
+/// the store.
+package enum SuspensionCause: String, Sendable, Hashable, CaseIterable {
+    /// The push service does not take the credential.
+    case credential
+    /// Nearly all pushes are refused: topic, environment or server are wrong.
+    case topic
+    /// Nearly all tokens are called dead.
+    case deadTokens
+    /// The payload is too large, or malformed.
+    case payload
+    /// Too many pushes of a wave failed.
+    case stageFailed
+    /// The next wave waits for a person.
+    case approval
+    /// The ledger contradicts what was sent.
+    case store
+}
+
+/// Why a decision was not made. Nothing has changed then.
+package enum RequirementRefusal: Error, Hashable, Sendable {
+    case versionWouldFall(field: String, current: Version, proposed: Version)
+    /// A campaign would have none.
+    case noDownloadURL(Version)
+    /// The version is for more users than a list of telephones could name.
+    case notACanary(Version)
+    /// Nothing waits to be let through.
+    case nothingWaits
+    /// This is not what is required; nil: nothing is.
+    case notRequired(Version, now: Version?)
+    /// The campaign's state does not allow it.
+    case wrongState(CampaignState)
+}

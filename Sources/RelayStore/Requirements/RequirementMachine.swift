@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
+import UpgradeRules
+
+/// Decides what becomes of an app's requirements and campaigns. Pure: it is given all of them, one event, the stores' verdicts and
+/// the time, and says what they are then. A store writes what differs, in one transaction.
+///
+/// | state | event | next |
+/// |---|---|---|
+/// | none | asked by a person or a machine | `waiting`, and at once as far as its gate lets it |
+/// | none | asked by another program | `asked` |
+/// | `asked` | looked at, not withdrawn before | `waiting` |
+/// | `asked` | released · a newer one is asked for | `waiting`, released · `withdrawn` |
+/// | `waiting` | offered, hold ahead; or kind `latest` | `announced` |
+/// | `waiting`, `announced` | gate open, or none | `inForce` |
+/// | `waiting`, `announced` | released | `inForce`, whatever the store says from then on |
+/// | `announced`, `inForce` | halted by its store, not released | `waiting`; its reach stays |
+/// | `inForce`, its canary's | released | its first wave's, or everybody's |
+/// | `inForce`, a wave's | the next wave begins | that wave's |
+/// | live, not superseded | withdrawn · its campaign cancelled before it is for everybody | `withdrawn` |
+///
+/// A gate that closes without a halt, a source that fails or is removed, and all that happens to a campaign move nothing.
+package struct RequirementMachine: Sendable {
+    /// What the configuration and the stores say at this moment.
+    package struct Surroundings {
+        package var now: Timestamp
+        /// What the app's store says of a requirement; nil where no store is asked.
+        package var verdict: (Requirement, _ isReminder: Bool) -> GateVerdict?
+        /// The store that new requirements wait for; nil: none.
+        package var gate: String?
+        /// Of a campaign; nil: the app has no push service.
+        package var draft: CampaignDraft?
+
+        package init(
+            now: Timestamp, gate: String? = nil, draft: CampaignDraft? = nil,
+            verdict: @escaping (Requirement, _ isReminder: Bool) -> GateVerdict? = { _, _ in nil }
+        ) {
+            self.now = now
+            self.gate = gate
+            self.draft = draft
+            self.verdict = verdict
+        }
+    }
+
+    package private(set) var requirements: Requirements
+    package private(set) var campaigns: [CampaignFacts]
+    /// What the event was about: the row that was asked for, released, taken back.
+    package private(set) var subject: Int64?
+    private var nextID: Int64 = -1
+
+    package init(_ requirements: Requirements, campaigns: [CampaignFacts]) {
+        self.requirements = requirements
+        self.campaigns = campaigns
+    }
+
+    /// - Throws: `RequirementRefusal`; what was there before still holds then.
+    package mutating func reduce(
+        _ event: RequirementEvent, by actor: Signature, in surroundings: Surroundings
+    ) throws(RequirementRefusal) {
+        switch event {
+        case .asked(let bump):
+            takeUp(by: actor, surroundings)
+            settle(surroundings)
+            try ask(bump, by: actor, surroundings)
+            settle(surroundings)
+            if let subject, let row = requirements[subject] { try makeCampaign(of: row, surroundings) }
+        case .looked:
+            takeUp(by: actor, surroundings)
+            settle(surroundings)
+            try makeMissingCampaign(surroundings)
+        case .released(let version):
+            try release(version, by: actor, surroundings)
+            settle(surroundings)
+        case .withdrawn(let version, let reason):
+            try withdraw(version, by: actor, reason: reason)
+            settle(surroundings)
+        case .campaign(let key, let event):
+            try reduce(key, event, by: actor, surroundings)
+        }
+        show(at: surroundings.now)
+    }
+
+    private mutating func show(at now: Timestamp) {
+        for index in campaigns.indices {
+            guard let row = requirements[campaigns[index].requirement] else { continue }
+            campaigns[index].show(row, in: requirements, at: now)
+        }
+    }
+
+    private mutating func change(_ id: Int64, by actor: Signature, _ body: (inout Requirement) -> Void) {
+        guard let index = requirements.rows.firstIndex(where: { $0.id == id }) else { return }
+        let before = requirements.rows[index]
+        body(&requirements.rows[index])
+        if !requirements.rows[index].isWritten(as: before) { requirements.rows[index].changed = actor }
+    }
+
+    private mutating func add(_ row: Requirement) -> Int64 {
+        var row = row
+        row.id = nextID
+        nextID -= 1
+        requirements.rows.append(row)
+        return row.id
+    }
+
+    // MARK: Asked
+
+    private mutating func ask(
+        _ bump: VersionBump, by actor: Signature, _ surroundings: Surroundings
+    ) throws(RequirementRefusal) {
+        let accepted = Requirements(requirements.rows.filter(\.isAccepted))
+        let (before, latestBefore) = (accepted.required, accepted.latest)
+        try Self.check("required", bump.required, against: before?.version)
+        try Self.check("latest", bump.latest, against: latestBefore?.version)
+        let builds = bump.builds
+        try Self.check("builds.latest", builds.latest, against: accepted.rows.compactMap(\.build).max())
+        try Self.check(
+            "builds.required", builds.required,
+            against: accepted.rows.filter { $0.kind == .required }.compactMap(\.build).max())
+        let required = bump.required.flatMap { version in before.map { version > $0.version } ?? true ? version : nil }
+        if let required {
+            // What another program required, and nobody has looked at yet, has its campaign before another takes its place. Without a URL it
+            // never could be told to anybody.
+            try? makeMissingCampaign(surroundings)
+            for row in requirements.rows where row.state == .asked && row.kind == .required && row.version >= required {
+                change(row.id, by: actor) {
+                    ($0.state, $0.reason) = (.withdrawn, "\(required) was asked for in its place")
+                }
+            }
+            var row = Requirement(
+                id: 0, kind: .required, version: required, build: builds.required, state: .waiting,
+                isGated: surroundings.gate != nil, changed: actor)
+            row.stages = surroundings.draft?.waves
+            row.reach = bump.telephones == nil ? row.firstReach : 0
+            (row.downloadURL, row.message, row.canary) = (bump.downloadURL, bump.message, bump.telephones)
+            subject = add(row)
+        } else if let before {
+            if let telephones = bump.telephones {
+                guard before.reach == 0 else { throw .notACanary(before.version) }
+                change(before.id, by: actor) { $0.canary = telephones }
+            }
+            if let build = builds.required { change(before.id, by: actor) { $0.build = build } }
+        }
+        let floor = [latestBefore?.version, required].compactMap(\.self).max()
+        let rises = bump.latest.flatMap { latest in floor.map { latest > $0 } ?? true ? latest : nil }
+        // Of one version, but with another code than the floor's.
+        let floorBuild = required == nil ? latestBefore?.build : builds.required
+        let hasOwnBuild =
+            (required != nil || latestBefore?.kind == .required) && builds.latest.map { $0 > floorBuild ?? 0 } ?? false
+        if let latest = rises ?? (hasOwnBuild ? required ?? latestBefore?.version : nil) {
+            var row = Requirement(
+                id: 0, kind: .latest, version: latest, build: builds.latest, state: .waiting,
+                isGated: surroundings.gate != nil, changed: actor)
+            (row.downloadURL, row.message) = (bump.downloadURL, bump.message)
+            _ = add(row)
+        } else if let build = builds.latest, required == nil, let latestBefore {
+            change(latestBefore.id, by: actor) { $0.build = max($0.build ?? build, build) }
+        }
+        if required == nil { reword(bump, before, rises == nil ? latestBefore : nil, by: actor) }
+    }
+
+    /// A bump that names the requirement says all of its texts; one that does not mends what it brings.
+    private mutating func reword(
+        _ bump: VersionBump, _ required: Requirement?, _ latest: Requirement?, by actor: Signature
+    ) {
+        guard bump.isComplete || latest != nil else { return }
+        for row in [required, latest].compactMap(\.self) {
+            change(row.id, by: actor) { row in
+                row.downloadURL = bump.isComplete ? bump.downloadURL : bump.downloadURL ?? row.downloadURL
+                row.message = bump.isComplete ? bump.message : bump.message ?? row.message
+            }
+        }
+    }
+
+    private static func check(
+        _ field: String, _ proposed: Version?, against current: Version?
+    ) throws(RequirementRefusal) {
+        guard let proposed, let current, proposed < current else { return }
+        throw .versionWouldFall(field: field, current: current, proposed: proposed)
+    }
+
+    private static func check(_ field: String, _ proposed: Int64?, against current: Int64?) throws(RequirementRefusal) {
+        guard let proposed, let current, proposed < current, let now = try? Version(String(current)),
+            let wanted = try? Version(String(max(proposed, 0)))
+        else { return }
+        throw .versionWouldFall(field: field, current: now, proposed: wanted)
+    }
+
+    /// What another program wrote is accepted, but for what a person has taken back.
+    private mutating func takeUp(by actor: Signature, _ surroundings: Surroundings) {
+        for row in requirements.rows where row.state == .asked {
+            if requirements.wasWithdrawn(row.version, kind: row.kind) {
+                change(row.id, by: Signature(by: row.changed.by, via: row.changed.via, at: surroundings.now)) {
+                    $0.reason = "\(row.version) was withdrawn before: a person has to release it"
+                }
+                continue
+            }
+            change(row.id, by: Signature(by: row.changed.by, via: row.changed.via, at: surroundings.now)) {
+                $0.accept(surroundings)
+            }
+        }
+    }
+
+    // MARK: Gates
+
+    /// Moves what its gate lets through or takes back, the highest first, until nothing changes: what is halted lets the one
+    /// below it be asked.
+    private mutating func settle(_ surroundings: Surroundings) {
+        var hasChanged = true
+        while hasChanged {
+            hasChanged = false
+            for row in requirements.rows.sorted(by: { $0.version > $1.version })
+            where row.isAccepted && !requirements.isSuperseded(row) {
+                if settle(row, surroundings) { hasChanged = true }
+            }
+        }
+    }
+
+    private mutating func settle(_ row: Requirement, _ surroundings: Surroundings) -> Bool {
+        let waits = row.isGated && !row.isReleased
+        let verdict = waits ? surroundings.verdict(row, row.kind != .required) : nil
+        let relay = Signature(
+            by: waits ? surroundings.gate ?? InForce.ungated : InForce.ungated, via: "gate", at: surroundings.now)
+        if verdict?.state == .halted {
+            guard row.isAnnounced, row.kind == .required || row.state == .announced else { return false }
+            change(row.id, by: relay) { ($0.state, $0.reason) = (.waiting, verdict?.reason) }
+            return row.kind == .required
+        }
+        guard row.state == .waiting || row.state == .announced && row.kind == .required else { return false }
+        // Its store is not in the configuration any more: it waits on, for that or for a person.
+        let isOpen = !waits || verdict?.isOpen ?? false
+        if isOpen {
+            let next: Requirement.State = row.kind == .latest ? .announced : .inForce
+            // What nobody held back was put there by whoever asked.
+            let isNews = row.id < 0 && !waits || row.changed.at == surroundings.now && row.isReleased
+            change(row.id, by: isNews ? row.changed : relay) {
+                ($0.state, $0.reason) = (next, verdict?.reason ?? (row.isReleased ? row.reason : nil))
+                if next == .inForce {
+                    $0.inForceAt = surroundings.now
+                    $0.inForceBy = row.isReleased ? row.changed.by : relay.by
+                }
+            }
+            return true
+        }
+        if row.state == .waiting, row.kind == .required, surroundings.verdict(row, true)?.isOpen ?? false {
+            change(row.id, by: relay) { ($0.state, $0.reason) = (.announced, verdict?.reason) }
+            return true
+        }
+        if row.state == .waiting, row.id < 0 {
+            change(row.id, by: row.changed) { $0.reason = verdict?.reason }
+        }
+        return false
+    }
+
+    // MARK: A person's word
+
+    private mutating func release(
+        _ version: Version?, by actor: Signature, _ surroundings: Surroundings
+    ) throws(RequirementRefusal) {
+        let candidates = requirements.rows.filter { row in
+            // Of one in waves it is its campaign's next wave that waits.
+            row.kind == .required && row.isLive && !requirements.isSuperseded(row)
+                && (row.state != .inForce || row.reach == 0) && version.map { $0 == row.version } ?? true
+        }
+        .sorted { $0.version > $1.version }
+        guard let row = candidates.first(where: { $0.state != .inForce }) ?? candidates.first else {
+            throw .nothingWaits
+        }
+        subject = row.id
+        if row.state == .inForce {
+            change(row.id, by: actor) { ($0.reach, $0.reason) = ($0.firstReach, "released by hand") }
+            for index in campaigns.indices where campaigns[index].requirement == row.id {
+                restartTime(index, surroundings)
+            }
+        } else {
+            change(row.id, by: actor) { row in
+                if row.state == .asked { row.accept(surroundings) }
+                (row.isReleased, row.reason) = (true, "released by hand")
+            }
+        }
+    }
+
+    /// A stage begins: it has the whole time to live.
+    private mutating func restartTime(_ index: Int, _ surroundings: Surroundings) {
+        let all = campaigns[index].timeToLive
+        if campaigns[index].state == .running {
+            campaigns[index].expiresAt = surroundings.now + all
+        } else {
+            campaigns[index].timeLeft = all
+        }
+    }
+
+    private mutating func withdraw(
+        _ version: Version, by actor: Signature, reason: String?
+    ) throws(RequirementRefusal) {
+        guard let row = requirements.live(version), !requirements.isSuperseded(row) else {
+            throw .notRequired(version, now: requirements.required?.version)
+        }
+        subject = row.id
+        change(row.id, by: actor) { row in
+            (row.state, row.reason) = (.withdrawn, "withdrawn by \(actor.by)" + (reason.map { ": \($0)" } ?? ""))
+        }
+    }
+
+    // MARK: Campaigns
+
+    private mutating func makeMissingCampaign(_ surroundings: Surroundings) throws(RequirementRefusal) {
+        guard let row = requirements.required, row.isAccepted else { return }
+        try makeCampaign(of: row, surroundings)
+    }
+
+    private mutating func makeCampaign(
+        of row: Requirement, _ surroundings: Surroundings
+    ) throws(RequirementRefusal) {
+        guard let draft = surroundings.draft, row.kind == .required,
+            !campaigns.contains(where: { $0.requirement == row.id })
+        else { return }
+        guard let url = row.downloadURL ?? draft.downloadURL, !url.isEmpty else { throw .noDownloadURL(row.version) }
+        var campaign = CampaignFacts(
+            key: CampaignKey(row: nextID), requirement: row.id, state: .waiting, createdAt: surroundings.now,
+            expiresAt: surroundings.now + draft.timeToLive, timeToLive: draft.timeToLive)
+        campaign.downloadURL = url
+        nextID -= 1
+        campaigns.append(campaign)
+    }
+
+    private mutating func reduce(
+        _ key: CampaignKey, _ event: CampaignChange, by actor: Signature, _ surroundings: Surroundings
+    ) throws(RequirementRefusal) {
+        guard let index = campaigns.firstIndex(where: { $0.key == key }),
+            let row = requirements[campaigns[index].requirement]
+        else { return }
+        let state = campaigns[index].state
+        func allowed(_ states: CampaignState...) throws(RequirementRefusal) {
+            guard states.contains(state) else { throw .wrongState(state) }
+        }
+        switch event {
+        case .paused:
+            try allowed(.running, .waiting)
+            (campaigns[index].pausedAt, campaigns[index].pausedBy) = (surroundings.now, actor.by)
+        case .resumed:
+            try allowed(.paused, .suspended)
+            (campaigns[index].pausedAt, campaigns[index].pausedBy) = (nil, nil)
+            (campaigns[index].cause, campaigns[index].causeText) = (nil, nil)
+        case .cancelled:
+            try allowed(.waiting, .running, .paused, .suspended)
+            if row.isForEverybody {
+                campaigns[index].end = .cancelled
+            } else {
+                // Nobody is to be told of it, and so nobody is forced by it either.
+                change(row.id, by: actor) {
+                    ($0.state, $0.reason) = (.withdrawn, "its campaign was cancelled by \(actor.by)")
+                }
+                settle(surroundings)
+            }
+        case .suspended(let cause, let text):
+            try allowed(.running)
+            (campaigns[index].cause, campaigns[index].causeText) = (cause, text)
+        case .stageBegan(let reach):
+            guard row.state == .inForce, reach > row.reach else { return }
+            change(row.id, by: actor) { $0.reach = reach }
+            restartTime(index, surroundings)
+        case .drained:
+            try allowed(.running)
+            campaigns[index].end = .completed
+            // Nobody is left for whom it could wait.
+            if row.state == .inForce, row.reach > 0 { change(row.id, by: actor) { $0.reach = Requirement.everybody } }
+        case .expired:
+            guard !state.isFinal else { throw .wrongState(state) }
+            campaigns[index].end = .completed
+        case .reopened(let timeToLive):
+            campaigns[index].end = nil
+            if state == .running {
+                campaigns[index].expiresAt = max(campaigns[index].expiresAt, surroundings.now + timeToLive)
+            } else {
+                campaigns[index].timeLeft = max(campaigns[index].timeLeft ?? .zero, timeToLive)
+            }
+        }
+    }
+}
+
+extension Requirement {
+    /// What another program wrote is taken up.
+    fileprivate mutating func accept(_ surroundings: RequirementMachine.Surroundings) {
+        (state, isGated, reason) = (.waiting, surroundings.gate != nil, nil)
+        guard kind == .required else { return }
+        stages = surroundings.draft?.waves
+        if canary == nil { reach = firstReach }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+package import UpgradeRules
+
+/// All requirements of one app, and what follows from looking at all of them.
+package struct Requirements: Hashable, Sendable {
+    /// In the order in which they were asked for.
+    package var rows: [Requirement]
+
+    package init(_ rows: [Requirement] = []) {
+        self.rows = rows
+    }
+
+    /// The highest floor that is asked for, in force or not.
+    package var required: Requirement? { highest { $0.kind == .required && $0.isLive } }
+
+    /// The highest version that users are, or are to be, told of.
+    package var latest: Requirement? { highest { $0.kind != .blocked && $0.isLive } }
+
+    /// The floor that is in force for everybody.
+    package var inForce: Requirement? { highest { $0.kind == .required && $0.isForEverybody } }
+
+    /// The newest version that everybody is told of.
+    package var announced: Requirement? {
+        highest { $0.kind != .blocked && $0.isAnnounced && $0.reach == Requirement.everybody }
+    }
+
+    /// The floor that is in force for some users alone.
+    package var staged: Requirement? {
+        highest { $0.kind == .required && $0.isStaged }.flatMap { isSuperseded($0) ? nil : $0 }
+    }
+
+    /// The one that has taken the place of another: nothing is sent for that one then, and its gate is not asked. What is in force for
+    /// everybody takes the place of all below it, what is for some users alone that of what is, or is to be, for some.
+    package func superseder(of row: Requirement) -> Requirement? {
+        guard row.kind == .required else { return nil }
+        return highest { other in
+            other.kind == .required && other.state == .inForce && other.version > row.version
+                && (other.reach == Requirement.everybody || row.reach < Requirement.everybody)
+        }
+    }
+
+    package func isSuperseded(_ row: Requirement) -> Bool { superseder(of: row) != nil }
+
+    /// Accepted, and neither in force nor superseded: floors, the highest first.
+    package var waiting: [Requirement] {
+        rows.filter { $0.kind == .required && $0.isAccepted && $0.state != .inForce && !isSuperseded($0) }
+            .sorted { $0.version > $1.version }
+    }
+
+    /// Whether anything that is asked for is not in force, or not announced, yet.
+    package var isWaiting: Bool {
+        required.map { $0.state != .inForce && !isSuperseded($0) } ?? false
+            || latest.map { !$0.isAnnounced && !isSuperseded($0) } ?? false
+    }
+
+    /// Whether a version was taken back and is not asked for again.
+    package func wasWithdrawn(_ version: Version, kind: Requirement.Kind = .required) -> Bool {
+        let same = rows.filter { $0.kind == kind && $0.version == version }
+        return !same.isEmpty && same.allSatisfy { !$0.isAccepted } && same.contains { !$0.isLive }
+    }
+
+    /// The one of this version that counts; nil where there is none, or it was taken back.
+    package func live(_ version: Version, kind: Requirement.Kind = .required) -> Requirement? {
+        rows.first { $0.kind == kind && $0.version == version && $0.isLive }
+    }
+
+    package subscript(id: Int64) -> Requirement? { rows.first { $0.id == id } }
+
+    /// Of equal versions the floor, then the one with the higher version code.
+    private func highest(where isMeant: (Requirement) -> Bool) -> Requirement? {
+        var best: Requirement?
+        for row in rows where isMeant(row) {
+            guard let other = best else {
+                best = row
+                continue
+            }
+            if row.version > other.version || row.version == other.version && row.isAbove(other) { best = row }
+        }
+        return best
+    }
+}
+
+extension Requirement {
+    /// Of two rows of one version.
+    fileprivate func isAbove(_ other: Requirement) -> Bool {
+        (build ?? 0, kind == .required ? 1 : 0) > (other.build ?? 0, other.kind == .required ? 1 : 0)
+    }
+}
+
+// MARK: What channels and lists say
+
+extension VersionRecord {
+    /// nil where nothing was ever asked for.
+    package init?(_ app: AppKey, _ requirements: Requirements) {
+        guard let changedAt = requirements.rows.map(\.changed.at).max() else { return nil }
+        let (required, latest) = (requirements.required, requirements.latest)
+        self.init(
+            app: app, latest: latest?.version, required: required?.version, downloadURL: latest?.downloadURL,
+            message: latest?.message, telephones: required?.canary, updatedAt: changedAt)
+        builds = BuildNumbers(latest: latest?.build, required: required?.build)
+        self.requirements = requirements
+        inForce = InForce(requirements)
+    }
+}
+
+extension InForce {
+    package init(_ requirements: Requirements) {
+        self.init()
+        if let row = requirements.inForce {
+            (required, since, openedBy, reason) = (row.version, row.inForceAt, row.inForceBy, row.reason)
+            (downloadURL, message, builds.required) = (row.downloadURL, row.message, row.build)
+        }
+        if let row = requirements.announced {
+            (latest, builds.latest, latestURL, latestMessage) = (row.version, row.build, row.downloadURL, row.message)
+        }
+        staged = requirements.staged.map {
+            Staged(
+                required: $0.version, build: $0.build, downloadURL: $0.downloadURL, message: $0.message,
+                telephones: $0.canary ?? [], reach: $0.reach, draw: UserDraw(requirement: $0.id))
+        }
+    }
+}

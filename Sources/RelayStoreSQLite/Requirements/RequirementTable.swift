@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// The tables `requirement`, `requirement_canary` and `requirement_event`.
+enum RequirementTable {
+    // MARK: Reading
+
+    private static let columns: SQL = """
+        id, kind, version, build, state, reach, gated, released, download_url, message, canary, asked_at, in_force_at,
+            in_force_by, reason, changed_by, changed_via, changed_at, stages
+        """
+
+    /// In the order in which they were asked for.
+    static func requirements(of app: AppKey, _ connection: SQLiteConnection) throws -> Requirements {
+        let rows = try connection.all(
+            "SELECT \(columns) FROM requirement WHERE app = ? AND platform = ? ORDER BY id", .text(app.app),
+            .text(app.platform.rawValue), row: row)
+        return Requirements(try rows.compactMap(\.self).map { try named($0, connection) })
+    }
+
+    static func all(_ connection: SQLiteConnection) throws -> [(app: AppKey, requirements: Requirements)] {
+        let apps = try connection.all("SELECT app, platform FROM version ORDER BY app, platform") {
+            AppKey(app: $0.text(0), platform: $0.platform(1))
+        }
+        return try apps.map { ($0, try requirements(of: $0, connection)) }
+    }
+
+    /// nil where a column holds what the schema does not allow.
+    private static func row(_ row: Statement) -> Requirement? {
+        guard let kind = Requirement.Kind(rawValue: row.text(1)), let version = row.version(2),
+            let state = Requirement.State(rawValue: row.text(4))
+        else { return nil }
+        var requirement = Requirement(
+            id: row.integer(0), kind: kind, version: version, build: row.optionalInteger(3), state: state,
+            reach: Int(row.integer(5)), isGated: row.integer(6) != 0,
+            changed: Signature(by: row.text(15), via: row.text(16), at: row.time(17)))
+        requirement.isReleased = row.integer(7) != 0
+        (requirement.downloadURL, requirement.message) = (row.optionalText(8), row.optionalText(9))
+        requirement.canary = row.isNull(10) ? nil : []
+        (requirement.askedAt, requirement.inForceAt) = (row.time(11), row.optionalTime(12))
+        (requirement.inForceBy, requirement.reason) = (row.optionalText(13), row.optionalText(14))
+        requirement.stages = stages(row.optionalText(18))
+        return requirement
+    }
+
+    static func stages(_ text: String?) -> WavePlan? {
+        text.flatMap { WavePlan(ends: $0.split(separator: " ").compactMap { Int($0) }) }
+    }
+
+    private static func stages(_ plan: WavePlan?) -> SQLValue {
+        .text(plan.map { $0.ends.map(String.init).joined(separator: " ") })
+    }
+
+    private static func named(_ row: Requirement, _ connection: SQLiteConnection) throws -> Requirement {
+        guard row.canary != nil else { return row }
+        var row = row
+        row.canary = try telephones(of: row.id, connection)
+        return row
+    }
+
+    static func telephones(of requirement: Int64, _ connection: SQLiteConnection) throws -> [String] {
+        try connection.all(
+            "SELECT telephone FROM requirement_canary WHERE requirement_id = ? ORDER BY number",
+            .integer(requirement)
+        ) { $0.text(0) }
+    }
+
+    // MARK: Writing
+
+    /// Writes what differs; triggers keep the history and the row of `version`.
+    ///
+    /// - Returns: the ids of rows that are new, by those that they had before they were stored.
+    static func write(
+        _ new: Requirements, over old: Requirements, of app: AppKey, _ connection: SQLiteConnection
+    ) throws -> [Int64: Int64] {
+        var ids: [Int64: Int64] = [:]
+        let before = Dictionary(uniqueKeysWithValues: old.rows.map { ($0.id, $0) })
+        // What is taken back makes room for what is asked for in its place.
+        for row in new.rows {
+            guard let known = before[row.id], !row.isWritten(as: known) else { continue }
+            try update(row, connection)
+            if !row.hasCanary(of: known) { try name(row.canary ?? [], row.id, connection) }
+        }
+        for row in new.rows where before[row.id] == nil {
+            try insert(row, of: app, connection)
+            ids[row.id] = connection.lastInsertedRow
+            if let canary = row.canary { try name(canary, connection.lastInsertedRow, connection) }
+        }
+        return ids
+    }
+
+    private static func update(_ row: Requirement, _ connection: SQLiteConnection) throws {
+        try connection.run(
+            """
+            UPDATE requirement SET state = ?, reach = ?, gated = ?, released = ?, build = ?, download_url = ?, message = ?,
+                canary = ?, in_force_at = ?, in_force_by = ?, reason = ?, changed_by = ?, changed_via = ?, changed_at = ?,
+                stages = ?
+            WHERE id = ?
+            """, .text(row.state.rawValue), .integer(row.reach), .integer(row.isGated ? 1 : 0),
+            .integer(row.isReleased ? 1 : 0), .optional(row.build), .text(row.downloadURL), .text(row.message),
+            .optional(row.canary.map { Int64($0.count) }), .time(row.inForceAt), .text(row.inForceBy),
+            .text(row.reason), .text(row.changed.by), .text(row.changed.via), .time(row.changed.at), stages(row.stages),
+            .integer(row.id))
+    }
+
+    private static func insert(_ row: Requirement, of app: AppKey, _ connection: SQLiteConnection) throws {
+        try connection.run(
+            """
+            INSERT INTO requirement (app, platform, kind, version, version_key, build, state, reach, gated, released,
+                download_url, message, canary, asked_at, in_force_at, in_force_by, reason, changed_by, changed_via, changed_at, stages)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, .text(app.app), .text(app.platform.rawValue), .text(row.kind.rawValue), .version(row.version),
+            .text(row.version.sortKey), .optional(row.build), .text(row.state.rawValue), .integer(row.reach),
+            .integer(row.isGated ? 1 : 0), .integer(row.isReleased ? 1 : 0), .text(row.downloadURL),
+            .text(row.message), .optional(row.canary.map { Int64($0.count) }), .time(row.askedAt),
+            .time(row.inForceAt), .text(row.inForceBy), .text(row.reason), .text(row.changed.by),
+            .text(row.changed.via), .time(row.changed.at), stages(row.stages))
+    }
+
+    private static func name(_ telephones: [String], _ id: Int64, _ connection: SQLiteConnection) throws {
+        // A text ends at a NUL for SQLite: the audience that is read again would be another.
+        if telephones.contains(where: { $0.utf8.contains(0) }) {
+            throw StoreError(.failed, context: "a telephone of the audience holds a NUL, which no telephone does")
+        }
+        try connection.run("DELETE FROM requirement_canary WHERE requirement_id = ?", .integer(id))
+        for (number, telephone) in telephones.enumerated() {
+            try connection.run(
+                "INSERT INTO requirement_canary (requirement_id, number, telephone) VALUES (?, ?, ?)", .integer(id),
+                .integer(number), .text(telephone))
+        }
+    }
+
+    // MARK: The history
+
+    /// All that happened to an app's requirements, oldest first, as the requirements were after each change.
+    static func history(
+        of app: AppKey, _ connection: SQLiteConnection
+    ) throws -> [(requirements: Requirements, by: Signature)] {
+        let all = try requirements(of: app, connection).rows
+        let byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
+        let events = try connection.all(
+            """
+            SELECT e.requirement_id, e.state, e.reach, e.build, e.download_url, e.message, e.in_force_at, e.in_force_by,
+                e.reason, e.by, e.via, e.at
+            FROM requirement_event AS e JOIN requirement AS r ON r.id = e.requirement_id
+            WHERE r.app = ? AND r.platform = ? ORDER BY e.id
+            """, .text(app.app), .text(app.platform.rawValue)
+        ) { row -> Requirement? in
+            guard var requirement = byID[row.integer(0)], let state = Requirement.State(rawValue: row.text(1)) else {
+                return nil
+            }
+            (requirement.state, requirement.reach) = (state, Int(row.integer(2)))
+            requirement.build = row.optionalInteger(3)
+            (requirement.downloadURL, requirement.message) = (row.optionalText(4), row.optionalText(5))
+            (requirement.inForceAt, requirement.inForceBy) = (row.optionalTime(6), row.optionalText(7))
+            requirement.reason = row.optionalText(8)
+            requirement.changed = Signature(by: row.text(9), via: row.text(10), at: row.time(11))
+            return requirement
+        }
+        var now: [Int64: Requirement] = [:]
+        var last: Requirement?
+        var history: [(requirements: Requirements, by: Signature)] = []
+        for case let event? in events {
+            now[event.id] = event
+            let state = Requirements(now.values.sorted { $0.id < $1.id })
+            // One decision may change a floor and the newest version.
+            if history.last?.by == event.changed, last?.kind != event.kind { history.removeLast() }
+            history.append((state, event.changed))
+            last = event
+        }
+        return history
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+package import RelayStore
+import UpgradeRules
+
+extension SQLiteStore {
+    package func version(of app: AppKey) throws -> VersionRecord? {
+        try read("reading a version") { connection in
+            VersionRecord(app, try RequirementTable.requirements(of: app, connection))
+        }
+    }
+
+    package func versions() throws -> [VersionRecord] {
+        try read("reading the versions") { connection in
+            try RequirementTable.all(connection).compactMap { VersionRecord($0.app, $0.requirements) }
+        }
+    }
+
+    package func history(of app: AppKey, limit: Int) throws -> [VersionChange] {
+        try read("reading the history of a version") { connection in
+            var changes: [VersionChange] = []
+            for (requirements, by) in try RequirementTable.history(of: app, connection) {
+                guard let record = VersionRecord(app, requirements)?.asked else { continue }
+                var before = changes.last?.record
+                before?.updatedAt = record.updatedAt
+                if let before, before == record, before.required?.text == record.required?.text { continue }
+                changes.append(VersionChange(record: record, actor: by.by, source: by.via))
+            }
+            return changes.suffix(max(limit, 0)).reversed()
+        }
+    }
+
+    package func inForceHistory(of app: AppKey, limit: Int) throws -> [InForceChange] {
+        try read("reading what was in force") { connection in
+            var changes: [InForceChange] = []
+            for (requirements, by) in try RequirementTable.history(of: app, connection) {
+                var inForce = InForce(requirements)
+                inForce.staged = nil
+                if inForce == changes.last?.inForce ?? InForce() { continue }
+                changes.append(InForceChange(inForce: inForce, at: by.at, actor: by.by, source: by.via))
+            }
+            return changes.suffix(max(limit, 0)).reversed()
+        }
+    }
+
+    package func decide(
+        _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
+        receipt: WebhookReceipt?, render: ((Decision) throws -> StoredAnswer)?
+    ) throws -> (Decision, StoredAnswer?) {
+        if case .looked = event {
+            // Mostly there is nothing to do, and finding that out must not wait for the writer.
+            let isIdle = try read("looking for what is due") { connection in
+                let (old, campaigns) = try Self.facts(of: app, connection)
+                var machine = RequirementMachine(old, campaigns: campaigns)
+                try machine.reduce(event, by: actor, in: surroundings)
+                return machine.requirements == old && machine.campaigns == campaigns
+            }
+            if isIdle {
+                let now = try version(of: app)?.requirements ?? Requirements()
+                return (Decision(before: now, after: now), nil)
+            }
+        }
+        return try write("deciding on a requirement") { connection in
+            if let receipt, let answer = try WebhookTable.answer(to: receipt, connection) {
+                let now = try RequirementTable.requirements(of: app, connection)
+                return (Decision(before: now, after: now, replay: answer), answer)
+            }
+            let decision = try decide(app, event, by: actor, in: surroundings, connection)
+            guard let render else { return (decision, nil) }
+            let answer = try render(decision)
+            if let receipt { try WebhookTable.store(answer, for: receipt, at: actor.at, connection) }
+            return (decision, answer)
+        }
+    }
+
+    private static func facts(
+        of app: AppKey, _ connection: SQLiteConnection
+    ) throws -> (Requirements, [CampaignFacts]) {
+        (try RequirementTable.requirements(of: app, connection), try CampaignTable.facts(of: app, connection))
+    }
+
+    /// Within a transaction.
+    func decide(
+        _ app: AppKey, _ event: RequirementEvent, by actor: Signature, in surroundings: RequirementMachine.Surroundings,
+        _ connection: SQLiteConnection
+    ) throws -> Decision {
+        let (before, campaigns) = try Self.facts(of: app, connection)
+        var machine = RequirementMachine(before, campaigns: campaigns)
+        try machine.reduce(event, by: actor, in: surroundings)
+        let ids = try RequirementTable.write(machine.requirements, over: before, of: app, connection)
+        let old = Dictionary(uniqueKeysWithValues: campaigns.map { ($0.key, $0) })
+        var made: CampaignKey?
+        for campaign in machine.campaigns {
+            guard let known = old[campaign.key] else {
+                let requirement = ids[campaign.requirement] ?? campaign.requirement
+                made = try CampaignTable.create(
+                    campaign, of: requirement, app, latest: machine.requirements.latest?.version,
+                    random: options.random, connection)
+                continue
+            }
+            if known != campaign { try CampaignTable.write(campaign, over: known, at: surroundings.now, connection) }
+        }
+        for row in machine.requirements.rows {
+            guard row.canary != nil, row.reach > 0, before[row.id]?.reach == 0 else { continue }
+            try CanaryTable.goOn(row.id, connection)
+        }
+        let subject = machine.subject.flatMap { machine.requirements[$0] }
+        let key =
+            try made
+            ?? subject.flatMap { subject in
+                try CampaignTable.key(ofRequirement: ids[subject.id] ?? subject.id, connection)
+            }
+        let after = ids.isEmpty ? machine.requirements : try RequirementTable.requirements(of: app, connection)
+        return Decision(
+            before: before, after: after, subject: subject,
+            campaign: try key.flatMap { try CampaignTable.record($0, connection) },
+            hasChanged: machine.requirements != before || machine.campaigns != campaigns)
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import RelayEngine
+import RelayStore
+import Testing
+import UpgradeRules
+
+@testable import RelayStoreSQLite
+
+/// A store that the release binary of ace1025 made: an app in each state that a requirement and its campaign could be in then. What is expected
+/// is what that binary's own login check, `/v1/enforce`, launch document and campaign list said before it ended.
+@Suite("The step to one record of what is required", .ownThread)
+struct RequirementMigrationTests {
+    private typealias Said = (
+        state: String, forced: String?, forcedOnCanary: String?, latest: String?, campaigns: [String]
+    )
+
+    /// Campaigns newest first: what is required, state, accepted, cancelled, pending.
+    private static let before: [Said] = [
+        ("running", "2.0", "2.0", "2.0", ["2.0 completed 8 0 0"]),
+        ("withdrawn", nil, nil, nil, ["2.0 completed 8 0 0"]),
+        ("againRequired", "2.0", "2.0", "2.0", ["2.0 completed 8 0 0", "2.0 completed 8 0 0"]),
+        ("canary", nil, "2.0", nil, ["2.0 running 2 0 6"]),
+        ("canaryReleased", "2.0", "2.0", "2.0", ["2.0 completed 8 0 0"]),
+        ("paused", "2.0", "2.0", "2.0", ["2.0 paused 4 0 4"]),
+        ("cancelled", "2.0", "2.0", "2.0", ["2.0 cancelled 4 4 0"]),
+        ("superseded", "3.0", "3.0", "3.0", ["3.0 running 5 0 3", "2.0 superseded 4 4 0"]),
+        ("waves", "2.0", "2.0", "2.0", ["2.0 suspended 2 0 6"]),
+        ("twoWait", nil, nil, nil, ["3.0 waiting 0 0 8", "2.0 waiting 0 0 8"]),
+        ("waitingCancelled", nil, nil, nil, ["2.0 cancelled 0 8 0"]),
+        ("waitingReleased", "2.0", "2.0", "2.0", ["2.0 completed 8 0 0"]),
+        ("completed", "2.0", "2.0", "2.0", ["2.0 completed 8 0 0"]),
+        ("outside", "2.0", "2.0", "2.0", ["2.0 completed 8 0 0"]),
+        ("latestOnly", nil, nil, "2.0", []),
+        ("suspended", "2.0", "2.0", "2.0", ["2.0 suspended 0 0 0"]),
+        ("canaryCancelled", nil, nil, nil, ["2.0 cancelled 2 6 0"]),
+        ("canaryWithdrawn", nil, nil, nil, ["2.0 cancelled 2 6 0"]),
+    ]
+
+    private func open() throws -> (TemporaryDirectory, SQLiteStore) {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("relay.db")
+        let dump = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Stores/ace1025.sql")
+        try StoreFile.create(path)
+        do {
+            let old = try SQLiteConnection(path: path)
+            try old.execute(SQL(typed: String(contentsOf: dump, encoding: .utf8)))
+        }
+        return (directory, try SQLiteStore(path: path))
+    }
+
+    @Test("Every channel says what it said, and every campaign stands where it stood")
+    func everyState() throws {
+        let (directory, store) = try open()
+        defer { store.close() }
+        let campaigns = try store.campaigns(before: nil, limit: 99)
+        for said in Self.before {
+            let app = AppKey(app: "com.example.\(said.state)", platform: .ios)
+            let inForce = try store.version(of: app)?.inForce ?? InForce()
+            #expect(inForce.required?.text == said.forced, "\(said.state)")
+            let isNamed = inForce.canary?.telephones.contains("13800000001") ?? false
+            #expect(
+                (isNamed ? inForce.canary?.required : inForce.required)?.text == said.forcedOnCanary, "\(said.state)")
+            #expect(inForce.latest?.text == said.latest, "\(said.state)")
+            let own = campaigns.filter { $0.app == app }.map {
+                "\($0.required) \($0.state.rawValue) \($0.counts.accepted) \($0.counts.cancelled) \($0.counts.pending)"
+            }
+            #expect(own == said.campaigns, "\(said.state)")
+        }
+        #expect(try store.check { _ in true } == [])
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test(
+        "What was superseded goes on where it stood when its successor is taken back, and nobody settled is pushed again"
+    )
+    func goesOn() throws {
+        let (directory, store) = try open()
+        defer { store.close() }
+        let app = AppKey(app: "com.example.superseded", platform: .ios)
+        let old = try #require(try store.campaigns(before: nil, limit: 99).last { $0.app == app })
+        #expect(old.state == .superseded)
+        let now = Timestamp(seconds: 2_000_000_000)
+        _ = try #require(try store.withdraw(try Version("3.0"), of: app, by: "ann", reason: nil, at: now))
+        let again = try #require(try store.campaign(old.key))
+        #expect(again.state == .running && again.counts.accepted == old.counts.accepted)
+        #expect(again.counts.cancelled == 0 && again.counts.audience == old.counts.audience)
+        #expect(again.expiresAt > now)
+        #expect(try store.check { _ in true } == [])
+        withExtendedLifetime(directory) {}
+    }
+
+    @Test("What was taken back, or asked for by another program, has its row")
+    func rows() throws {
+        let (directory, store) = try open()
+        defer { store.close() }
+        func states(_ name: String) throws -> [String] {
+            try store.version(of: AppKey(app: "com.example.\(name)", platform: .ios))?.requirements.rows
+                .map { "\($0.version) \($0.state.rawValue) \($0.reach)" } ?? []
+        }
+        #expect(try states("withdrawn") == ["2.0 withdrawn 10000"])
+        #expect(try states("againRequired") == ["2.0 withdrawn 10000", "2.0 in_force 10000"])
+        #expect(try states("twoWait") == ["2.0 waiting 10000", "3.0 waiting 10000"])
+        #expect(try states("waitingCancelled") == ["2.0 withdrawn 10000"])
+        #expect(try states("canary") == ["2.0 in_force 0"])
+        #expect(try states("canaryCancelled") == ["2.0 withdrawn 0"])
+        #expect(try states("latestOnly") == ["2.0 announced 10000"])
+        #expect(try states("outside") == ["2.0 in_force 10000"])
+        withExtendedLifetime(directory) {}
+    }
+}
