@@ -166,7 +166,7 @@ import UpgradeRules
         // The change itself takes the first lock; whoever notices it meets the fault.
         bench.faults.arm(.busy, first: 2)
         try bench.store.administer(
-            "UPDATE campaign SET state = 'running', finished_at = NULL WHERE id = \(campaign.key.row)")
+            "UPDATE campaign SET state = 'running', ended = NULL, finished_at = NULL WHERE id = \(campaign.key.row)")
         fanOut.poke()
         try #require(bench.wait { fanOut.faults()["store"] != nil })
         bench.faults.disarm()

@@ -186,12 +186,12 @@ extension ConfigurationManual {
         apps.APP.PLATFORM.pace.rampUp.over
             How long until the whole rate is reached. It grows evenly.
         apps.APP.PLATFORM.pace.waves
-            Percentages of the audience, each including those before it, the last one 100, that are sent to one after
-            the other. Which devices are in a wave is drawn by token, anew in each campaign. By default the whole
-            audience at once.
+            Percentages of the users, each including those before it, the last one 100, that a requirement reaches one
+            after the other. Who is in a wave is drawn by phone number, anew for each requirement. The login check forces
+            those whose wave has begun. By default everybody at once.
         apps.APP.PLATFORM.pace.betweenWaves.pause
-            Time from the last push of a wave to the first of the next. With approval the default is "0". Pauses count
-            towards push.timeToLive.
+            Time from the last push of a wave to the first of the next. With approval the default is "0". push.timeToLive
+            counts anew with each wave.
         apps.APP.PLATFORM.pace.betweenWaves.approval
             Whether the campaign is suspended after each wave except the last, until it is resumed.
         apps.APP.PLATFORM.pace.betweenWaves.maxFailedPercent

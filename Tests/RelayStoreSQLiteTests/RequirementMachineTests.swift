@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+import OwnThread
+import RelayEngine
+import RelayStore
+import Testing
+import UpgradeRules
+
+/// The machine without a store: its table, and what must hold whatever happens in whichever order.
+@Suite("What becomes of requirements", .ownThread) struct RequirementMachineTests {
+    private static let app = AppKey(app: "com.example.app", platform: .ios)
+    private static let start = Timestamp(seconds: 1_700_000_000)
+
+    /// An app, its store, and a clock that counts events.
+    private struct Subject {
+        var requirements = Requirements()
+        var campaigns: [CampaignFacts] = []
+        var now = start
+        var hasStore = true
+        var verdicts: [Version: GateVerdict.State] = [:]
+        var waves: WavePlan?
+        private var nextID: Int64 = 1
+
+        var surroundings: RequirementMachine.Surroundings {
+            RequirementMachine.Surroundings(
+                now: now, gate: hasStore ? "appStore" : nil,
+                draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(600), waves: waves)
+            ) { row, _ in
+                hasStore ? GateVerdict(verdicts[row.version] ?? .closed, "the store says so") : nil
+            }
+        }
+
+        /// - Returns: false where it was refused; then nothing has changed.
+        @discardableResult
+        mutating func take(_ event: RequirementEvent, by: String = "ann", via: String = "cli") -> Bool {
+            now = now + .seconds(1)
+            var machine = RequirementMachine(requirements, campaigns: campaigns)
+            do {
+                try machine.reduce(event, by: Signature(by: by, via: via, at: now), in: surroundings)
+            } catch {
+                return false
+            }
+            // As a store gives them theirs.
+            var ids: [Int64: Int64] = [:]
+            requirements = machine.requirements
+            for index in requirements.rows.indices where requirements.rows[index].id < 0 {
+                ids[requirements.rows[index].id] = nextID
+                requirements.rows[index].id = nextID
+                nextID += 1
+            }
+            campaigns = machine.campaigns.map { facts in
+                guard facts.key.row < 0 else { return facts }
+                var new = CampaignFacts(
+                    key: CampaignKey(row: nextID), requirement: ids[facts.requirement] ?? facts.requirement,
+                    state: facts.state, createdAt: facts.createdAt, expiresAt: facts.expiresAt,
+                    timeToLive: facts.timeToLive)
+                (new.startedAt, new.timeLeft, new.reason) = (facts.startedAt, facts.timeLeft, facts.reason)
+                (new.finishedAt, new.downloadURL) = (facts.finishedAt, facts.downloadURL)
+                nextID += 1
+                return new
+            }
+            return true
+        }
+
+        mutating func ask(_ version: String, canary: [String]? = nil) throws {
+            let bump = VersionBump(app: app, required: try Version(version), telephones: canary)
+            let isTaken1 = take(.asked(bump))
+            #expect(isTaken1)
+        }
+
+        /// As another program's row comes in.
+        mutating func askOutside(_ version: String) throws {
+            var row = Requirement(
+                id: nextID, kind: .required, version: try Version(version), state: .asked, isGated: true,
+                changed: Signature(by: "unknown", via: "database", at: now))
+            row.reach = Requirement.everybody
+            nextID += 1
+            requirements.rows.append(row)
+        }
+
+        func state(_ version: String) throws -> String {
+            let version = try Version(version)
+            let row = requirements.live(version) ?? requirements.rows.last { $0.version == version }
+            return row.map { "\($0.state.rawValue) \($0.reach)" } ?? "none"
+        }
+
+        func campaign(_ version: String) throws -> CampaignFacts? {
+            let version = try Version(version)
+            return campaigns.last { facts in requirements[facts.requirement]?.version == version }
+        }
+
+        /// What a user below everything is forced to have; nil: nothing.
+        func forced(part: Int?, isNamed: Bool) -> Version? {
+            requirements.rows.filter { row in
+                row.kind == .required && row.state == .inForce
+                    && (row.reach == Requirement.everybody || isNamed && row.canary != nil
+                        || part.map { $0 < row.reach } ?? false)
+            }.map(\.version).max()
+        }
+    }
+
+    // MARK: The table
+
+    @Test("Without a store it is in force at once; with one it waits, is let through, halted, and goes on")
+    func gate() throws {
+        var free = Subject()
+        free.hasStore = false
+        try free.ask("2.0")
+        #expect(try free.state("2.0") == "in_force 10000" && free.campaign("2.0")?.state == .running)
+
+        var subject = Subject()
+        try subject.ask("2.0")
+        #expect(try subject.state("2.0") == "waiting 10000" && subject.campaign("2.0")?.state == .waiting)
+        subject.verdicts[try Version("2.0")] = .held(until: subject.now + .seconds(9))
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "waiting 10000")
+        subject.verdicts[try Version("2.0")] = .open
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "in_force 10000" && subject.campaign("2.0")?.state == .running)
+        subject.verdicts[try Version("2.0")] = .closed
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "in_force 10000", "a gate that closes is no halt")
+        subject.verdicts[try Version("2.0")] = .halted
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "waiting 10000" && subject.campaign("2.0")?.state == .waiting)
+        subject.verdicts[try Version("2.0")] = .open
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "in_force 10000" && subject.campaign("2.0")?.state == .running)
+    }
+
+    @Test("A canary waits for a person, its store takes it back, and its reach stays")
+    func canary() throws {
+        var subject = Subject()
+        subject.waves = WavePlan(ends: [1_000, 10_000])
+        try subject.ask("2.0", canary: ["138"])
+        #expect(try subject.state("2.0") == "waiting 0")
+        subject.verdicts[try Version("2.0")] = .open
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "in_force 0")
+        subject.verdicts[try Version("2.0")] = .halted
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "waiting 0")
+        subject.verdicts[try Version("2.0")] = .open
+        subject.take(.looked)
+        let isTaken2 = subject.take(.released(nil))
+        #expect(isTaken2)
+        #expect(try subject.state("2.0") == "in_force 1000", "its first wave, not everybody")
+        let isTaken3 = subject.take(.released(nil))
+        #expect(!isTaken3, "the next wave is its campaign's")
+        let key = try #require(try subject.campaign("2.0")?.key)
+        subject.take(.campaign(key, .stageBegan(reach: 10_000)))
+        #expect(try subject.state("2.0") == "in_force 10000")
+    }
+
+    @Test("Cancelled before it is for everybody it is taken back; afterwards only its pushes end")
+    func cancel() throws {
+        for (isReleased, state) in [(false, "withdrawn 0"), (true, "in_force 10000")] {
+            var subject = Subject()
+            subject.hasStore = false
+            try subject.ask("2.0", canary: ["138"])
+            if isReleased { subject.take(.released(nil)) }
+            let key = try #require(try subject.campaign("2.0")?.key)
+            let isTaken4 = subject.take(.campaign(key, .cancelled))
+            #expect(isTaken4)
+            #expect(try subject.state("2.0") == state && subject.campaign("2.0")?.state == .cancelled)
+        }
+    }
+
+    @Test("What another program wrote is taken up, but for what was withdrawn: a person releases that")
+    func outside() throws {
+        var subject = Subject()
+        subject.hasStore = false
+        try subject.askOutside("2.0")
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "in_force 10000")
+        let isTaken5 = subject.take(.withdrawn(try Version("2.0"), reason: nil))
+        #expect(isTaken5)
+        let isTaken6 = subject.take(.withdrawn(try Version("2.0"), reason: nil))
+        #expect(!isTaken6, "twice is once")
+        try subject.askOutside("2.0")
+        subject.take(.looked)
+        #expect(try subject.state("2.0") == "asked 10000")
+        let isTaken7 = subject.take(.released(nil))
+        #expect(isTaken7)
+        #expect(try subject.state("2.0") == "in_force 10000")
+    }
+
+    @Test("Telephones for what is in force for everybody are refused, and versions only rise")
+    func refusals() throws {
+        var subject = Subject()
+        subject.hasStore = false
+        try subject.ask("2.0")
+        let before = subject.requirements
+        let bump = VersionBump(app: Self.app, required: try Version("2.0"), telephones: ["138"])
+        let isTaken8 = subject.take(.asked(bump))
+        #expect(!isTaken8)
+        let isTaken9 = subject.take(.asked(VersionBump(app: Self.app, required: try Version("1.9"))))
+        #expect(!isTaken9)
+        #expect(subject.requirements == before)
+    }
+
+    @Test("The time to live counts while it runs")
+    func timeToLive() throws {
+        var subject = Subject()
+        subject.hasStore = false
+        try subject.ask("2.0")
+        let key = try #require(try subject.campaign("2.0")?.key)
+        subject.now = subject.now + .seconds(99)
+        subject.take(.campaign(key, .paused))
+        #expect(try subject.campaign("2.0")?.timeLeft == .seconds(500))
+        subject.now = subject.now + .seconds(9_999)
+        subject.take(.campaign(key, .resumed))
+        #expect(try subject.campaign("2.0")?.expiresAt == subject.now + .seconds(500))
+    }
+
+    // MARK: Whatever happens
+
+    /// As `SplitMix64`, so that a history that breaks is told by its number.
+    private struct Chance {
+        var state: UInt64
+        mutating func below(_ count: Int) -> Int {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var bits = (state ^ (state &>> 30)) &* 0xBF58_476D_1CE4_E5B9
+            bits = (bits ^ (bits &>> 27)) &* 0x94D0_49BB_1331_11EB
+            return Int((bits ^ (bits &>> 31)) % UInt64(count))
+        }
+    }
+
+    @Test(
+        "Two thousand histories: pushed implies forced, no gate moves a campaign's facts, each wait has a person's way out"
+    )
+    func histories() throws {
+        for seed in 1...2_000 {
+            var chance = Chance(state: UInt64(seed))
+            var subject = Subject()
+            subject.hasStore = chance.below(3) > 0
+            subject.waves = chance.below(2) == 0 ? WavePlan(ends: [1_000, 5_000, 10_000]) : nil
+            for _ in 0..<40 { try step(&subject, &chance, seed) }
+        }
+    }
+
+    private func step(_ subject: inout Subject, _ chance: inout Chance, _ seed: Int) throws {
+        let top = subject.requirements.required?.version.segments.first ?? 1
+        func facts(_ subject: Subject) -> [[String]] {
+            subject.campaigns.map {
+                [
+                    "\($0.key)", "\(String(describing: $0.pausedAt))", "\(String(describing: $0.cause))",
+                    "\(String(describing: $0.end))",
+                ]
+            }
+        }
+        let campaign = subject.campaigns.isEmpty ? nil : subject.campaigns[chance.below(subject.campaigns.count)].key
+        switch chance.below(13) {
+        case 0, 1: try subject.ask("\(top + 1).0", canary: chance.below(3) == 0 ? ["138"] : nil)
+        case 2: try subject.askOutside("\(top + 1).0")
+        case 3, 4:
+            for row in subject.requirements.rows where chance.below(2) == 0 {
+                subject.verdicts[row.version] = [.open, .closed, .halted][chance.below(3)]
+            }
+            let before = facts(subject)
+            subject.take(.looked)
+            #expect(
+                Array(facts(subject).prefix(before.count)) == before, "history \(seed): a gate moved a campaign's facts"
+            )
+        case 5: subject.take(.looked)
+        case 6: subject.take(.released(nil))
+        case 7: try withdraw(&subject, &chance, seed)
+        default:
+            guard let campaign else { return }
+            let next = subject.campaigns.first { $0.key == campaign }
+                .flatMap { subject.requirements[$0.requirement] }
+                .flatMap { row in row.stages?.ends.first { $0 > row.reach } }
+            let events: [CampaignChange] = [
+                .paused, .resumed, .cancelled, .suspended(.credential, "why"), .drained,
+                .stageBegan(reach: next ?? Requirement.everybody),
+            ]
+            subject.take(.campaign(campaign, events[chance.below(events.count)]))
+        }
+        try hold(subject, seed)
+    }
+
+    /// Withdrawing leaves everybody else as if it had not been asked for.
+    private func withdraw(_ subject: inout Subject, _ chance: inout Chance, _ seed: Int) throws {
+        let candidates = subject.requirements.rows.filter { $0.isLive && !subject.requirements.isSuperseded($0) }
+        guard !candidates.isEmpty else { return }
+        let row = candidates[chance.below(candidates.count)]
+        var without = subject
+        without.requirements.rows.removeAll { $0.id == row.id }
+        subject.take(.withdrawn(row.version, reason: nil))
+        subject.take(.looked)
+        without.take(.looked)
+        for part in [nil, 500, 4_000, 9_999] {
+            #expect(
+                subject.forced(part: part, isNamed: true) == without.forced(part: part, isNamed: true),
+                "history \(seed)")
+        }
+    }
+
+    private func hold(_ subject: Subject, _ seed: Int) throws {
+        let requirements = subject.requirements
+        let live = requirements.rows.filter(\.isLive).map(\.version)
+        #expect(Set(live).count == live.count, "history \(seed): one live row of a version")
+        #expect(
+            Set(subject.campaigns.map(\.requirement)).count == subject.campaigns.count, "history \(seed): one campaign")
+        for facts in subject.campaigns {
+            let row = try #require(requirements[facts.requirement])
+            #expect(facts.shown(row, in: requirements).state == facts.state, "history \(seed): shown is what follows")
+            guard facts.state == .running else { continue }
+            #expect(row.state == .inForce, "history \(seed): pushed, and not in force")
+            #expect(
+                subject.forced(part: max(row.reach - 1, 0), isNamed: true).map { $0 >= row.version } ?? false,
+                "history \(seed)")
+        }
+        // A person's way out of each wait.
+        for row in requirements.rows where row.isLive && row.kind == .required && !requirements.isSuperseded(row) {
+            guard row.state != .inForce else { continue }
+            var later = subject
+            let isTaken10 = later.take(.released(row.version))
+            #expect(isTaken10, "history \(seed): \(row.version) cannot be released")
+            let released = try #require(later.requirements[row.id])
+            // What another program asked for may be in waves, and another one's waves be under way.
+            #expect(released.state == .inForce || later.requirements.isSuperseded(released), "history \(seed)")
+        }
+    }
+}
