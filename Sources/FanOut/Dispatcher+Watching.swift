@@ -216,7 +216,7 @@ extension Dispatcher {
     mutating func suspend(
         _ record: CampaignRecord, _ cause: SuspensionCause, reason: String, at now: Timestamp
     ) throws {
-        if try store.decide(record, .suspended(cause, reason), by: Signature(by: "relay", via: "relay", at: now)) {
+        if try store.decide(record, .suspended(cause, reason), by: .relay(at: now)) {
             log(.error, "the campaign is suspended", [("campaign", record.id), ("reason", reason)])
         }
     }

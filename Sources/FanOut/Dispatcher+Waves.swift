@@ -26,8 +26,8 @@ extension Dispatcher {
     mutating func beginWave(of run: CampaignRun, at now: Moment) throws {
         guard let record = try store.campaign(run.record.key) else { return halt(run) }
         switch record.waves.verdict(run.route.waveRules) {
-        case .hold(let reason):
-            if try store.holdWave(record.key, reason: reason, at: now.wall) {
+        case .hold(let cause, let reason):
+            if try store.holdWave(record.key, cause, reason: reason, at: now.wall) {
                 log(.warning, "the next wave is held", [("campaign", record.id), ("reason", reason)])
             }
             halt(run)

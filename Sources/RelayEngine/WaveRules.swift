@@ -69,7 +69,7 @@ package struct CampaignWaves: Sendable, Hashable {
     package enum Verdict: Sendable, Equatable {
         case begin
         /// The campaign is suspended, and says why.
-        case hold(reason: String)
+        case hold(SuspensionCause, reason: String)
     }
 
     /// In their order; empty where the campaign has none.
@@ -109,11 +109,13 @@ package struct CampaignWaves: Sendable, Hashable {
             "resume begins wave \(next.number + 1), which takes it to \(next.percentText) percent of the audience"
         if let most = rules.failedShare, Double(current.failed) > most * Double(pushes) {
             return .hold(
+                .stageFailed,
                 reason: "WaveFailed: \(current.failed) of \(pushes) pushes of \(wave) failed, more than "
                     + "\(Self.percent(most)) percent; \(onwards)")
         }
         guard rules.needsApproval else { return .begin }
-        return .hold(reason: "WaveDone: \(wave) is done and the next waits for approval; \(onwards)")
+        return .hold(
+            .approval, reason: "WaveDone: \(wave) is done and the next waits for approval; \(onwards)")
     }
 
     static func percent(_ share: Double) -> String {

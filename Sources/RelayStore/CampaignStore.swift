@@ -194,7 +194,9 @@ package protocol CampaignStore: Sendable {
     func beginNextWave(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// Moves a running campaign to `.suspended` until an operator lets its next wave begin; false where it is not running.
-    func holdWave(_ campaign: CampaignKey, reason: String, at now: Timestamp) throws -> Bool
+    func holdWave(
+        _ campaign: CampaignKey, _ cause: SuspensionCause, reason: String, at now: Timestamp
+    ) throws -> Bool
 
     /// Lets the next wave of a running campaign begin without a pause; false where none waits for its time.
     func releaseWave(_ campaign: CampaignKey, at now: Timestamp) throws -> Bool

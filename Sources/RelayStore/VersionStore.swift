@@ -246,7 +246,7 @@ extension VersionStore {
     package func move(_ campaign: CampaignKey, _ event: CampaignChange, at now: Timestamp) throws -> Bool
     where Self: CampaignStore {
         guard let record = try self.campaign(campaign) else { return false }
-        return try decide(record, event, by: Signature(by: "relay", via: "relay", at: now))
+        return try decide(record, event, by: .relay(at: now))
     }
 
     /// Applies a bump without asking a store.

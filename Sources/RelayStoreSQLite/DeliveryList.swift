@@ -59,12 +59,14 @@ struct DeliveryList {
 
     /// Ascending by device, from `after` (exclusive).
     func page(_ filter: DeliveryFilter, after: Int64, limit: Int) throws -> [Delivery] {
+        // Who would be tried again counts as cancelled.
+        if isLeftOut, filter.state == .retrying { return [] }
         var found = try rows(filter, after: after, limit: limit)
         if isLeftOut, filter.state == .cancelled {
-            // Who would be tried again gives no reason: that of his last attempt is none for this.
+            // He gives no reason: that of his last attempt is none for this.
             var retrying = filter
             retrying.state = .retrying
-            found += try rows(retrying, after: after, limit: limit, isLeftOut: true)
+            found += try rows(retrying, after: after, limit: limit)
         }
         switch filter.state {
         // In batches only who was filtered has a reason.
@@ -87,13 +89,10 @@ struct DeliveryList {
         d.state, d.attempts, d.reason, d.telephone, d.next_attempt_at, d.updated_at, v.id, v.token
         """
 
-    private func rows(
-        _ filter: DeliveryFilter, after: Int64, limit: Int, isLeftOut: Bool = false
-    ) throws -> [Delivery] {
+    private func rows(_ filter: DeliveryFilter, after: Int64, limit: Int) throws -> [Delivery] {
         let state = filter.state
         let source: SQL
         switch state {
-        case .retrying where self.isLeftOut && !isLeftOut: return []
         case nil: source = "delivery AS d CROSS JOIN device AS v ON v.id = d.device_id WHERE"
         case .pending, .inFlight: return []
         case .accepted, .filtered:

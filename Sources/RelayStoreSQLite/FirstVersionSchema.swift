@@ -99,7 +99,8 @@ enum FirstVersionSchema {
         END;
         """
 
-    private static let now: SQL = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+    /// The moment of the statement, in milliseconds since 1970.
+    static let now: SQL = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
     static let sign: SQL = """
         changed_by = 'unknown', changed_from = 'database', updated_at = \(now),
@@ -140,7 +141,7 @@ enum FirstVersionSchema {
     }
 
     /// The numbers of a version as rows of (key, value).
-    private static func numbers(_ text: SQL) -> SQL {
+    static func numbers(_ text: SQL) -> SQL {
         "json_each('[\"' || replace(\(text), '.', '\",\"') || '\"]')"
     }
 

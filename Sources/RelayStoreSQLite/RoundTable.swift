@@ -18,8 +18,10 @@ enum RoundTable {
         }
     }
 
+    /// - Parameter devices: who is in line already.
     static func insert(
-        _ draft: RoundDraft, for campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection
+        _ draft: RoundDraft, for campaign: CampaignKey, devices: Int64, at now: Timestamp,
+        _ connection: SQLiteConnection
     ) throws {
         let (kind, states, dueAt): (CampaignRound.Kind, Set<DeliveryState>, Timestamp?) =
             switch draft.cause {
@@ -28,10 +30,11 @@ enum RoundTable {
             }
         try connection.run(
             """
-            INSERT INTO campaign_round (campaign_id, number, kind, states, due_at, begun_at)
-            SELECT ?1, 1 + coalesce(max(number), 0), ?2, ?3, ?4, ?5 FROM campaign_round WHERE campaign_id = ?1
+            INSERT INTO campaign_round (campaign_id, number, kind, states, due_at, begun_at, devices)
+            SELECT ?1, 1 + coalesce(max(number), 0), ?2, ?3, ?4, ?5, ?6 FROM campaign_round WHERE campaign_id = ?1
             """, .integer(campaign.row), .text(kind.rawValue),
-            .text(CampaignRound.names(of: states).joined(separator: " ")), dueAt.map { .time($0) } ?? .null, .time(now))
+            .text(CampaignRound.names(of: states).joined(separator: " ")), dueAt.map { .time($0) } ?? .null, .time(now),
+            .integer(devices))
     }
 
     /// A round whose devices are not all in line.

@@ -81,7 +81,7 @@ extension SQLiteStore {
         _ record: CampaignRecord, _ event: CampaignChange, at now: Timestamp, _ connection: SQLiteConnection
     ) throws -> Decision {
         try decide(
-            record.app, .campaign(record.key, event), by: Signature(by: "relay", via: "relay", at: now),
+            record.app, .campaign(record.key, event), by: .relay(at: now),
             in: RequirementMachine.Surroundings(now: now), connection)
     }
 }

@@ -31,13 +31,8 @@ extension SQLiteStore {
                     try CampaignTable.settleRest(of: campaign, as: .cancelled, at: now, connection)
                 }
             }
-            try RoundTable.insert(draft, for: campaign, at: now, connection)
+            try RoundTable.insert(draft, for: campaign, devices: leftOut, at: now, connection)
             _ = try decide(record, .reopened(timeToLive: draft.timeToLive), at: now, connection)
-            try connection.run(
-                """
-                UPDATE campaign_round SET devices = devices + ?1
-                WHERE campaign_id = ?2 AND number = (SELECT max(number) FROM campaign_round WHERE campaign_id = ?2)
-                """, .integer(leftOut), .integer(campaign.row))
             return .opened
         }
     }

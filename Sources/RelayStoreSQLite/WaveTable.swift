@@ -99,12 +99,13 @@ extension SQLiteStore {
         }
     }
 
-    package func holdWave(_ campaign: CampaignKey, reason: String, at now: Timestamp) throws -> Bool {
+    package func holdWave(
+        _ campaign: CampaignKey, _ cause: SuspensionCause, reason: String, at now: Timestamp
+    ) throws -> Bool {
         try write("holding a wave") { connection in
             guard let record = try CampaignTable.record(campaign, connection), record.state == .running else {
                 return false
             }
-            let cause: SuspensionCause = reason.hasPrefix("WaveDone") ? .approval : .stageFailed
             _ = try decide(record, .suspended(cause, reason), at: now, connection)
             try connection.run(
                 "UPDATE campaign_wave SET held_at = ?2 WHERE \(WaveTable.isCurrent)", .integer(campaign.row), .time(now)

@@ -87,6 +87,7 @@ import Testing
         #expect(
             waves(accepted: 94, failed: 6).verdict(rules)
                 == .hold(
+                    .stageFailed,
                     reason:
                         "WaveFailed: 6 of 100 pushes of wave 1 of 2 failed, more than 5 percent; resume begins wave "
                         + "2, which takes it to 100 percent of the audience"))
@@ -96,7 +97,7 @@ import Testing
 
     @Test func approvalIsAskedForOnce() {
         let rules = WaveRules(pause: .zero, needsApproval: true)
-        guard case .hold(let reason) = waves().verdict(rules) else {
+        guard case .hold(.approval, let reason) = waves().verdict(rules) else {
             Issue.record("not held")
             return
         }

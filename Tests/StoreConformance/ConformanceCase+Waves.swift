@@ -62,8 +62,10 @@ extension ConformanceCase {
             try check(!(try subject.store.releaseWave(campaign.key, at: subject.now)), "paused")
             try move(.resumed)
             try same(try subject.releasedAt(campaign), nil, "nobody said anything about the wave")
-            try check(try subject.store.holdWave(campaign.key, reason: "why", at: subject.now), "running")
-            try check(!(try subject.store.holdWave(campaign.key, reason: "why", at: subject.now)), "suspended already")
+            try check(try subject.store.holdWave(campaign.key, .approval, reason: "why", at: subject.now), "running")
+            try check(
+                !(try subject.store.holdWave(campaign.key, .approval, reason: "why", at: subject.now)),
+                "suspended already")
             let held = try subject.record(campaign.key)
             try same([held.state.rawValue, held.reason], ["suspended", "why"])
             try same(try subject.releasedAt(campaign), nil)

@@ -123,6 +123,9 @@ package struct Signature: Hashable, Sendable {
         self.via = via
         self.at = at
     }
+
+    /// What the relay itself decides of a campaign.
+    package static func relay(at now: Timestamp) -> Signature { Signature(by: "relay", via: "relay", at: now) }
 }
 
 extension Version {

@@ -59,13 +59,13 @@ package struct RequirementMachine: Sendable {
     ) throws(RequirementRefusal) {
         switch event {
         case .asked(let bump):
-            takeUp(by: actor, surroundings)
+            takeUp(surroundings)
             settle(surroundings)
             try ask(bump, by: actor, surroundings)
             settle(surroundings)
             if let subject, let row = requirements[subject] { try makeCampaign(of: row, surroundings) }
         case .looked:
-            takeUp(by: actor, surroundings)
+            takeUp(surroundings)
             settle(surroundings)
             try makeMissingCampaign(surroundings)
         case .released(let version):
@@ -186,16 +186,17 @@ package struct RequirementMachine: Sendable {
     }
 
     /// What another program wrote is accepted, but for what a person has taken back.
-    private mutating func takeUp(by actor: Signature, _ surroundings: Surroundings) {
+    private mutating func takeUp(_ surroundings: Surroundings) {
         for row in requirements.rows where row.state == .asked {
-            if requirements.wasWithdrawn(row.version, kind: row.kind) {
-                change(row.id, by: Signature(by: row.changed.by, via: row.changed.via, at: surroundings.now)) {
+            var asker = row.changed
+            asker.at = surroundings.now
+            let wasWithdrawn = requirements.wasWithdrawn(row.version, kind: row.kind)
+            change(row.id, by: asker) {
+                if wasWithdrawn {
                     $0.reason = "\(row.version) was withdrawn before: a person has to release it"
+                } else {
+                    $0.accept(surroundings)
                 }
-                continue
-            }
-            change(row.id, by: Signature(by: row.changed.by, via: row.changed.via, at: surroundings.now)) {
-                $0.accept(surroundings)
             }
         }
     }

@@ -185,7 +185,7 @@ enum RequirementMigration {
             \(CampaignEventSchema.note(at: "NEW.created_at"))
         END;
         CREATE TRIGGER campaign_moved AFTER UPDATE OF state ON campaign WHEN NEW.state <> OLD.state BEGIN
-            \(CampaignEventSchema.note(at: "coalesce(NEW.finished_at, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER))"))
+            \(CampaignEventSchema.note(at: "coalesce(NEW.finished_at, \(FirstVersionSchema.now))"))
         END;
         """
 
@@ -289,25 +289,18 @@ enum RequirementMigration {
             updated_at     INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (app, platform)
         ) STRICT;
+        \(VersionDoor.view)
         INSERT INTO version (app, platform, required, latest, required_build, latest_build, download_url, message, changed_by,
                 changed_from, revision, updated_at)
-            SELECT a.app, a.platform, q.version, l.version, q.build, l.build, l.download_url, l.message, 'migration', 'migration',
-                (SELECT max(id) FROM requirement_event), a.changed_at
-            FROM (SELECT app, platform, max(changed_at) AS changed_at FROM requirement GROUP BY 1, 2) AS a
-                LEFT JOIN requirement AS q ON q.id = (
-                    SELECT id FROM requirement AS r WHERE r.app = a.app AND r.platform = a.platform AND kind = 'required'
-                        AND state <> 'withdrawn' ORDER BY version_key DESC LIMIT 1)
-                LEFT JOIN requirement AS l ON l.id = (
-                    SELECT id FROM requirement AS r WHERE r.app = a.app AND r.platform = a.platform AND kind <> 'blocked'
-                        AND state <> 'withdrawn' ORDER BY version_key DESC, coalesce(build, 0) DESC, kind DESC LIMIT 1);
+            SELECT app, platform, required, latest, required_build, latest_build, download_url, message, 'migration', 'migration',
+                (SELECT max(id) FROM requirement_event),
+                (SELECT max(r.changed_at) FROM requirement AS r WHERE r.app = n.app AND r.platform = n.platform)
+            FROM version_now AS n;
         """
 }
 
 /// The triggers that note each state of a campaign.
 enum CampaignEventSchema {
-    /// Whom a campaign left out that is over, and has no end of its own.
-    static let isLeftOut: SQL = "NEW.state IN ('cancelled', 'superseded') AND NEW.pruned_at IS NULL"
-
     static func note(at time: SQL) -> SQL {
         """
         INSERT INTO campaign_event (public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at,
@@ -316,8 +309,8 @@ enum CampaignEventSchema {
                 SELECT lower(hex(randomblob(16))), NEW.id, \(time), NEW.state, NEW.reason, NEW.started_at, NEW.finished_at,
                     NEW.expires_at, NEW.planned_at,
                     iif(NEW.finished_at IS NOT NULL, 0, \(CampaignTable.notReached("NEW"))), NEW.accepted,
-                    iif(\(isLeftOut), 0, NEW.retrying), NEW.rejected, NEW.unregistered, NEW.expired, NEW.filtered,
-                    NEW.cancelled + iif(\(isLeftOut), NEW.retrying + \(CampaignTable.notReached("NEW")), 0), NEW.upgraded,
+                    iif(\(CampaignTable.isLeftOut("NEW")), 0, NEW.retrying), NEW.rejected, NEW.unregistered, NEW.expired, NEW.filtered,
+                    NEW.cancelled + iif(\(CampaignTable.isLeftOut("NEW")), NEW.retrying + \(CampaignTable.notReached("NEW")), 0), NEW.upgraded,
                     (SELECT json_group_array(json_array(r.kind, r.reason, r.devices)) FROM campaign_reason AS r
                      WHERE r.campaign_id = NEW.id AND r.devices > 0),
                     (SELECT r.version FROM requirement AS r JOIN app AS a ON a.name = r.app AND a.platform = r.platform

@@ -2,7 +2,7 @@
 
 /// One record of what is required: the step to schema version 16.
 enum RequirementSchema {
-    static let sql: SQL = "\(tables)\n\(RequirementMigration.sql)\n\(rules)\n\(VersionDoor.sql)"
+    static let sql: SQL = "\(tables)\n\(RequirementMigration.sql)\n\(rules)\n\(VersionDoor.triggers)"
 
     private static let tables: SQL = """
         -- A row for each version that was asked for. What follows from looking at all of an app's (required, latest, in force,

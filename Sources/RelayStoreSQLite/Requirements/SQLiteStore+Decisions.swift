@@ -49,16 +49,13 @@ extension SQLiteStore {
     ) throws -> (Decision, StoredAnswer?) {
         if case .looked = event {
             // Mostly there is nothing to do, and finding that out must not wait for the writer.
-            let isIdle = try read("looking for what is due") { connection in
+            let idle = try read("looking for what is due") { connection -> Requirements? in
                 let (old, campaigns) = try Self.facts(of: app, connection)
                 var machine = RequirementMachine(old, campaigns: campaigns)
                 try machine.reduce(event, by: actor, in: surroundings)
-                return machine.requirements == old && machine.campaigns == campaigns
+                return machine.requirements == old && machine.campaigns == campaigns ? old : nil
             }
-            if isIdle {
-                let now = try version(of: app)?.requirements ?? Requirements()
-                return (Decision(before: now, after: now), nil)
-            }
+            if let idle { return (Decision(before: idle, after: idle), nil) }
         }
         return try write("deciding on a requirement") { connection in
             if let receipt, let answer = try WebhookTable.answer(to: receipt, connection) {

@@ -30,7 +30,7 @@ enum VersionDoor {
                               WHERE r.app = NEW.app AND r.platform = NEW.platform), 0)
         """
 
-    static let sql: SQL = """
+    static let view: SQL = """
         -- What is derived of each app: the highest requirement, and the newest version that users are, or are to be, told of.
         CREATE VIEW version_now AS
             SELECT a.app, a.platform, q.id AS required_id, q.version AS required, q.version_key AS required_key,
@@ -44,7 +44,9 @@ enum VersionDoor {
                 SELECT r.id FROM requirement AS r WHERE r.app = a.app AND r.platform = a.platform AND r.kind <> 'blocked'
                     AND r.state <> 'withdrawn'
                 ORDER BY r.version_key DESC, coalesce(r.build, 0) DESC, r.kind DESC LIMIT 1);
+        """
 
+    static let triggers: SQL = """
         CREATE TRIGGER version_is_not_deleted BEFORE DELETE ON version BEGIN
             SELECT RAISE(ABORT, 'versions only rise: a version row is never deleted');
         END;
@@ -84,7 +86,7 @@ enum VersionDoor {
 
     /// Who made an update: somebody else than the last one, or nobody says.
     private static let author: SQL = "iif(NEW.changed_by <> OLD.changed_by, NEW.changed_by, 'unknown')"
-    private static let now: SQL = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+    private static let now = FirstVersionSchema.now
     private static let isHere: SQL = "n.app = NEW.app AND n.platform = NEW.platform"
 
     private static func refusals(old: SQL?) -> SQL {
@@ -95,7 +97,8 @@ enum VersionDoor {
         let latestBuildIsGiven: SQL = old == nil ? "NEW.latest_build IS NOT NULL AND " : changed("latest_build")
         return """
             SELECT RAISE(ABORT, 'a number in a version has at most 18 digits')
-                    WHERE \(VersionKey.hasLongNumber("NEW.latest")) OR \(VersionKey.hasLongNumber("NEW.required"));
+                    WHERE \(FirstVersionSchema.hasLongNumber("NEW.latest"))
+                        OR \(FirstVersionSchema.hasLongNumber("NEW.required"));
                 SELECT RAISE(ABORT, 'versions only rise: required would fall') FROM version_now AS n
                     WHERE \(isHere) AND \(changed("required"))n.required_key IS NOT NULL
                         AND coalesce(\(VersionKey.of("NEW.required")) < n.required_key, 1);
