@@ -39,8 +39,6 @@ final class Batch {
 
     /// What the ledger gets, once it is known: a commit that fails is tried again as it was.
     var settled: LedgerCommit?
-    /// Why its answers stop the campaign; nil also as soon as the store knows.
-    var suspension: (cause: SuspensionCause, reason: String)?
     /// Tokens that the service called bad were not tried in the other environment, for the credential is paused.
     var isDeniedSecondTries = false
     /// What was recorded as refused before it was clear that the credential is at fault, and is to be tried again.
@@ -246,7 +244,6 @@ final class Batch {
         // First, so that the buffers below have one owner again and are emptied in place.
         settled = nil
         isDeniedSecondTries = false
-        suspension = nil
         recalled = nil
         devices.removeAll()
         rows.removeAll(keepingCapacity: true)

@@ -4,11 +4,11 @@ import RelayEngine
 import RelayStore
 import UpgradeRules
 
-/// A campaign while it is being sent: its machine, its services, and what the status tells beyond the ledger.
+/// A campaign while it is being sent: its lifecycle, its services, and what the status tells beyond the ledger.
 ///
 /// Belongs to the fan-out's thread.
 final class CampaignRun {
-    let record: CampaignRecord
+    private(set) var record: CampaignRecord
     let route: AppRoute
     /// Which of the app's services it goes by: an app's other campaign goes on beside one for some users alone.
     let isStaged: Bool
@@ -20,24 +20,24 @@ final class CampaignRun {
     let idBytes: [UInt8]
     /// The service has taken the payload for some device.
     var isPayloadTaken: Bool
-    var machine: CampaignMachine
+    var lifecycle: CampaignLifecycle
     /// The services that it sends to, the main one first.
     private(set) var services: [PushService] = []
-    /// Why nothing is sent to one of its services, which suspends the campaign when nothing else is left.
-    var stopCause: SuspensionCause?
     /// What was refused while a service's credential has not been judged yet.
     var unjudged: [PushEnvironment: UnjudgedRefusals] = [:]
     var pushes: RateMeter
     var devices = RateMeter()
-    private(set) var waves: CampaignWaves
     /// Which device is in which wave; nil where the campaign has none.
     let draw: WaveDraw?
-    /// Batches on their way, and the pushes in them, from shards and from retries.
-    private(set) var batchesOut = 0
+    /// Pushes on their way, from shards and from retries.
     private var shardPushesOut = 0
     private var retryPushesOut = 0
 
-    init(record: CampaignRecord, route: AppRoute, isStaged: Bool, unregisteredLimit: Double?) {
+    init(
+        record: CampaignRecord, lifecycle: CampaignLifecycle, route: AppRoute, isStaged: Bool,
+        unregisteredLimit: Double?
+    ) {
+        self.lifecycle = lifecycle
         self.isStaged = isStaged
         self.unregisteredLimit = unregisteredLimit
         self.record = record
@@ -46,15 +46,9 @@ final class CampaignRun {
         payload = route.payload(message: record.message, downloadURL: record.downloadURL)
         idBytes = Array(record.id.utf8)
         isPayloadTaken = record.counts.accepted > 0
-        waves = record.waves
         draw = record.draw
         pushes = RateMeter(pace: route.pace?.ratePerSecond)
-        machine = CampaignMachine(
-            hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering, isCanary: record.isCanary)
     }
-
-    /// Nothing new is begun, and nothing is on its way any more.
-    var isStopped: Bool { machine.isHalted && batchesOut == 0 }
 
     /// Production first, which the waves wait for.
     func add(_ service: PushService) {
@@ -67,14 +61,15 @@ final class CampaignRun {
     }
 
     /// How far each service is; one that serves a newer campaign by now is done with this one.
-    var progress: [CampaignMachine.Progress] {
+    var progress: [CampaignLifecycle.Progress] {
         services.map {
-            $0.machine.progress(of: record.key.row) ?? CampaignMachine.Progress(areShardsDone: true, isDone: true)
+            $0.machine.progress(of: record.key.row) ?? CampaignLifecycle.Progress(areShardsDone: true, isDone: true)
         }
     }
 
-    func take(_ waves: CampaignWaves) {
-        self.waves = waves
+    /// What the store says of it by now. Its terms are as they were.
+    func take(_ record: CampaignRecord) {
+        self.record = record
     }
 
     /// One wave's devices of a shard; nil: all.
@@ -83,12 +78,12 @@ final class CampaignRun {
     }
 
     func left(_ batch: Batch) {
-        batchesOut += 1
+        lifecycle.batchLeft()
         add(pushes: batch.pushCount, batch.source)
     }
 
     func ended(_ batch: Batch) {
-        batchesOut -= 1
+        lifecycle.batchRecorded(ofRetries: batch.source == .retries)
         add(pushes: -batch.pushCount, batch.source)
     }
 
@@ -104,5 +99,16 @@ final class CampaignRun {
     var figures: RunFigures {
         RunFigures(
             shardRequestsOut: shardPushesOut, retryRequestsOut: retryPushesOut, pushes: pushes, devices: devices)
+    }
+}
+
+extension CampaignRecord {
+    /// What the lifecycle of a running campaign goes by.
+    func seen(_ rules: WaveRules?) -> CampaignLifecycle.Seen {
+        CampaignLifecycle.Seen(
+            CampaignLifecycle.Terms(
+                isCanary: isCanary, telephones: audience, rounds: rounds.count, message: message,
+                downloadURL: downloadURL),
+            expiresAt: isCanary ? nil : expiresAt, nextWaveAt: waves.areBetween ? waves.nextAt(rules) : nil)
     }
 }

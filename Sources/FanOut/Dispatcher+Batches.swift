@@ -26,32 +26,22 @@ extension Dispatcher {
         let order = runs.values.sorted {
             ($0.record.key == lastToFail ? 1 : 0, $0.record.key) < ($1.record.key == lastToFail ? 1 : 0, $1.record.key)
         }
-        for run in order where !run.machine.isHalted {
+        for run in order {
             do {
                 for service in run.services {
                     do {
                         pause = min(pause, try send(run, to: service))
-                    } catch let error as UnusableCredential where service !== run.services.first {
-                        stop(run, alone: service, .credential, for: reason(for: error, service, run))
+                    } catch  where !(error is StoreError) {
+                        // The credential cannot be used: nothing can be sent with it.
+                        stop(run, service, .credential, for: reason(for: error, service, run))
                     }
                 }
                 pause = min(pause, try advance(run))
-            } catch let error as StoreError {
+                try writeSuspensions()
+            } catch {
                 lastToFail = run.record.key
                 noteStore(error)
                 return pause
-            } catch {
-                // The credential cannot be used: nothing can be sent with it.
-                halt(run)
-                do {
-                    let why = run.services.first.map { reason(for: error, $0, run) } ?? "\(error)"
-                    try suspend(run.record, .credential, reason: why, at: now.wall)
-                } catch {
-                    // The next look finds it running, without a run, and begins here again.
-                    seenMark = nil
-                    noteStore(error)
-                    return pause
-                }
             }
         }
         return pause
@@ -60,7 +50,7 @@ extension Dispatcher {
     /// Carries out what the service's machine says, until it waits.
     private mutating func send(_ run: CampaignRun, to service: PushService) throws -> Duration {
         let store = store
-        while !run.machine.isHalted {
+        while run.lifecycle.isSending {
             pulse.beat()
             let now = now
             switch service.machine.next(at: now, quota: allowance(of: service, at: now.tick)) {
@@ -150,7 +140,8 @@ extension Dispatcher {
     /// Carries out what the campaign's own machine says.
     private mutating func advance(_ run: CampaignRun) throws -> Duration {
         let now = now
-        switch run.machine.next(run.progress, at: now.wall) {
+        let action = run.lifecycle.next(run.progress, at: now.wall)
+        switch action {
         case .wait(let until):
             return until.map { max($0 - now.wall, .zero) } ?? .seconds(3600)
         case .gather:
@@ -159,10 +150,8 @@ extension Dispatcher {
             try endWave(of: run, at: now.wall)
         case .beginWave:
             try beginWave(of: run, at: now)
-        case .suspend(let reason):
-            try suspend(run.record, run.stopCause ?? .credential, reason: reason, at: now.wall)
-            halt(run)
-            seenMark = nil
+        case .begin, .expire, .halt, .forget:
+            perform(action, of: run)
         case .complete:
             try retireUnregistered(of: run, at: now.wall)
             if try store.completeIfDone(run.record.key, at: now.wall) {
@@ -171,8 +160,6 @@ extension Dispatcher {
             } else {
                 // Another relay holds shards, or the campaign's state has just been changed.
                 halt(run)
-                forget(run)
-                seenMark = nil
             }
             return .seconds(3600)
         }
@@ -198,13 +185,8 @@ extension Dispatcher {
                     guard let run = batch.run, let service = batch.service, !batch.isUntouched else { continue }
                     commits.append(batch.settled ?? settle(batch, of: run, service, at: now))
                     if let recalled = batch.recalled { commits.append(recalled) }
-                    // First, so that a crash in between leaves its pushes unrecorded rather than going on with a bad
-                    // credential.
-                    if let (cause, reason) = batch.suspension {
-                        try suspend(run.record, cause, reason: reason, at: now.wall)
-                        batch.suspension = nil
-                    }
                 }
+                try writeSuspensions()
                 do {
                     if !commits.isEmpty { try store.commit(commits, at: now.wall) }
                     answered.removeAll(keepingCapacity: true)
@@ -233,7 +215,6 @@ extension Dispatcher {
             }
             var end = batch.end
             if batch.source == .retries {
-                run.machine.retriesEnded()
                 do {
                     end.nextRetry = try store.nextRetry(run.record.key, environment: service.key.environment)
                 } catch {
@@ -244,11 +225,7 @@ extension Dispatcher {
             service.machine.ended(end, campaign: run.record.key.row, at: now)
             settleQuota(of: service, end, at: now.tick)
             if batch.handsOver, batch.settled != nil { handOver(run, from: service, at: now) }
-            if run.isStopped {
-                forget(run)
-                // It may be running again already.
-                seenMark = nil
-            }
+            if run.lifecycle.isStopped { forget(run) }
         }
         giveBack(batch)
     }
@@ -263,7 +240,6 @@ extension Dispatcher {
             // The next look begins the campaign anew, with all services that it has something for.
             noteStore(error)
             halt(run)
-            seenMark = nil
         }
     }
 }

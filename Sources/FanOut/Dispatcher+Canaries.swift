@@ -9,7 +9,7 @@ extension Dispatcher {
     mutating func endCanary(of run: CampaignRun, at now: Timestamp) throws {
         try store.endCanary(run.record.key, at: now)
         guard let record = try store.campaign(run.record.key), record.isCanary else { return halt(run) }
-        run.machine.waveEnded(next: nil)
+        run.lifecycle.waveEnded(next: nil)
         guard run.record.canary?.endedAt == nil else { return }
         log(
             .notice, "the canary is done",
@@ -17,15 +17,5 @@ extension Dispatcher {
                 ("campaign", record.id), ("accepted", String(record.counts.accepted)),
                 ("failed", String(record.canaryFailures)), ("next", "released by hand"),
             ])
-    }
-
-    /// A campaign whose canary was released, or names other users, is begun anew for those whom it is for by now.
-    func haltReleased(_ open: [CampaignRecord]) {
-        for record in open {
-            guard let run = runs[record.key], run.record.isCanary,
-                !record.isCanary || run.record.telephones != record.telephones
-            else { continue }
-            halt(run)
-        }
     }
 }

@@ -40,12 +40,14 @@ extension Dispatcher {
             guard !gone.isEmpty else { return }
             report("outcomes of devices that have gone from the store are left out", run, settled, gone.contains)
         } catch let error as StoreError where error.code == .conflict {
-            // First, as with a bad credential: the batch is read again when the campaign goes on.
-            try suspend(
-                run.record, .store,
-                reason: "StoreConflict: \(error). `upgrade-relay store check` may know why. "
-                    + "Resumed, the campaign sends again what was on its way", at: now)
-            halt(run)
+            run.lifecycle.suspend(
+                CampaignLifecycle.Suspension(
+                    .store,
+                    "StoreConflict: \(error). `upgrade-relay store check` may know why. "
+                        + "Resumed, the campaign sends again what was on its way"))
+            callBack(run)
+            // First: the batch is read again when the campaign goes on.
+            try writeSuspensions()
             batch.settled = nil
             report("outcomes that the store cannot take are given up", run, settled) { _ in true }
         }

@@ -32,7 +32,7 @@ extension Dispatcher {
             let place = service.place(of: run, at: now.wall)
             stop(
                 run, service, .credential,
-                for: provider.explain(.unrelatedKey, reason: "UnrelatedKeyIdInToken", refused: nil, place), batch)
+                for: provider.explain(.unrelatedKey, reason: "UnrelatedKeyIdInToken", refused: nil, place))
         }
         if let reason = settlement.otherEnvironmentFault {
             let other = self.service(
@@ -44,18 +44,17 @@ extension Dispatcher {
         return commit
     }
 
-    /// Sends nothing more there at once. Where it is the campaign's main service, the campaign is suspended before the batch is
-    /// recorded; another one stops alone, and the campaign is suspended when nothing else is left to send. Answers that
-    /// come after it was halted suspend nothing: they are those of a credential that may have been repaired since.
-    private mutating func stop(
-        _ run: CampaignRun, _ service: PushService, _ cause: SuspensionCause, for reason: String, _ batch: Batch
-    ) {
-        guard !run.machine.isHalted, service.machine.stopReason == nil else { return }
-        guard service !== run.services.first else {
-            batch.suspension = (cause, reason)
-            return halt(run)
-        }
-        stop(run, alone: service, cause, for: reason)
+    /// Sends nothing more there at once. The lifecycle says what that means for the campaign.
+    mutating func stop(_ run: CampaignRun, _ service: PushService, _ cause: SuspensionCause, for reason: String) {
+        guard service.machine.stopReason == nil else { return }
+        let isMain = service === run.services.first
+        guard run.lifecycle.refused(isMain: isMain, CampaignLifecycle.Suspension(cause, reason)) else { return }
+        if isMain { return callBack(run) }
+        service.machine.stop(campaign: run.record.key.row, for: reason)
+        service.withdraw()
+        log(
+            .error, "nothing is sent to one of the app's push services",
+            [("campaign", run.record.id), ("environment", service.key.environment.name), ("reason", reason)])
     }
 
     /// Why nothing can be sent to a service, before anything was.
@@ -63,19 +62,6 @@ extension Dispatcher {
         guard let error = error as? UnusableCredential else { return "\(error)" }
         return service.provider.explain(
             error.fault, reason: error.reason, refused: nil, service.place(of: run, at: now.wall))
-    }
-
-    /// The campaign goes on elsewhere, and is suspended when nothing else is left to send.
-    mutating func stop(
-        _ run: CampaignRun, alone service: PushService, _ cause: SuspensionCause, for reason: String
-    ) {
-        guard service.machine.stopReason == nil else { return }
-        run.stopCause = cause
-        service.machine.stop(campaign: run.record.key.row, for: reason)
-        service.withdraw()
-        log(
-            .error, "nothing is sent to one of the app's push services",
-            [("campaign", run.record.id), ("environment", service.key.environment.name), ("reason", reason)])
     }
 
     // MARK: The breaker
@@ -88,7 +74,7 @@ extension Dispatcher {
         let refused = settlement.refusals.reasons(recalledBy: .refused)
         // What may be good in the other environment, and was not tried there, is not refused for good; nor what a credential
         // did that may have been repaired since.
-        if run.machine.isHalted {
+        if !run.lifecycle.isSending {
             batch.retry(run.route.triesOtherEnvironment ? refused : Array(settlement.faults.keys), at: now.wall)
         }
         let pauseEnd = settlement.pause?.until ?? service.machine.pause?.until
@@ -120,8 +106,7 @@ extension Dispatcher {
             stop(
                 run, service, cause,
                 for: service.provider.explain(
-                    fault, reason: reason, refused: (trip.pushes, trip.answers), service.place(of: run, at: now.wall)),
-                batch)
+                    fault, reason: reason, refused: (trip.pushes, trip.answers), service.place(of: run, at: now.wall)))
         }
     }
 
@@ -147,10 +132,10 @@ extension Dispatcher {
                 let place = service.place(of: run, at: now)
                 stop(
                     run, service, .credential,
-                    for: service.provider.explain(fault, reason: reason, refused: nil, place), batch)
+                    for: service.provider.explain(fault, reason: reason, refused: nil, place))
             }
         } catch {
-            stop(run, service, .credential, for: "\(error)", batch)
+            stop(run, service, .credential, for: "\(error)")
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Telemetry
 import UpgradeRules
 
 /// The configuration was read anew.
@@ -12,10 +13,10 @@ extension Dispatcher {
         for app in Set(self.routes.keys).union(wanted.keys) where wanted[app] != self.routes[app] {
             newRoutes[app] = .some(wanted[app])
         }
-        for run in runsInOrder where newRoutes[run.record.app] != nil { halt(run) }
-        // An app that was to change, and is as it was after all, goes on as well.
-        seenMark = nil
-        nextLook = now.tick
+        for run in runsInOrder where newRoutes[run.record.app] != nil {
+            rerouted.insert(run.record.key)
+            halt(run)
+        }
     }
 
     /// Exchanges an app's route when all that went out over the old one is recorded. Where it leads elsewhere or has another
@@ -25,17 +26,13 @@ extension Dispatcher {
         guard !newRoutes.isEmpty else { return }
         let now = now
         for (app, route) in newRoutes.sorted(by: { $0.key < $1.key }) {
-            let isBusy =
-                batchesOut.values.contains { $0.run?.record.app == app }
-                || answered.contains { $0.run?.record.app == app }
-            guard !isBusy else { continue }
+            guard !runs.values.contains(where: { $0.record.app == app }) else { continue }
+            if let route, let old = routes[app] {
+                do { try endCauses(of: app, old, route, at: now.wall) } catch { return noteStore(error) }
+            }
             newRoutes[app] = nil
             unrouted.remove(app)
             let old = routes.updateValue(route, for: app)
-            for run in runsInOrder where run.record.app == app {
-                rerouted.insert(run.record.key)
-                forget(run)
-            }
             for service in servicesInOrder where service.key.app == app {
                 if let old, let route, old.reaches(as: route) {
                     service.machine.change(pace: route.pace, at: now)
@@ -46,8 +43,21 @@ extension Dispatcher {
             }
             changeQuotas(at: now.tick)
             if route == nil { _ = faults.clear("app:\(app.app)/\(app.platform.rawValue)") }
+            // Another route may announce, remind or send what the old one did not.
             seenMark = nil
             nextLook = now.tick
+        }
+    }
+
+    /// Campaigns go on that were suspended for what the reload has changed. Where it did not help, the probe at their beginning
+    /// finds out.
+    private func endCauses(of app: AppKey, _ old: AppRoute, _ route: AppRoute, at now: Timestamp) throws {
+        let causes: Set<SuspensionCause> = old.reaches(as: route) ? [.payload] : [.payload, .credential, .topic]
+        for record in try store.openCampaigns() where record.app == app && record.state != .running {
+            guard try store.decide(record, .repaired(causes), by: .relay(at: now)) else { continue }
+            log(
+                .notice, "the configuration has changed what the campaign was suspended for: it goes on",
+                [("campaign", record.id), ("reason", record.reason ?? "")])
         }
     }
 

@@ -15,7 +15,10 @@ extension Dispatcher {
     private static let reminderInterval = Duration.seconds(10)
 
     /// Opens the campaigns again whose reminder is due.
-    mutating func beginReminders(at now: Moment) throws {
+    ///
+    /// - Returns: whether there was one.
+    mutating func beginReminders(at now: Moment) throws -> Bool {
+        var hasBegun = false
         nextReminderLook = now.tick + Self.reminderInterval
         let reminding = routes.filter { !$0.value.reminders.times.isEmpty && newRoutes[$0.key] == nil }
         for (app, route) in reminding.sorted(by: { $0.key < $1.key }) {
@@ -27,8 +30,7 @@ extension Dispatcher {
             else { continue }
             let draft = RoundDraft(.reminder(dueAt: dueAt), timeToLive: route.timeToLive)
             guard try store.reopen(record.key, for: draft, at: now.wall) == .opened else { continue }
-            seenMark = nil
-            nextLook = now.tick
+            hasBegun = true
             log(
                 .notice, "devices that are still behind are reminded",
                 [
@@ -36,14 +38,7 @@ extension Dispatcher {
                     ("due", dueAt.internetTime),
                 ])
         }
-    }
-
-    /// A campaign that was opened again is begun anew: it has more time, and devices in line that its services do not know of.
-    func haltOpenedAgain(_ open: [CampaignRecord]) {
-        for record in open {
-            guard let run = runs[record.key], run.record.rounds.count != record.rounds.count else { continue }
-            halt(run)
-        }
+        return hasBegun
     }
 
     /// Puts some more devices in line.
@@ -51,7 +46,7 @@ extension Dispatcher {
         let gathered = try store.gather(run.record.key, atMost: Self.mostInLine, at: now.wall) { row, devices in
             run.filter.reason(against: row, in: devices) == nil
         }
-        run.machine.gathered(gathered.progress)
+        run.lifecycle.gathered(gathered.progress)
         for environment in gathered.environments.sorted() {
             if let service = run.service(environment) {
                 service.machine.handedOver(at: now.wall)
@@ -69,8 +64,5 @@ extension Dispatcher {
         // The services know of no shards, or of too few.
         rerouted.insert(run.record.key)
         halt(run)
-        if run.isStopped { forget(run) }
-        seenMark = nil
-        nextLook = now.tick
     }
 }

@@ -129,7 +129,7 @@ extension Dispatcher {
     /// - Returns: whether the batch is on its way again.
     mutating func sendSecondTries(_ batch: Batch) -> Bool {
         guard let run = batch.run, let service = batch.service, run.route.triesOtherEnvironment,
-            !run.machine.isHalted, batch.secondTries == nil
+            run.lifecycle.isSending, batch.secondTries == nil
         else { return false }
         let now = now
         let other = self.service(

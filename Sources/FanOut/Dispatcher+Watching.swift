@@ -14,17 +14,16 @@ extension Dispatcher {
         nextLook = now.tick + configuration.watchInterval
         do {
             let mark = try store.changeMark()
-            if mark != seenMark {
+            let hasChanged =
+                mark != seenMark || running != Set(runsInOrder.filter(\.lifecycle.isSending).map(\.record.key))
+            if hasChanged {
                 // What is superseded below was open before.
                 if lastLook == nil { knownOpen = Set(try store.openCampaigns().map(\.key)) }
                 try announceRises(at: now.wall)
-                try beginReminders(at: now)
-                try matchRuns(at: now)
-                seenMark = mark
-            } else if now.tick >= nextReminderLook {
-                try beginReminders(at: now)
             }
-            for run in runsInOrder where run.record.isExpired(at: now.wall) { try expire(run, at: now.wall) }
+            let reminds = try hasChanged || now.tick >= nextReminderLook ? beginReminders(at: now) : false
+            if hasChanged || reminds { try matchRuns(at: now) }
+            seenMark = mark
             if now.tick >= nextWebhookSweep {
                 try store.forgetWebhooks(before: now.wall - configuration.webhookMemory)
                 nextWebhookSweep = now.tick + .seconds(3600)
@@ -44,6 +43,27 @@ extension Dispatcher {
         let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
         for run in runsInOrder where !running.contains(run.record.key) { halt(run) }
         seenMark = nil
+    }
+
+    /// Begins nothing new for the campaign and calls back what has not left.
+    mutating func halt(_ run: CampaignRun) { perform(run.lifecycle.halt(), of: run) }
+
+    mutating func perform(_ action: CampaignLifecycle.Action, of run: CampaignRun) {
+        if action == .halt { callBack(run) }
+        if run.lifecycle.isStopped { forget(run) }
+    }
+
+    func callBack(_ run: CampaignRun) {
+        for service in run.services {
+            service.machine.halt(campaign: run.record.key.row)
+            service.withdraw()
+        }
+    }
+
+    /// Nothing of the campaign is on its way any more.
+    mutating func forget(_ run: CampaignRun) {
+        for service in run.services { service.machine.forget(campaign: run.record.key.row) }
+        runs[run.record.key] = nil
     }
 
     private mutating func announceRises(at now: Timestamp) throws {
@@ -93,24 +113,27 @@ extension Dispatcher {
     private mutating func matchRuns(at now: Moment) throws {
         let open = try store.openCampaigns()
         try reportSuperseded(open)
-        let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
-        for run in runsInOrder where !running.contains(run.record.key) { halt(run) }
-        haltOpenedAgain(open)
-        haltReleased(open)
-        for run in runsInOrder where run.isStopped { forget(run) }
-        rerouted.formIntersection(running)
+        let records = open.filter { $0.state == .running }
+        let byKey = Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0) })
+        for run in runsInOrder {
+            let record = byKey[run.record.key]
+            perform(run.lifecycle.looked(record?.seen(run.route.waveRules), at: now.wall), of: run)
+            if let record, run.lifecycle.isSending { run.take(record) }
+        }
+        rerouted.formIntersection(byKey.keys)
+        running = []
         var failure: (any Error)?
-        for record in open where record.state == .running {
-            if let run = runs[record.key] {
-                noteRelease(of: record, run)
-                continue
-            }
+        for record in records {
             guard newRoutes[record.app] == nil, let route = routes[record.app] else { continue }
+            running.insert(record.key)
+            guard runs[record.key] == nil else { continue }
+            let seen = record.seen(route.waveRules)
+            var lifecycle = CampaignLifecycle(seen)
             do {
-                if record.isExpired(at: now.wall) {
+                if lifecycle.looked(seen, at: now.wall) == .expire {
                     try expire(record, at: now.wall)
                 } else {
-                    try begin(record, route, at: now)
+                    try begin(record, lifecycle, route, at: now)
                 }
             } catch {
                 // The other apps' campaigns begin all the same.
@@ -121,15 +144,17 @@ extension Dispatcher {
         if let failure { throw failure }
     }
 
-    private mutating func begin(_ record: CampaignRecord, _ route: AppRoute, at now: Moment) throws {
+    private mutating func begin(
+        _ record: CampaignRecord, _ lifecycle: CampaignLifecycle, _ route: AppRoute, at now: Moment
+    ) throws {
         do {
             // Six bytes for each of the 64 characters that a telephone may have are never needed; the pushes that are too long
             // after all are refused one by one.
             try route.provider.check(
                 route.payload(message: record.message, downloadURL: record.downloadURL), longestTelephone: 0)
         } catch {
-            try suspend(record, .payload, reason: "PayloadTooLarge: \(error)", at: now.wall)
-            return
+            return try suspend(
+                record, CampaignLifecycle.Suspension(.payload, "PayloadTooLarge: \(error)"), at: now.wall)
         }
         if record.isCanary {
             try store.lineUpCanary(record.key, at: now.wall)
@@ -143,10 +168,12 @@ extension Dispatcher {
         try recallRefusals(of: record, at: now.wall)
         // By services that no other campaign of the app sends by: what was for some users alone may be for everybody by now, and goes on where
         // it was.
-        let taken = Set(runs.values.filter { $0.record.app == record.app && !$0.machine.isHalted }.map(\.isStaged))
+        let taken = Set(runs.values.filter { $0.record.app == record.app && $0.lifecycle.isSending }.map(\.isStaged))
         let run = CampaignRun(
-            record: record, route: route, isStaged: record.isStaged ? !taken.contains(true) : taken.contains(false),
+            record: record, lifecycle: lifecycle, route: route,
+            isStaged: record.isStaged ? !taken.contains(true) : taken.contains(false),
             unregisteredLimit: try unregisteredLimit(of: record))
+        run.lifecycle.begun(hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering)
         let keepsRamp = rerouted.contains(record.key)
         for environment in try store.environments(of: record.key).sorted() {
             try begin(run, at: environment, keepsRamp: keepsRamp, now)
@@ -194,47 +221,31 @@ extension Dispatcher {
             seen: answered < CredentialBreaker.sampleOfProven ? nil : Double(earlier.unregistered) / Double(answered))
     }
 
-    /// What is still on its way comes in first: the campaign then has no run any more and is expired by `matchRuns`.
-    private mutating func expire(_ run: CampaignRun, at now: Timestamp) throws {
-        halt(run)
-        guard run.isStopped else { return }
-        forget(run)
-        try expire(run.record, at: now)
-    }
-
     private mutating func expire(_ record: CampaignRecord, at now: Timestamp) throws {
-        // It may have been opened again since, and have more time.
-        guard let current = try store.campaign(record.key), current.isExpired(at: now) else { return seenMark = nil }
-        let before = current.counts.expired
         try store.expireCampaign(record.key, at: now)
-        let after = try store.campaign(record.key)?.counts.expired ?? before
-        tallies[record.app, default: PushTally()].add(expired: Int(after - before))
+        let after = try store.campaign(record.key)?.counts.expired ?? record.counts.expired
+        tallies[record.app, default: PushTally()].add(expired: Int(after - record.counts.expired))
         reportEnd("the campaign's time to live ran out", of: record.key)
     }
 
     /// Stops a campaign that cannot succeed, with the reason that its status shows.
-    mutating func suspend(
-        _ record: CampaignRecord, _ cause: SuspensionCause, reason: String, at now: Timestamp
+    private func suspend(
+        _ record: CampaignRecord, _ suspension: CampaignLifecycle.Suspension, at now: Timestamp
     ) throws {
-        if try store.decide(record, .suspended(cause, reason), by: .relay(at: now)) {
-            log(.error, "the campaign is suspended", [("campaign", record.id), ("reason", reason)])
+        if try store.decide(record, .suspended(suspension.cause, suspension.reason), by: .relay(at: now)) {
+            log(.error, "the campaign is suspended", [("campaign", record.id), ("reason", suspension.reason)])
         }
     }
 
-    /// Begins nothing new for the campaign and calls back what has not left.
-    func halt(_ run: CampaignRun) {
-        guard !run.machine.isHalted else { return }
-        run.machine.halt()
-        for service in run.services {
-            service.machine.halt(campaign: run.record.key.row)
-            service.withdraw()
+    /// Writes into the store why campaigns are suspended: before their batches are recorded, so that a crash in between
+    /// leaves those unrecorded rather than going on with a bad credential.
+    mutating func writeSuspensions() throws {
+        for run in runsInOrder {
+            guard let suspension = run.lifecycle.suspension else { continue }
+            try suspend(run.record, suspension, at: now.wall)
+            run.lifecycle.suspended()
+            if run.lifecycle.isStopped { forget(run) }
         }
-    }
-
-    /// Nothing of the campaign is on its way any more.
-    mutating func forget(_ run: CampaignRun) {
-        for service in run.services { service.machine.forget(campaign: run.record.key.row) }
-        runs[run.record.key] = nil
     }
 
     /// Says in the log which campaigns were superseded since the last look. The store does that in the transaction that

@@ -11,9 +11,8 @@ extension Dispatcher {
         if run.record.isCanary { return try endCanary(of: run, at: now) }
         try store.endWave(run.record.key, at: now)
         guard let record = try store.campaign(run.record.key), let wave = record.waves.current else { return halt(run) }
-        run.take(record.waves)
         let next = record.waves.nextAt(run.route.waveRules) ?? now
-        run.machine.waveEnded(next: next)
+        run.lifecycle.waveEnded(next: next)
         log(
             .notice, "a wave is done",
             [
@@ -31,14 +30,12 @@ extension Dispatcher {
                 log(.warning, "the next wave is held", [("campaign", record.id), ("reason", reason)])
             }
             halt(run)
-            seenMark = nil
         case .begin:
             try store.beginNextWave(record.key, at: now.wall)
             guard let begun = try store.campaign(record.key), let wave = begun.waves.current else { return halt(run) }
-            run.take(begun.waves)
             // The other channels force its users from now on, too.
             onVersions(try store.versions())
-            run.machine.waveBegan(hasMore: begun.waves.next != nil)
+            run.lifecycle.waveBegan(hasMore: begun.waves.next != nil, expiresAt: begun.expiresAt)
             for service in run.services { service.machine.waveBegan(at: now) }
             log(
                 .notice, "a wave begins",
@@ -47,13 +44,5 @@ extension Dispatcher {
                     ("devices", String(wave.devices)), ("percent", wave.percentText),
                 ])
         }
-    }
-
-    /// Takes note of an operator who does not want to wait for the next wave.
-    func noteRelease(of record: CampaignRecord, _ run: CampaignRun) {
-        guard record.waves.areBetween, record.waves != run.waves, let next = record.waves.nextAt(run.route.waveRules)
-        else { return }
-        run.take(record.waves)
-        run.machine.waveEnded(next: next)
     }
 }

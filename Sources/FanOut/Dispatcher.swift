@@ -54,8 +54,10 @@ package struct Dispatcher {
     /// The campaign whose turn ended with an error of the store: the others go before it next time.
     var lastToFail: CampaignKey?
 
-    /// The store's change mark when the campaigns were last looked at; nil makes the next look unconditional.
+    /// The store's change mark when the campaigns were last looked at; nil: this process has changed it, or could not look.
     var seenMark: Int64?
+    /// The campaigns that ran then, of apps with a route. Where others are being sent it is looked again.
+    var running: Set<CampaignKey> = []
     var nextLook: MonotonicTime
     /// When it is looked next whether a reminder is due, if nothing changes.
     var nextReminderLook: MonotonicTime

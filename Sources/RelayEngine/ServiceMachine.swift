@@ -158,11 +158,11 @@ package struct ServiceMachine: Sendable {
     }
 
     /// How far the campaign is here; nil where it is another one.
-    package func progress(of number: Int64) -> CampaignMachine.Progress? {
+    package func progress(of number: Int64) -> CampaignLifecycle.Progress? {
         guard let campaign, campaign.number == number else { return nil }
-        return CampaignMachine.Progress(
+        return CampaignLifecycle.Progress(
             areShardsDone: campaign.scheduler.areShardsDone, isDone: campaign.scheduler.isDone,
-            isInTrouble: isInTrouble, stopReason: campaign.stopReason)
+            isInTrouble: isInTrouble, isStopped: campaign.stopReason != nil)
     }
 
     package var isInTrouble: Bool {

@@ -83,14 +83,14 @@ package enum Reopening: Hashable, Sendable {
 
 /// What one step of putting devices in line came to.
 package struct Gathered: Hashable, Sendable {
-    package var progress: CampaignMachine.Gathering
+    package var progress: CampaignLifecycle.Gathering
     package var devices: Int64 = 0
     /// Which services have devices in line that they had not before.
     package var environments: Set<PushEnvironment> = []
     /// Devices that the campaign had never come to are pending again.
     package var opensShards = false
 
-    package init(_ progress: CampaignMachine.Gathering) {
+    package init(_ progress: CampaignLifecycle.Gathering) {
         self.progress = progress
     }
 }

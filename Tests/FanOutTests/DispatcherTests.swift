@@ -130,7 +130,7 @@ import UpgradeRules
         #expect(out > 64)
         bench.turn([.reroute([bench.route])])
         #expect(bench.lane.waiting(at: "production") == out)
-        #expect(bench.dispatcher.runs.values.allSatisfy { !$0.machine.isHalted })
+        #expect(bench.dispatcher.runs.values.allSatisfy { $0.lifecycle.isSending })
         #expect(bench.lane.pools.allSatisfy { !$0.isRemoved })
         bench.serve("production")
         #expect(try bench.bench.campaign().state == .completed)
@@ -151,6 +151,44 @@ import UpgradeRules
         #expect(bench.lane.pools.map(\.isRemoved) == [true, false])
         let end = try bench.bench.campaign()
         #expect(end.state == .completed && end.counts.accepted == 30_000)
+    }
+
+    @Test func aNewKeyLetsGoOnWhatTheOldOneStopped() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...2_000)
+        try bench.raise()
+        bench.serve("production", status: 403, reason: "InvalidProviderToken")
+        #expect(try bench.bench.campaign().state == .suspended)
+
+        var texts = bench.route
+        texts.alert = "Another text"
+        bench.turn([.reroute([texts])])
+        #expect(try bench.bench.campaign().state == .suspended, "the key is as it was")
+
+        var route = texts
+        route.provider = APNsProvider(
+            settings: .init(topic: FanOutBench.app.app, priority: 10), tokens: bench.bench.tokens())
+        bench.turn([.reroute([route])])
+        #expect(try bench.bench.campaign().state == .running)
+        #expect(bench.lane.waiting(at: "production") <= 64, "a probe first")
+        bench.serve("production")
+        let end = try bench.bench.campaign()
+        #expect(end.state == .completed && end.counts.accepted == 2_000)
+    }
+
+    @Test func aReloadEndsNoPause() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...2_000)
+        try bench.raise()
+        let record = try bench.bench.campaign()
+        try bench.bench.store.decide(record, .paused, by: .relay(at: bench.now))
+        bench.turn([.poke])
+        var route = bench.route
+        route.provider = APNsProvider(
+            settings: .init(topic: FanOutBench.app.app, priority: 10), tokens: bench.bench.tokens())
+        bench.turn([.reroute([route])])
+        bench.serve("production")
+        #expect(try bench.bench.campaign().state == .paused)
     }
 
     @Test func anAppThatIsGoneLeavesNothingBehind() throws {

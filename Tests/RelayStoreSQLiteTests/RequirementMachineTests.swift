@@ -270,7 +270,7 @@ import UpgradeRules
                 .flatMap { subject.requirements[$0.requirement] }
                 .flatMap { row in row.stages?.ends.first { $0 > row.reach } }
             let events: [CampaignChange] = [
-                .paused, .resumed, .cancelled, .suspended(.credential, "why"), .drained,
+                .paused, .resumed, .cancelled, .suspended(.credential, "why"), .repaired([.credential]), .drained,
                 .stageBegan(reach: next ?? Requirement.everybody),
             ]
             subject.take(.campaign(campaign, events[chance.below(events.count)]))

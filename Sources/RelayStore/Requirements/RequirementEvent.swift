@@ -23,6 +23,8 @@ package enum CampaignChange: Hashable, Sendable {
     case cancelled
     /// The relay stops it.
     case suspended(SuspensionCause, String)
+    /// What it was stopped for, if it is one of these, was put right.
+    case repaired(Set<SuspensionCause>)
     /// Its next wave begins: its requirement is in force for so many ten-thousandths of the users.
     case stageBegan(reach: Int)
     /// Each device of its audience has an outcome.

@@ -168,7 +168,16 @@ package struct RequirementMachine: Sendable {
                 row.downloadURL = bump.isComplete ? bump.downloadURL : bump.downloadURL ?? row.downloadURL
                 row.message = bump.isComplete ? bump.message : bump.message ?? row.message
             }
+            // Other texts may fit. Where they do not, its beginning finds out.
+            for index in campaigns.indices where campaigns[index].requirement == row.id {
+                repair(index, [.payload])
+            }
         }
+    }
+
+    private mutating func repair(_ index: Int, _ causes: Set<SuspensionCause>) {
+        guard let cause = campaigns[index].cause, causes.contains(cause) else { return }
+        (campaigns[index].cause, campaigns[index].causeText) = (nil, nil)
     }
 
     private static func check(
@@ -356,6 +365,8 @@ package struct RequirementMachine: Sendable {
         case .suspended(let cause, let text):
             try allowed(.running)
             (campaigns[index].cause, campaigns[index].causeText) = (cause, text)
+        case .repaired(let causes):
+            repair(index, causes)
         case .stageBegan(let reach):
             guard row.state == .inForce, reach > row.reach else { return }
             change(row.id, by: actor) { $0.reach = reach }
