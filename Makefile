@@ -81,7 +81,7 @@ test-crash: packages ## kills at random moments: a campaign of 100,000 and 24 ki
 lint: ## formatting and style, as strict as they come
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
 
-# What the figures are is said where they are measured, in Sources/relay-bench; "relay-bench --help" lists the sizes.
+# What the figures are is said where they are measured, in Tests/Benchmarks; "relay-bench --help" lists the sizes.
 bench: PACKAGES += nghttp2-client wrk
 bench: build ## transport beside h2load, whole way, late answers, imports, restart, API; BENCH="--devices 5000000" for other sizes
 	$(SWIFT) build $(RELEASE) --product relay-bench

@@ -66,12 +66,6 @@ let package = Package(
     targets: [
         // The rooms, from the door down. Arrows point downwards only.
         command("upgrade-relay", ["RelayDaemon", "Demo", "ClientCommands", "Terminal", "Signing"]),
-        command(
-            "relay-bench",
-            [
-                "PushProviders", "HTTP2", "CurlTransport", "Signing", "Terminal", "RelayEngine", "UpgradeRules",
-                "CLinux", "CAllocationCount",
-            ]),
         room(
             "RelayDaemon",
             [
@@ -176,6 +170,16 @@ let package = Package(
         .target(
             name: "HookReceiver", dependencies: ["TestPeers", "Signing", "Threading", "RelayEngine"],
             path: "Tests/HookReceiver", swiftSettings: strict),
+        .target(
+            name: "SimulatorTools", dependencies: ["PushSimulator", "WireFormat"], path: "Tests/SimulatorTools",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "relay-bench",
+            dependencies: [
+                "PushProviders", "HTTP2", "CurlTransport", "Signing", "Terminal", "RelayEngine", "UpgradeRules",
+                "PushSimulator", "SimulatorTools", "CLinux", "CAllocationCount",
+            ],
+            path: "Tests/Benchmarks", swiftSettings: strictWithC),
         .target(name: "SeedApps", path: "Tests/SeedApps", swiftSettings: strict),
         .target(name: "CAllocationCount", path: "Tests/CAllocationCount"),
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/CFaultyVFS"),
@@ -248,7 +252,9 @@ let package = Package(
                 "TestPeers",
             ]),
         tests("HTTPServerTests", ["HTTPServer", "Telemetry", "RelayEngine"]),
-        tests("PushSimulatorTests", ["PushSimulator", "Signing", "WireFormat", "RelayEngine", "TestPeers"]),
+        tests(
+            "PushSimulatorTests",
+            ["PushSimulator", "SimulatorTools", "Signing", "WireFormat", "RelayEngine", "TestPeers"]),
         .target(
             name: "CommandTranscript", dependencies: ["Terminal"], path: "Tests/CommandTranscript",
             swiftSettings: strict),
@@ -284,7 +290,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "upgrade-relay", "Demo", "CurlTransport", "Signing", "RelayStoreSQLite", "Threading", "WireFormat",
-                "RelayEngine", "PushSimulator", "SeedApps", "TestPeers", "FaultInjection", "HookReceiver",
+                "RelayEngine", "PushSimulator", "SimulatorTools", "SeedApps", "TestPeers", "FaultInjection",
+                "HookReceiver",
             ]),
     ] + fuzzTargets
 )

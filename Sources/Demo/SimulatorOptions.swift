@@ -65,7 +65,6 @@ struct SimulatorOptions: Sendable {
             .value("latency", "DURATION", "from request to answer, such as 20ms", default: "0"),
             .value("max-streams", "N", "streams at once on a connection", default: "\(streams)"),
             .value("record", "FILE", "append every accepted push as a line of JSON"),
-            .flag("bare", "for measuring: look at nothing, accept all; not with faults and --record"),
             .flag("json", "print JSON lines instead of text for people"),
         ]
     }
@@ -132,7 +131,6 @@ struct SimulatorOptions: Sendable {
         faults.quota = service.faults.quota ?? faults.quota
         configuration.faults = faults
         configuration.recordPath = arguments.value("record")
-        configuration.bare = arguments.flag("bare")
         configuration.maximumStreams = try arguments.integer(
             "max-streams", in: 1...100_000, default: service.maximumStreams)
         if let text = arguments.value("latency") {

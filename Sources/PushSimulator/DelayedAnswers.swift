@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An answer that waits for its time.
-struct DelayedAnswer {
-    var stream: Int32
+package struct DelayedAnswer {
+    package var stream: Int32
     /// Where the strict session has it.
     var slot = 0
     /// It waits longer than the others.
     var isLate = false
+
+    package init(stream: Int32, slot: Int = 0, isLate: Bool = false) {
+        self.stream = stream
+        self.slot = slot
+        self.isLate = isLate
+    }
 }
 
 /// Answers of all connections, in the order of their time.

@@ -58,7 +58,7 @@ package struct FaultScript: Sendable, Hashable, Encodable {
     package var refuseEvery: Int?
     /// Milliseconds from request to answer, on top of `SimulatorConfiguration.latency`.
     package var latencyMs = 0
-    /// What a share of all requests meets, whatever their device token; `PushSimulator.journal` follows them.
+    /// What a share of all requests meets, whatever their device token; a `FaultWitness` follows them.
     package var shares: [RequestFault: Double] = [:]
     /// Of the dice that mix them; not 0.
     package var sharesSeed: UInt64 = 1
@@ -236,9 +236,9 @@ extension FaultScript {
 }
 
 /// 64 bits of a token or an id: FNV-1a, then the finaliser of MurmurHash3 so that the high bits are good too.
-enum ShortHash {
+package enum ShortHash {
     /// Letter case does not matter: APNs' tokens are hex, and no two of FCM's differ in nothing else.
-    static func ofToken(_ hex: some Collection<UInt8>) -> UInt64 {
+    package static func ofToken(_ hex: some Collection<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in hex {
             let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte

@@ -28,8 +28,6 @@ package final class PushSimulator: Sendable {
     package let trustedCertificate: [UInt8]?
     /// Where that was written; nil if it was not.
     package let trustedCertificatePath: String?
-    /// What became of the pushes that the script's `shares` hit.
-    package let journal = FaultJournal()
     private let service: SimulatedService
     private let address: String
     private let ledger: SimulatorLedger
@@ -51,9 +49,6 @@ package final class PushSimulator: Sendable {
         guard (1...100_000).contains(configuration.maximumStreams) else {
             throw SimulatorError("maximumStreams is \(configuration.maximumStreams); it has to be from 1 to 100000")
         }
-        guard !configuration.bare || configuration.faults == FaultScript() && configuration.recordPath == nil else {
-            throw SimulatorError("bare mode looks at no push: it plays no faults and keeps no record")
-        }
         let listener = try Listener.open(configuration.address, port: configuration.port)
         port = try Listener.port(of: listener.number)
         let certificate = try ServerCertificate(configuration)
@@ -64,8 +59,7 @@ package final class PushSimulator: Sendable {
             clientAuthorities: configuration.clientAuthorities)
         let wake = try Descriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)), or: "no eventfd")
         ledger = SimulatorLedger(wake: wake)
-        let loop = try SimulatorLoop(
-            configuration, listener: listener, port: port, ledger: ledger, journal: journal, tls: tls)
+        let loop = try SimulatorLoop(configuration, listener: listener, port: port, ledger: ledger, tls: tls)
         state = Mutex(State(loop: loop))
     }
 

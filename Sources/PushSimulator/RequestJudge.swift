@@ -19,11 +19,11 @@ struct PushAnswer {
 
 /// Takes the requests of all connections, in the order they end: judges them, counts them, keeps the record. Belongs to
 /// the loop's thread.
-final class RequestJudge {
+package final class RequestJudge {
     /// Milliseconds since 1970, set by the loop each time it wakes.
     var now: Int64 = 0
     var figures = SimulatorFigures()
-    let maximumStreams: Int
+    package let maximumStreams: Int
     /// What is particular to the service.
     let rules: any ServiceRules
     private(set) var goAwayReason: String
@@ -40,12 +40,10 @@ final class RequestJudge {
     private let ledger: SimulatorLedger
     private var isDirty = false
     /// Nil without shares: it costs a little for each push.
-    private let journal: FaultJournal?
+    private let witness: (any FaultWitness)?
 
     /// - Parameter port: where clients reach it.
-    init(
-        _ configuration: SimulatorConfiguration, port: UInt16, ledger: SimulatorLedger, journal: FaultJournal
-    ) throws {
+    init(_ configuration: SimulatorConfiguration, port: UInt16, ledger: SimulatorLedger) throws {
         maximumStreams = configuration.maximumStreams
         goAwayReason = configuration.faults.goAwayReason
         service = configuration.service.name
@@ -58,7 +56,7 @@ final class RequestJudge {
             }
         if let path = configuration.recordPath { record = try PushRecord(path: path) }
         self.ledger = ledger
-        self.journal = configuration.faults.shares.isEmpty ? nil : journal
+        witness = configuration.faults.shares.isEmpty ? nil : configuration.witness
         play(configuration.faults)
     }
 
@@ -72,8 +70,8 @@ final class RequestJudge {
         rules.scriptChanged()
     }
 
-    /// Bare mode: requests that nobody looks at.
-    func countAccepted(_ count: Int, mostStreams: Int) {
+    /// Requests that nobody looks at.
+    package func countAccepted(_ count: Int, mostStreams: Int) {
         isDirty = true
         figures.requests += count
         figures.accepted += count
@@ -137,7 +135,7 @@ final class RequestJudge {
         }
         figures.accepted += 1
         if keepsAccepted { accepted.append((token, slot.idHash)) }
-        journal?.accepted(slot.idHash, at: now)
+        witness?.accepted(slot.idHash, at: now)
         record?.add(payload: slot.payload, connection: connection, now: now) { rules.record(slot, into: &$0) }
         return answer
     }
@@ -154,11 +152,11 @@ final class RequestJudge {
         return text.prefix(count).map { UInt8(bitPattern: $0) }
     }
 
-    var keepsJournal: Bool { journal != nil }
+    var hasWitness: Bool { witness != nil }
 
     /// Notes one of the script's shares, with the pushes that it hits, those of `slots`, and those that it may have hit.
     func note(_ fault: RequestFault, slots: [StreamSlot], doubts: [UInt64] = []) {
-        journal?.happened(
+        witness?.happened(
             fault, to: slots.map { ($0.idHash, $0.isJudged && $0.answer.reason == nil) }, doubts: doubts, at: now)
     }
 

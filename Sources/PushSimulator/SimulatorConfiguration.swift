@@ -22,10 +22,10 @@ package struct SimulatorConfiguration: Sendable {
     /// Streams of a connection, with APNs once it has shown a valid provider token. Default: APNs 1000 (PROTOCOLS 1.7), FCM
     /// 100 (PROTOCOLS 2.1).
     package var maximumStreams: Int
-    /// Benchmark mode: nothing of a push is looked at, and every answer is 200 with the same id. Pushes are counted; there
-    /// are no faults, no record and no book of what was accepted. Requests for access tokens count as pushes: each
-    /// connection's first answer is one to them too.
-    package var bare = false
+    /// Another end of HTTP/2 than the strict one: that of a benchmark.
+    package var session: (@Sendable (RequestJudge) -> any SimulatorSession)?
+    /// Who follows what the script's `shares` hit. Default nil: nobody, which costs less.
+    package var witness: (any FaultWitness)?
     /// Keeps a count per device token and per push id, in 8-byte hashes (about 80 bytes a push). Default true.
     package var keepsAccepted = true
 

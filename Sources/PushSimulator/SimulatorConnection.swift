@@ -2,9 +2,9 @@
 import Signing
 
 /// One client: its socket, its TLS, its session. Belongs to the loop's thread.
-final class SimulatorConnection {
+package final class SimulatorConnection {
     /// What the loop has to do next.
-    enum Need: Equatable {
+    package enum Need: Equatable {
         case reading
         /// Also tell when the socket can be written.
         case writing

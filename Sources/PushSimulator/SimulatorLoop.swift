@@ -10,10 +10,10 @@ final class SimulatorLoop {
     private let listener: Descriptor
     private let ledger: SimulatorLedger
     private let tls: ServerTLS
-    /// Nil in bare mode.
-    private let callbacks: SessionCallbacks?
+    private let callbacks: SessionCallbacks
+    /// Nil: the strict one.
+    private let makeSession: (@Sendable (RequestJudge) -> any SimulatorSession)?
     private let judge: RequestJudge
-    private let bareAnswers: BareAnswers
     /// Nanoseconds.
     private let latency: UInt64
     private var connections: [UInt64: SimulatorConnection] = [:]
@@ -38,15 +38,15 @@ final class SimulatorLoop {
 
     init(
         _ configuration: SimulatorConfiguration, listener: consuming Descriptor, port: UInt16,
-        ledger: SimulatorLedger, journal: FaultJournal, tls: ServerTLS
+        ledger: SimulatorLedger, tls: ServerTLS
     ) throws {
         self.listener = listener
         self.ledger = ledger
         self.tls = tls
         epoll = try Descriptor(epoll_create1(Int32(EPOLL_CLOEXEC)), or: "epoll cannot be had")
-        callbacks = configuration.bare ? nil : try SessionCallbacks()
-        judge = try RequestJudge(configuration, port: port, ledger: ledger, journal: journal)
-        bareAnswers = BareAnswers(configuration.service)
+        callbacks = try SessionCallbacks()
+        judge = try RequestJudge(configuration, port: port, ledger: ledger)
+        makeSession = configuration.session
         let total = configuration.latency + .milliseconds(configuration.faults.latencyMs)
         let parts = total.components
         latency = UInt64(max(0, parts.seconds)) * 1_000_000_000 + UInt64(max(0, parts.attoseconds)) / 1_000_000_000
@@ -167,9 +167,7 @@ final class SimulatorLoop {
     }
 
     private func session(number: UInt64) -> (any SimulatorSession)? {
-        guard let callbacks else {
-            return BareSession(judge: judge, answers: bareAnswers, delaysAnswers: latency > 0)
-        }
+        if let makeSession { return makeSession(judge) }
         return StrictSession(number: number, judge: judge, delaysAnswers: latency > 0, callbacks: callbacks)
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Signing
+package import Signing
 
 /// HTTP/2 over one connection of a simulator, without its socket: bytes in, bytes out. Belongs to the loop's thread.
-protocol SimulatorSession: AnyObject {
+package protocol SimulatorSession: AnyObject {
     /// The certificate that the client has shown, before anything else.
     func clientShowed(_ certificate: ClientCertificate)
     /// Takes what a client has sent.
@@ -19,5 +19,5 @@ protocol SimulatorSession: AnyObject {
 }
 
 extension SimulatorSession {
-    func clientShowed(_ certificate: ClientCertificate) {}
+    package func clientShowed(_ certificate: ClientCertificate) {}
 }

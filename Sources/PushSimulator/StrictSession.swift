@@ -174,7 +174,7 @@ final class StrictSession: SimulatorSession {
 
     func streamClosed(_ stream: Int32) {
         guard let slot = slot(of: stream) else { return }
-        if slot.isJudged, slot.answer.reason == nil, judge.keepsJournal { answered.add(slot.idHash) }
+        if slot.isJudged, slot.answer.reason == nil, judge.hasWitness { answered.add(slot.idHash) }
         slot.isWaiting = false
         slot.stream = 0
         openStreams -= 1

@@ -5,6 +5,7 @@ import OwnThread
 import PushSimulator
 import SeedApps
 import Signing
+import SimulatorTools
 import Testing
 import WireFormat
 
@@ -17,6 +18,8 @@ final class Workbench {
     let folder: URL
     let key: ES256PrivateKey
     private(set) var simulator: PushSimulator
+    /// What became of the pushes that a share of all faults hit.
+    let journal = FaultJournal()
     private(set) var relay: RelayProcess?
     private let keepsRecord: Bool
     /// Judges every push of every test, when the bench is taken down.
@@ -37,6 +40,7 @@ final class Workbench {
             topics: [Self.app], teamID: Self.teamID, keys: [Self.keyID: key.publicKey])
         configuration.certificate = .generated(directory: folder.path)
         configuration.recordPath = folder.appending(path: "record.ndjson").path
+        configuration.witness = journal
         configure(&configuration)
         keepsRecord = configuration.recordPath != nil
         simulator = try PushSimulator(configuration)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import PushSimulator
+import SimulatorTools
 import Testing
 
 /// What bare mode's end of a connection says to bytes, whatever parts they come in.

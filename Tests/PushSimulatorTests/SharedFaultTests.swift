@@ -2,11 +2,13 @@
 import Foundation
 import OwnThread
 import PushSimulator
+import SimulatorTools
 import Testing
 
 /// A script's `shares`: what a share of all requests meets.
 @Suite(.serialized, .ownThread) struct SharedFaultTests {
     private let fixture: Fixture
+    private let journal = FaultJournal()
 
     init() throws {
         fixture = try Fixture()
@@ -14,6 +16,7 @@ import Testing
 
     private func server(_ change: (inout FaultScript) -> Void) throws -> RunningSimulator {
         var configuration = fixture.configuration()
+        configuration.witness = journal
         change(&configuration.faults)
         return try RunningSimulator(configuration)
     }
@@ -61,7 +64,7 @@ import Testing
         }
         // One in each two, early or late.
         #expect(refused == 10)
-        let figures = try #require(server.simulator.journal.figures[.rejection(.serviceUnavailable)])
+        let figures = try #require(journal.figures[.rejection(.serviceUnavailable)])
         #expect(figures.times == 10)
         #expect(figures.pushes == 10)
         // All of one id: refused twice in a row, it is accepted once after both.
@@ -76,11 +79,11 @@ import Testing
         let server = try server { $0.shares = [fault: 1] }
         #expect(try push(server).isEmpty)
         #expect(server.simulator.figures.accepted == 1)
-        #expect(server.simulator.journal.openFault(ofID: Fixture.id) == fault)
+        #expect(journal.openFault(ofID: Fixture.id) == fault)
         #expect(server.simulator.hasAccepted(id: Fixture.id))
         #expect(try push(server).isEmpty)
         #expect(server.simulator.figures.duplicates == 1)
-        let figures = try #require(server.simulator.journal.figures[fault])
+        let figures = try #require(journal.figures[fault])
         #expect(figures.times == 2)
         #expect(figures.acceptedAgain == 1)
     }

@@ -3,6 +3,7 @@ import Foundation
 import OwnThread
 import PushSimulator
 import Signing
+import SimulatorTools
 import Testing
 
 /// End to end with Debian's curl and openssl.
@@ -187,23 +188,18 @@ import Testing
 
     @Test func aBareSimulatorAcceptsWhateverComes() throws {
         var configuration = fixture.configuration()
-        configuration.bare = true
+        BareSession.answer(&configuration)
         let server = try RunningSimulator(configuration)
         let answer = try server.curl([(":path", "/")], payload: String(repeating: "no json", count: 4_000))
         #expect(answer.output.wholeMatch(of: /HTTP\/2 200 \r\napns-id: [0-9a-f-]{36}\r\n\r\n/) != nil, "\(answer)")
         #expect(server.simulator.figures.requests == 1)
         #expect(server.simulator.figures.accepted == 1)
-        configuration.faults.deadShare = 1
-        #expect(throws: SimulatorError.self) { try PushSimulator(configuration) }
-        configuration.faults = FaultScript()
-        configuration.recordPath = server.folder.appending(path: "record").path
-        #expect(throws: SimulatorError.self) { try PushSimulator(configuration) }
     }
 
     @Test func aBareSimulatorsAnswersTakeTheirTime() throws {
         var configuration = fixture.configuration()
-        configuration.bare = true
         configuration.latency = .milliseconds(200)
+        BareSession.answer(&configuration)
         let server = try RunningSimulator(configuration)
         let began = ContinuousClock.now
         #expect(try server.curl([]).output.hasPrefix("HTTP/2 200"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import PushSimulator
+import SimulatorTools
 
 /// One campaign that is over: what its ledger says of each device, held against what the push service took.
 struct CampaignAudit {
@@ -44,7 +45,7 @@ struct CampaignAudit {
         let id = item["apnsId"] as? String
         let isTaken = id.map(bench.simulator.hasAccepted(id:)) ?? false
         if isTaken { taken += 1 }
-        let fault = id.flatMap(bench.simulator.journal.openFault(ofID:))
+        let fault = id.flatMap(bench.journal.openFault(ofID:))
         func lose(_ text: String) {
             lost.append("\(token): \(text)")
             if let fault { lostBy[fault, default: 0] += 1 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import PushSimulator
+import SimulatorTools
 
 /// Campaign after campaign under every fault, with everything else that a daemon does going on, until the push service has
 /// seen as many requests as planned. Each third campaign, and the last, runs to its end; the others are superseded on the
@@ -61,7 +62,7 @@ final class Soak {
         report.lastProcess = bench.relay?.identifier
         report.campaigns = audited.count
         report.figures = bench.simulator.figures
-        report.faults = bench.simulator.journal.figures
+        report.faults = bench.journal.figures
         report.duration = ContinuousClock.now - began
         bench.relay?.send(SIGTERM)
         if let exit = bench.relay?.wait(), exit.status != 0 || exit.wasKilled {

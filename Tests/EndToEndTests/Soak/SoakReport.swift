@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import PushSimulator
+import SimulatorTools
 
 /// What a soak came to, and whether everything held.
 struct SoakReport {

@@ -2,6 +2,7 @@
 import Foundation
 import OwnThread
 import Signing
+import SimulatorTools
 import Testing
 import WireFormat
 
@@ -291,17 +292,21 @@ import WireFormat
     }
 
     @Test(arguments: [RequestFault.reset, .cut]) func aLostAnswerIsFollowedByItsPushID(fault: RequestFault) throws {
-        let server = try server { $0.faults.shares = [fault: 1] }
+        let journal = FaultJournal()
+        let server = try server {
+            $0.faults.shares = [fault: 1]
+            $0.witness = journal
+        }
         let access = try server.accessToken()
         #expect(try server.push(access: access).code == 0)
-        #expect(server.simulator.journal.openFault(ofID: Fixture.id) == fault)
+        #expect(journal.openFault(ofID: Fixture.id) == fault)
         #expect(try server.push(access: access).code == 0)
         #expect(server.simulator.figures.duplicates == 1)
-        #expect(server.simulator.journal.figures[fault]?.acceptedAgain == 1)
+        #expect(journal.figures[fault]?.acceptedAgain == 1)
     }
 
     @Test func aBareSimulatorGivesAccessAndAcceptsWhateverComes() throws {
-        let server = try server { $0.bare = true }
+        let server = try server { BareSession.answer(&$0) }
         let access = try server.accessToken()
         #expect(access == "bare")
         // Two on one connection: the first answer of a connection is an access token too.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import PushSimulator
 import WireFormat
 
 /// What bare mode answers to whatever it is asked: frames of HTTP/2 as they go out, but for the stream that they name.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// The transport alone, on one connection: the relay's lane against the simulator's bare mode, and h2load against the
+/// The transport alone, on one connection: the relay's lane against the sink, and h2load against the
 /// same, in turns, so that what else the machine does hits both.
 struct TransportBench {
     let options: BenchOptions
@@ -70,7 +70,7 @@ struct TransportBench {
 
     private func send(_ stage: Stage, streams: Int) throws -> Sender.Result {
         let words = ["send", "\(stage.port)", stage.authorityPath, stage.keyPath, "\(options["pushes"])", "\(streams)"]
-        let result = try JSONDecoder().decode(Sender.Result.self, from: Child(options.program, words).result())
+        let result = try JSONDecoder().decode(Sender.Result.self, from: Child(BenchOptions.program, words).result())
         guard result.accepted == options["pushes"], result.connections == 1 else {
             throw BenchError("\(result.accepted) of \(options["pushes"]) accepted on \(result.connections) connections")
         }

@@ -41,6 +41,8 @@ do {
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == "send" {
         FileHandle.standardOutput.write(try JSONEncoder().encode(Sender(words.dropFirst()).run()))
+    } else if words.first == "sink" {
+        try Sink.run(Array(words.dropFirst()))
     } else if words.contains("--help") || words.contains("-h") {
         print(BenchOptions.help)
     } else {

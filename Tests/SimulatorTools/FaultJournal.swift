@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import PushSimulator
 import Synchronization
 
 /// What one kind of fault came to. Times in milliseconds.
@@ -23,7 +24,7 @@ package struct FaultFigures: Sendable, Equatable {
 /// Follows each push that a fault of the script's shares hit until it is accepted after all.
 ///
 /// Filled on the simulator's thread, read from any.
-package final class FaultJournal: Sendable {
+package final class FaultJournal: FaultWitness {
     /// What became of one push, by the 8-byte hash of its apns-id.
     private struct Hit {
         var fault: RequestFault
@@ -43,6 +44,8 @@ package final class FaultJournal: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     package var figures: [RequestFault: FaultFigures] { state.withLock { $0.figures } }
 
     /// The last fault that hit the push, or may have, if it has not been accepted since.
@@ -51,10 +54,7 @@ package final class FaultJournal: Sendable {
         return state.withLock { ($0.hits[id] ?? $0.doubts[id])?.fault }
     }
 
-    /// - Parameters:
-    ///   - pushes: whom it hit, with whether it was accepted and its answer is now lost.
-    ///   - doubts: accepted ones that it may have hit.
-    func happened(
+    package func happened(
         _ fault: RequestFault, to pushes: [(id: UInt64, losesAnswer: Bool)], doubts: [UInt64], at now: Int64
     ) {
         state.withLock { state in
@@ -72,7 +72,7 @@ package final class FaultJournal: Sendable {
         }
     }
 
-    func accepted(_ id: UInt64, at now: Int64) {
+    package func accepted(_ id: UInt64, at now: Int64) {
         state.withLock { state in
             for (fault, at) in state.pauses {
                 let longest = state.figures[fault]?.longestPause ?? 0
@@ -87,26 +87,6 @@ package final class FaultJournal: Sendable {
             figures.totalWait += now - hit.at
             state.figures[hit.fault] = figures
             if let cause = hit.lostAnswer ?? doubt?.lostAnswer { state.figures[cause]?.acceptedAgain += 1 }
-        }
-    }
-}
-
-/// The last few hashes that were added.
-struct RecentHashes {
-    private(set) var ids: [UInt64] = []
-    private var next = 0
-    private let capacity: Int
-
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
-
-    mutating func add(_ id: UInt64) {
-        if ids.count < capacity {
-            ids.append(id)
-        } else {
-            ids[next] = id
-            next = (next + 1) % capacity
         }
     }
 }

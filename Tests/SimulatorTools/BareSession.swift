@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bare mode: every request is accepted and counted, whatever it holds.
-final class BareSession: SimulatorSession {
+package import PushSimulator
+
+/// Every request is accepted and counted, whatever it holds; requests for access tokens too. There are no faults and no record.
+package final class BareSession: SimulatorSession {
     private let judge: RequestJudge
     private let delaysAnswers: Bool
     private var frames: BareFrames
     private var delayed: [DelayedAnswer] = []
 
-    init(judge: RequestJudge, answers: BareAnswers, delaysAnswers: Bool) {
+    private init(_ judge: RequestJudge, answers: BareAnswers, delaysAnswers: Bool) {
         self.judge = judge
         self.delaysAnswers = delaysAnswers
         frames = BareFrames(maximumStreams: UInt32(judge.maximumStreams), answers: answers)
     }
 
-    func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> SimulatorConnection.Need? {
+    /// Has all of a simulator's connections answered so.
+    package static func answer(_ configuration: inout SimulatorConfiguration) {
+        let answers = BareAnswers(configuration.service)
+        let delaysAnswers = configuration.latency > .zero
+        configuration.session = { BareSession($0, answers: answers, delaysAnswers: delaysAnswers) }
+    }
+
+    package func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> SimulatorConnection.Need? {
         guard unsafe frames.receive(bytes.span) else { return .close }
         judge.countAccepted(frames.ended.count, mostStreams: frames.mostStreams)
         if delaysAnswers {
@@ -25,18 +34,18 @@ final class BareSession: SimulatorSession {
         return nil
     }
 
-    func pack(into output: inout [UInt8]) {
+    package func pack(into output: inout [UInt8]) {
         output.removeAll(keepingCapacity: true)
         swap(&output, &frames.output)
     }
 
     /// A client ends its connection itself.
-    var isOver: Bool { false }
+    package var isOver: Bool { false }
 
-    func takeDelayed() -> [DelayedAnswer] {
+    package func takeDelayed() -> [DelayedAnswer] {
         defer { delayed.removeAll(keepingCapacity: true) }
         return delayed
     }
 
-    func answer(_ answer: DelayedAnswer) { frames.answer(UInt32(bitPattern: answer.stream)) }
+    package func answer(_ answer: DelayedAnswer) { frames.answer(UInt32(bitPattern: answer.stream)) }
 }

@@ -26,21 +26,8 @@ final class Stage {
         folder = FileManager.default.temporaryDirectory.appending(path: "relay-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let paths = (key: folder.appending(path: "key.p8").path, authority: folder.appending(path: "ca.pem").path)
-        let service =
-            platform == "ios"
-            ? [
-                "simulate-apns", "--topic", Sender.topic, "--team-id", Sender.teamID, "--key-id", Sender.keyID,
-                "--write-key", paths.key,
-            ] : ["simulate-fcm", "--account", paths.key]
-        sink = try Child(
-            relay,
-            service + [
-                "--listen", "127.0.0.1:0", "--write-ca", paths.authority, "--bare", "--json", "--latency",
-                "\(latency)ms",
-            ])
-        struct Ready: Decodable { var port: UInt16 }
-        port = try JSONDecoder().decode(Ready.self, from: Data(sink.firstLine().utf8)).port
+        sink = try Child(BenchOptions.program, ["sink", platform, folder.path, "\(latency)"])
+        port = try JSONDecoder().decode(Sink.Ready.self, from: Data(sink.firstLine().utf8)).port
     }
 
     /// Of APNs.
@@ -57,18 +44,13 @@ final class Stage {
     }
 
     /// What the simulator says of itself at its end.
-    struct SinkFigures: Decodable {
-        var accepted: Int
-        var connectionsOpened: Int
-    }
-
-    func stopSink() throws -> SinkFigures {
-        try JSONDecoder().decode(SinkFigures.self, from: sink.stop())
+    func stopSink() throws -> Sink.Figures {
+        try JSONDecoder().decode(Sink.Figures.self, from: sink.stop())
     }
 
     private func path(_ name: String) -> String { folder.appending(path: name).path }
-    var keyPath: String { path("key.p8") }
-    var authorityPath: String { path("ca.pem") }
+    var keyPath: String { path(Sink.keyName) }
+    var authorityPath: String { path(Sink.authorityName) }
     var socketPath: String { path("control.sock") }
     private var logPath: String { path("daemon.log") }
 

@@ -11,7 +11,7 @@ package struct BareFrames {
     /// Streams whose request has ended; emptied by the caller, who answers them.
     package var ended: [UInt32] = []
     /// Most streams that were open at once. One that its client gives up stays open.
-    private(set) var mostStreams = 0
+    package private(set) var mostStreams = 0
     private var openStreams = 0
     private var highestStream: UInt32 = 0
     /// Bytes of DATA that the client has not been given back in its window.

@@ -39,14 +39,14 @@ struct BenchOptions {
     }
 
     /// This program.
-    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+    static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
     private(set) var relay: String
     private(set) var json: String?
     private(set) var only = Set(suites)
     private var values = Dictionary(uniqueKeysWithValues: sizes.map { ($0.name, $0.values) })
 
     init(_ words: [String]) throws {
-        relay = URL(fileURLWithPath: program).deletingLastPathComponent().appending(path: "upgrade-relay").path
+        relay = URL(fileURLWithPath: Self.program).deletingLastPathComponent().appending(path: "upgrade-relay").path
         for index in stride(from: 0, to: words.count, by: 2) {
             guard index + 1 < words.count else { throw BenchError("\(words[index]) needs a value\n\n\(Self.help)") }
             try set(words[index], to: words[index + 1])
