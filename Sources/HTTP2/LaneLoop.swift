@@ -193,7 +193,7 @@ final class LaneLoop {
                 if settle(connection, at: now) { isAgain = pool.queued > 0 }
             }
         }
-        pool.handBackUnreachable(at: now)
+        pool.handBackStale(at: now)
         if case .dial(let count) = pool.decide(at: turn.sentAt) {
             for _ in 0..<count { dial(pool, at: now) }
         }

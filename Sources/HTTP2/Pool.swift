@@ -121,20 +121,25 @@ final class Pool {
         }
     }
 
-    /// While there is no connection and none is dialled: what would wait for too long gets its answer. Devices are handed
-    /// over, log out and upgrade meanwhile, and who is pushed then is decided anew.
-    func handBackUnreachable(at now: MonotonicTime) {
-        guard queued > 0, let wait = machine.dialPause(at: now), !connections.contains(where: \.machine.isUsable),
-            batches.contains(where: { $0.map { !canWait($0, until: now + wait) } ?? false })
-        else { return }
-        let seconds = Int32(clamping: max(1, (wait.milliseconds + 999) / 1000))
+    /// What has waited for too long, or would have before the next dial, gets its answer. Devices are handed over, log out and
+    /// upgrade meanwhile, and who is pushed then is decided anew.
+    func handBackStale(at now: MonotonicTime) {
+        guard queued > 0 else { return }
+        let pause = connections.contains(where: \.machine.isUsable) ? nil : machine.dialPause(at: now)
+        func canWait(_ number: Int32) -> Bool {
+            guard let prepared = batches[Int(number)] else { return true }
+            if prepared.batch.reportsUnreachable { return pause == nil }
+            return PoolMachine.canWait(since: prepared.enqueuedAt, until: now + (pause ?? .zero))
+        }
         let (again, numbers) = (returned[returnedHead...], waiting[waitingHead...])
+        guard !again.allSatisfy({ canWait($0.batch) }) || !numbers.allSatisfy(canWait) else { return }
+        let seconds = pause.map { Int32(clamping: max(1, ($0.milliseconds + 999) / 1000)) } ?? -1
         returned = []
         returnedHead = 0
         waiting = []
         waitingHead = 0
         for reference in again {
-            guard let prepared = prepared(reference), !canWait(prepared, until: now + wait) else {
+            guard let prepared = prepared(reference), !canWait(reference.batch) else {
                 returned.append(reference)
                 continue
             }
@@ -142,7 +147,7 @@ final class Pool {
             resolve(reference, reference.isSecond ? .lost : prepared.unsent, retryAfter: seconds)
         }
         for number in numbers {
-            guard let prepared = batches[Int(number)], !canWait(prepared, until: now + wait) else {
+            guard let prepared = batches[Int(number)], !canWait(number) else {
                 waiting.append(number)
                 continue
             }
@@ -153,10 +158,6 @@ final class Pool {
                 resolve(reference, prepared.unsent, retryAfter: seconds)
             }
         }
-    }
-
-    private func canWait(_ prepared: PreparedBatch, until time: MonotonicTime) -> Bool {
-        !prepared.batch.reportsUnreachable && PoolMachine.canWait(since: prepared.enqueuedAt, until: time)
     }
 
     // MARK: Answers

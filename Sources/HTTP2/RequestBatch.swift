@@ -67,9 +67,9 @@ package final class RequestBatch: @unchecked Sendable {
     package let template: RequestTemplate
     /// The submitter's own mark, to know the batch again.
     package let tag: Int
-    /// While no connection can be had, what has not left comes back `unsent` before it has waited for `PoolMachine.longestWait`.
-    /// Whether it comes back at once instead, as `unreachable`, to be recorded as waiting. Default no. To be set before the
-    /// batch is submitted.
+    /// What has not left comes back `unsent` when it has waited for `PoolMachine.longestWait`, or would before the next dial. Whether it
+    /// comes back as `unreachable` instead, as soon as no connection can be had, and waits where one is. Default no. To be set before
+    /// the batch is submitted.
     package var reportsUnreachable = false
     /// None any more once the lane has them.
     package var bytes = RequestBytes()

@@ -239,7 +239,7 @@ package struct PoolMachine: Sendable {
         }
     }
 
-    /// How long a request waits for a connection: what it says, and to whom, was read from the store before.
+    /// How long a request waits for a connection, or for its turn on one: what it says, and to whom, was read from the store before.
     package static let longestWait = Duration.seconds(5)
 
     package static func canWait(since start: MonotonicTime, until end: MonotonicTime) -> Bool {

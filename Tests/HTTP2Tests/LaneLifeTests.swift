@@ -185,6 +185,22 @@ struct LaneLifeTests {
         #expect(rest.tag == 1 && rest.count(of: .unsent) == 3, "it waited")
     }
 
+    @Test func whatWaitsTooLongForItsTurnOnASlowConnectionComesBackUnsent() throws {
+        // The first answer is what the connection begins with one stream for.
+        let bench = try Workbench { _ in [.silence] }
+        defer { bench.finish() }
+        let asked = Workbench.batch(2, from: 20, tag: 3)
+        asked.reportsUnreachable = true
+        let begun = ContinuousClock.now
+        bench.lane.submit(Workbench.batch(1, tag: 1), to: bench.pool)
+        bench.lane.submit(Workbench.batch(3, from: 10, tag: 2), to: bench.pool)
+        bench.lane.submit(asked, to: bench.pool)
+        let back = try bench.collector.batches()[0]
+        #expect(back.tag == 2 && back.count(of: .unsent) == 3)
+        #expect(back.answers.allSatisfy { $0.sends == 0 && $0.retryAfter < 0 }, "a connection there is")
+        #expect(ContinuousClock.now - begun >= PoolMachine.longestWait)
+    }
+
     @Test func aConnectionThatDiesTakesNoHopeFromWhatIsQueued() throws {
         // Answers nothing, and is found dead.
         let bench = try Workbench(configure: {

@@ -105,6 +105,7 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
     var nextEvent: MonotonicTime? {
         pools.flatMap { pool in
             pool.inFlight.map(\.due) + (pool.waiting.isEmpty ? [] : [pool.dialsAt].compactMap(\.self))
+                + pool.waiting.prefix(1).map { $0.enqueuedAt + PoolMachine.longestWait + .milliseconds(1) }
         }
         .min()
     }
@@ -157,15 +158,17 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
             pool.inFlight.append(
                 InFlight(request: request, answer: answer, due: world.tick + .milliseconds(answer.milliseconds)))
         }
+        handBack(pool)
     }
 
-    /// Nothing waits for too long for a connection that nobody dials.
+    /// Nothing waits for too long, for a connection or for its turn on one.
     private func handBack(_ pool: Pool) {
-        let seconds = pool.dialsAt.map { Int32(clamping: max(1, ($0 - world.tick).milliseconds / 1000)) } ?? 1
+        let dialsAt = pool.isConnected ? nil : pool.dialsAt ?? world.tick
+        let seconds = dialsAt.map { Int32(clamping: max(1, ($0 - world.tick).milliseconds / 1000)) } ?? -1
         let waiting = pool.waiting
-        let dialsAt = pool.dialsAt ?? world.tick
         func canWait(_ request: Request) -> Bool {
-            !request.batch.reportsUnreachable && PoolMachine.canWait(since: request.enqueuedAt, until: dialsAt)
+            if request.batch.reportsUnreachable { return dialsAt == nil }
+            return PoolMachine.canWait(since: request.enqueuedAt, until: dialsAt ?? world.tick)
         }
         pool.waiting = waiting.filter(canWait)
         for request in waiting where !canWait(request) {
