@@ -3,8 +3,10 @@ import HTTP2
 import PushProviders
 package import RelayEngine
 package import RelayStore
+import Synchronization
 package import Telemetry
 import Threading
+import WireFormat
 
 /// The fan-out's loop: takes events, asks each campaign's and each push service's machine what to do, does it, and records
 /// what came of it.
@@ -16,7 +18,9 @@ package struct Dispatcher {
     var routes: [AppKey: AppRoute]
     let configuration: FanOut.Configuration
     let log: Log
-    private let clock: @Sendable () -> Moment
+    private let clock: BelievedTime
+    /// When the last turn was: whether the clock was set back since.
+    private var lastTurn: Moment?
     let random: RandomSource
     let onVersions: @Sendable ([VersionRecord]) -> Void
     let board: FanOut.Board.Shared
@@ -77,18 +81,18 @@ package struct Dispatcher {
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
         self.configuration = configuration
         self.log = log
-        self.clock = clock
+        self.clock = BelievedTime(clock)
         self.random = random
         self.onVersions = onVersions
         self.board = board
         self.pulse = pulse
         self.lanes = lanes
-        nextLook = clock().tick
+        nextLook = self.clock.now.tick
         nextReminderLook = nextLook
         nextWebhookSweep = nextLook
     }
 
-    package var now: Moment { clock() }
+    package var now: Moment { clock.now }
 
     /// What follows is done in this order, not in that of the hashes, which is another in each process.
     var runsInOrder: [CampaignRun] { runs.values.sorted { $0.record.key < $1.record.key } }
@@ -114,6 +118,7 @@ package struct Dispatcher {
         let waiting = answered.reduce(0) { $0 + $1.devices.count }
         if gate.isOpen(devices: waiting, isMoreOut: !batchesOut.isEmpty && !isStopping, at: now.tick) { record() }
         pulse.beat()
+        noticeClock()
         takeNewRoutes()
         lookAtStore()
         pulse.beat()
@@ -145,6 +150,20 @@ package struct Dispatcher {
             stopBy = now.tick + deadline
             for run in runsInOrder { halt(run) }
         }
+    }
+
+    /// Where the clock was set back, what was deferred by it would wait until it is that late again: campaigns begin anew, and look
+    /// for themselves what is due.
+    private mutating func noticeClock() {
+        let now = now
+        if let lastTurn, now.wall < lastTurn.wall(at: now.tick) - .seconds(60) {
+            log(.notice, "the clock was set back", [("now", now.wall.internetTime)])
+            for run in runsInOrder {
+                rerouted.insert(run.record.key)
+                halt(run)
+            }
+        }
+        lastTurn = now
     }
 
     /// Stops the lanes and records what they hand back: the last act.
@@ -219,5 +238,20 @@ package struct Dispatcher {
             return
         }
         if faults.set("watcher", "\(error)") { log(.error, "the store cannot be watched", [("error", "\(error)")]) }
+    }
+}
+
+/// The dispatcher's clock. Read many times a turn, by one thread.
+private final class BelievedTime: Sendable {
+    private let clock: @Sendable () -> Moment
+    private let believed = Mutex(BelievedClock())
+
+    init(_ clock: @escaping @Sendable () -> Moment) {
+        self.clock = clock
+    }
+
+    var now: Moment {
+        let moment = clock()
+        return believed.withLock { $0.read(moment) }
     }
 }

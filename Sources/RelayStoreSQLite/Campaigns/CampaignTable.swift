@@ -171,7 +171,6 @@ enum CampaignTable {
             .time(new.finishedAt), .time(new.expiresAt), .optional(new.timeLeft?.milliseconds),
             .integer(leavesOut ? 1 : 0))
         if new.state == .running, old.state != .running {
-            try release(new.key, at: now, connection)
             _ = try WaveTable.release(new.key, onlyHeld: true, at: now, connection)
         }
     }
@@ -214,18 +213,6 @@ enum CampaignTable {
             UPDATE delivery SET state = ?, next_attempt_at = NULL, again = 0, updated_at = ?
             WHERE campaign_id = ? AND state = 3
             """, .integer(Int(rest.rawValue)), .time(now), row)
-    }
-
-    /// Makes due what was only deferred while the campaign stood still, although its moment lies ahead: the clock was ahead
-    /// when it was deferred, and that may be why the campaign stood still. What has a schedule to keep was not due at once
-    /// when it was recorded.
-    static func release(_ campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
-        _ = try connection.run(
-            """
-            UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1
-            WHERE campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
-                AND next_attempt_at <= updated_at
-            """, .time(now), .integer(campaign.row))
     }
 }
 

@@ -15,16 +15,19 @@ package struct KeptScript {
     package var script: Script
 
     package static func all(in folder: String) throws -> [KeptScript] {
-        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".script") }.sorted().map {
-            name in
-            let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
-            func value(_ key: String) throws(ScriptError) -> String {
-                let line = text.split(separator: "\n").first { $0.hasPrefix("# \(key): ") }
-                guard let line else { throw ScriptError("\(name) has no line \"# \(key): …\"") }
-                return String(line.dropFirst("# \(key): ".count))
+        // Git keeps no empty folder: without `Known` there is nothing that is not mended.
+        guard FileManager.default.fileExists(atPath: folder) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".script") }.sorted()
+            .map {
+                name in
+                let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+                func value(_ key: String) throws(ScriptError) -> String {
+                    let line = text.split(separator: "\n").first { $0.hasPrefix("# \(key): ") }
+                    guard let line else { throw ScriptError("\(name) has no line \"# \(key): …\"") }
+                    return String(line.dropFirst("# \(key): ".count))
+                }
+                return KeptScript(
+                    name: name, rule: try value("rule"), fault: try value("fault"), script: try Script(text: text))
             }
-            return KeptScript(
-                name: name, rule: try value("rule"), fault: try value("fault"), script: try Script(text: text))
-        }
     }
 }
