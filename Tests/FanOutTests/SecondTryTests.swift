@@ -73,7 +73,7 @@ import Threading
         let isSentAgain = dispatcher.sendSecondTries(batch)
         #expect(!isSentAgain)
         #expect(!batch.isDeniedSecondTries)
-        #expect(!run.machine.isHalted)
+        #expect(run.lifecycle.isSending)
     }
 
     // MARK: Live

@@ -2,6 +2,7 @@
 import Glibc
 import HTTP2
 import OwnThread
+import RelayEngine
 import TestPeers
 import Testing
 

@@ -13,10 +13,42 @@ import Testing
         isCanary: false, telephones: nil, rounds: 0, message: nil, downloadURL: "https://example.com")
     private var seen: CampaignLifecycle.Seen { CampaignLifecycle.Seen(terms, expiresAt: end) }
 
-    private func begun(hasMoreWaves: Bool = false, gathers: Bool = false) -> CampaignLifecycle {
-        var machine = CampaignLifecycle(seen)
+    private func begun(hasMoreWaves: Bool = false, gathers: Bool = false) -> Subject {
+        let machine = Subject(seen)
         machine.begun(hasMoreWaves: hasMoreWaves, gathers: gathers)
         return machine
+    }
+
+    /// The lifecycle, for expectations: those call no mutating members.
+    @dynamicMemberLookup
+    private final class Subject {
+        private var machine: CampaignLifecycle
+
+        init(_ seen: CampaignLifecycle.Seen) { machine = CampaignLifecycle(seen) }
+
+        subscript<Value>(dynamicMember path: KeyPath<CampaignLifecycle, Value>) -> Value { machine[keyPath: path] }
+
+        func begun(hasMoreWaves: Bool = false, gathers: Bool = false) {
+            machine.begun(hasMoreWaves: hasMoreWaves, gathers: gathers)
+        }
+        func looked(_ seen: CampaignLifecycle.Seen?, at now: Timestamp) -> CampaignLifecycle.Action {
+            machine.looked(seen, at: now)
+        }
+        func next(_ services: [Progress], at now: Timestamp) -> CampaignLifecycle.Action {
+            machine.next(services, at: now)
+        }
+        func halt() -> CampaignLifecycle.Action { machine.halt() }
+        func refused(isMain: Bool, _ suspension: CampaignLifecycle.Suspension) -> Bool {
+            machine.refused(isMain: isMain, suspension)
+        }
+        func suspended() { machine.suspended() }
+        func batchLeft() { machine.batchLeft() }
+        func batchRecorded(ofRetries: Bool) { machine.batchRecorded(ofRetries: ofRetries) }
+        func gathered(_ gathering: CampaignLifecycle.Gathering) { machine.gathered(gathering) }
+        func waveEnded(next: Timestamp?) { machine.waveEnded(next: next) }
+        func waveBegan(hasMore: Bool, expiresAt: Timestamp) {
+            machine.waveBegan(hasMore: hasMore, expiresAt: expiresAt)
+        }
     }
 
     private let working = Progress(areShardsDone: false, isDone: false)
@@ -26,7 +58,7 @@ import Testing
     private let stopped = Progress(areShardsDone: false, isDone: false, isInTrouble: true, isStopped: true)
 
     @Test func aCampaignIsCompleteWhenEveryServiceIs() {
-        var machine = begun()
+        let machine = begun()
         #expect(machine.next([], at: start) == .complete, "nobody to send to")
         #expect(machine.next([done], at: start) == .complete)
         for other in [working, retrying, stuck] {
@@ -38,7 +70,7 @@ import Testing
     // MARK: Begin and halt
 
     @Test func whatRunsBeginsUnlessItsTimeIsOver() {
-        var machine = CampaignLifecycle(seen)
+        let machine = Subject(seen)
         #expect(machine.next([done], at: start) == .wait(until: nil), "idle: nothing before it has begun")
         #expect(machine.looked(seen, at: start) == .begin)
         #expect(machine.looked(seen, at: end) == .expire)
@@ -60,7 +92,7 @@ import Testing
             changes.append(CampaignLifecycle.Seen(other, expiresAt: end))
         }
         for change in changes {
-            var machine = begun()
+            let machine = begun()
             machine.batchLeft()
             #expect(machine.looked(change, at: start) == .halt)
             #expect(!machine.isSending && !machine.isStopped, "a batch is on its way")
@@ -81,7 +113,7 @@ import Testing
     }
 
     @Test func afterAHaltNothingBegins() {
-        var machine = begun()
+        let machine = begun()
         #expect(machine.halt() == .halt)
         #expect(machine.halt() == .wait(until: nil), "once")
         #expect(machine.next([done], at: start) == .wait(until: nil))
@@ -91,7 +123,7 @@ import Testing
     // MARK: Suspensions
 
     @Test func withoutItsMainServiceItIsSuspendedAndNotForgottenBeforeTheStoreKnows() {
-        var machine = begun()
+        let machine = begun()
         #expect(machine.refused(isMain: true, forbidden))
         #expect(!machine.isSending && !machine.isStopped)
         #expect(machine.suspension == forbidden)
@@ -101,7 +133,7 @@ import Testing
     }
 
     @Test func withoutAnotherServiceItIsSuspendedWhenNothingElseIsLeft() {
-        var machine = begun()
+        let machine = begun()
         #expect(machine.refused(isMain: false, forbidden))
         #expect(machine.next([working, stopped], at: start) == .wait(until: end))
         #expect(machine.next([retrying, stopped], at: start) == .wait(until: end))
@@ -111,7 +143,7 @@ import Testing
     }
 
     @Test func whatIsSaidOfACampaignThatHaltedSuspendsNothing() {
-        var machine = begun()
+        let machine = begun()
         _ = machine.halt()
         #expect(!machine.refused(isMain: true, forbidden))
         #expect(machine.suspension == nil)
@@ -120,7 +152,7 @@ import Testing
     // MARK: Waves
 
     @Test func aWaveWaitsForTheMainServiceAndForOthersThatAreWell() {
-        var machine = begun(hasMoreWaves: true)
+        let machine = begun(hasMoreWaves: true)
         #expect(machine.next([working], at: start) == .wait(until: end))
         #expect(machine.next([stuck, done], at: start) == .wait(until: end), "the main one's trouble is the wave's")
         #expect(machine.next([done, working], at: start) == .wait(until: end))
@@ -129,7 +161,7 @@ import Testing
     }
 
     @Test func anOperatorMayNotWantToWaitForTheNextWave() {
-        var machine = begun(hasMoreWaves: true)
+        let machine = begun(hasMoreWaves: true)
         machine.waveEnded(next: start + .seconds(60))
         #expect(
             machine.looked(CampaignLifecycle.Seen(terms, expiresAt: end, nextWaveAt: start), at: start)
@@ -138,7 +170,7 @@ import Testing
     }
 
     @Test func theNextWaveBeginsWhenItsTimeHasCome() {
-        var machine = begun(hasMoreWaves: true)
+        let machine = begun(hasMoreWaves: true)
         machine.waveEnded(next: start + .seconds(60))
         #expect(machine.next([done], at: start) == .wait(until: start + .seconds(60)))
         machine.waveEnded(next: start)
@@ -153,7 +185,7 @@ import Testing
     @Test func aCanaryIsNeverComplete() {
         var named = terms
         (named.isCanary, named.telephones) = (true, ["+491"])
-        var machine = CampaignLifecycle(CampaignLifecycle.Seen(named, expiresAt: nil))
+        let machine = Subject(CampaignLifecycle.Seen(named, expiresAt: nil))
         machine.begun()
         #expect(machine.next([retrying], at: start) == .wait(until: nil))
         #expect(machine.next([done], at: start) == .endWave)
@@ -168,7 +200,7 @@ import Testing
     // MARK: Sent again
 
     @Test func devicesArePutInLineBeforeAnythingElseAndTheCampaignIsNotCompleteBefore() {
-        var machine = begun(gathers: true)
+        let machine = begun(gathers: true)
         #expect(machine.next([], at: start) == .gather)
         machine.gathered(.more)
         #expect(machine.next([done], at: start) == .gather, "all that is in line is sent")
@@ -178,7 +210,7 @@ import Testing
     }
 
     @Test func noMoreArePutInLineThanThereIsRoomForUntilSomeHaveAnOutcome() {
-        var machine = begun(gathers: true)
+        let machine = begun(gathers: true)
         machine.gathered(.full)
         #expect(machine.next([done], at: start) == .wait(until: end), "not complete: others are to come")
         #expect(machine.next([retrying, stopped], at: start) == .wait(until: end))
@@ -193,7 +225,7 @@ import Testing
     }
 
     @Test func aCampaignThatIsNotOpenedAgainPutsNobodyInLine() {
-        var machine = begun()
+        let machine = begun()
         machine.batchLeft()
         machine.batchRecorded(ofRetries: true)
         #expect(machine.next([done], at: start) == .complete)

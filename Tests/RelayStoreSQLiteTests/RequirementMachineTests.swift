@@ -7,107 +7,18 @@ import UpgradeRules
 
 /// The machine without a store: its table, and what must hold whatever happens in whichever order.
 @Suite("What becomes of requirements", .ownThread) struct RequirementMachineTests {
-    private static let app = AppKey(app: "com.example.app", platform: .ios)
     private static let start = Timestamp(seconds: 1_700_000_000)
-
-    /// An app, its store, and a clock that counts events.
-    private struct Subject {
-        var requirements = Requirements()
-        var campaigns: [CampaignFacts] = []
-        var now = start
-        var hasStore = true
-        var verdicts: [Version: GateVerdict.State] = [:]
-        var waves: WavePlan?
-        private var nextID: Int64 = 1
-
-        var surroundings: RequirementMachine.Surroundings {
-            RequirementMachine.Surroundings(
-                now: now, gate: hasStore ? "appStore" : nil,
-                draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(600), waves: waves)
-            ) { row, _ in
-                hasStore ? GateVerdict(verdicts[row.version] ?? .closed, "the store says so") : nil
-            }
-        }
-
-        /// - Returns: false where it was refused; then nothing has changed.
-        @discardableResult
-        mutating func take(_ event: RequirementEvent, by: String = "ann", via: String = "cli") -> Bool {
-            now = now + .seconds(1)
-            var machine = RequirementMachine(requirements, campaigns: campaigns)
-            do {
-                try machine.reduce(event, by: Signature(by: by, via: via, at: now), in: surroundings)
-            } catch {
-                return false
-            }
-            // As a store gives them theirs.
-            var ids: [Int64: Int64] = [:]
-            requirements = machine.requirements
-            for index in requirements.rows.indices where requirements.rows[index].id < 0 {
-                ids[requirements.rows[index].id] = nextID
-                requirements.rows[index].id = nextID
-                nextID += 1
-            }
-            campaigns = machine.campaigns.map { facts in
-                guard facts.key.row < 0 else { return facts }
-                var new = CampaignFacts(
-                    key: CampaignKey(row: nextID), requirement: ids[facts.requirement] ?? facts.requirement,
-                    state: facts.state, createdAt: facts.createdAt, expiresAt: facts.expiresAt,
-                    timeToLive: facts.timeToLive)
-                (new.startedAt, new.timeLeft, new.reason) = (facts.startedAt, facts.timeLeft, facts.reason)
-                (new.finishedAt, new.downloadURL) = (facts.finishedAt, facts.downloadURL)
-                nextID += 1
-                return new
-            }
-            return true
-        }
-
-        mutating func ask(_ version: String, canary: [String]? = nil) throws {
-            let bump = VersionBump(app: app, required: try Version(version), telephones: canary)
-            let isTaken1 = take(.asked(bump))
-            #expect(isTaken1)
-        }
-
-        /// As another program's row comes in.
-        mutating func askOutside(_ version: String) throws {
-            var row = Requirement(
-                id: nextID, kind: .required, version: try Version(version), state: .asked, isGated: true,
-                changed: Signature(by: "unknown", via: "database", at: now))
-            row.reach = Requirement.everybody
-            nextID += 1
-            requirements.rows.append(row)
-        }
-
-        func state(_ version: String) throws -> String {
-            let version = try Version(version)
-            let row = requirements.live(version) ?? requirements.rows.last { $0.version == version }
-            return row.map { "\($0.state.rawValue) \($0.reach)" } ?? "none"
-        }
-
-        func campaign(_ version: String) throws -> CampaignFacts? {
-            let version = try Version(version)
-            return campaigns.last { facts in requirements[facts.requirement]?.version == version }
-        }
-
-        /// What a user below everything is forced to have; nil: nothing.
-        func forced(part: Int?, isNamed: Bool) -> Version? {
-            requirements.rows.filter { row in
-                row.kind == .required && row.state == .inForce
-                    && (row.reach == Requirement.everybody || isNamed && row.canary != nil
-                        || part.map { $0 < row.reach } ?? false)
-            }.map(\.version).max()
-        }
-    }
 
     // MARK: The table
 
     @Test("Without a store it is in force at once; with one it waits, is let through, halted, and goes on")
     func gate() throws {
-        var free = Subject()
+        var free = RequirementSubject()
         free.hasStore = false
         try free.ask("2.0")
         #expect(try free.state("2.0") == "in_force 10000" && free.campaign("2.0")?.state == .running)
 
-        var subject = Subject()
+        var subject = RequirementSubject()
         try subject.ask("2.0")
         #expect(try subject.state("2.0") == "waiting 10000" && subject.campaign("2.0")?.state == .waiting)
         subject.verdicts[try Version("2.0")] = .held(until: subject.now + .seconds(9))
@@ -129,7 +40,7 @@ import UpgradeRules
 
     @Test("A canary waits for a person, its store takes it back, and its reach stays")
     func canary() throws {
-        var subject = Subject()
+        var subject = RequirementSubject()
         subject.waves = WavePlan(ends: [1_000, 10_000])
         try subject.ask("2.0", canary: ["138"])
         #expect(try subject.state("2.0") == "waiting 0")
@@ -154,7 +65,7 @@ import UpgradeRules
     @Test("Cancelled before it is for everybody it is taken back; afterwards only its pushes end")
     func cancel() throws {
         for (isReleased, state) in [(false, "withdrawn 0"), (true, "in_force 10000")] {
-            var subject = Subject()
+            var subject = RequirementSubject()
             subject.hasStore = false
             try subject.ask("2.0", canary: ["138"])
             if isReleased { subject.take(.released(nil)) }
@@ -167,7 +78,7 @@ import UpgradeRules
 
     @Test("What another program wrote is taken up, but for what was withdrawn: a person releases that")
     func outside() throws {
-        var subject = Subject()
+        var subject = RequirementSubject()
         subject.hasStore = false
         try subject.askOutside("2.0")
         subject.take(.looked)
@@ -186,21 +97,21 @@ import UpgradeRules
 
     @Test("Telephones for what is in force for everybody are refused, and versions only rise")
     func refusals() throws {
-        var subject = Subject()
+        var subject = RequirementSubject()
         subject.hasStore = false
         try subject.ask("2.0")
         let before = subject.requirements
-        let bump = VersionBump(app: Self.app, required: try Version("2.0"), telephones: ["138"])
+        let bump = VersionBump(app: RequirementSubject.app, required: try Version("2.0"), telephones: ["138"])
         let isTaken8 = subject.take(.asked(bump))
         #expect(!isTaken8)
-        let isTaken9 = subject.take(.asked(VersionBump(app: Self.app, required: try Version("1.9"))))
+        let isTaken9 = subject.take(.asked(VersionBump(app: RequirementSubject.app, required: try Version("1.9"))))
         #expect(!isTaken9)
         #expect(subject.requirements == before)
     }
 
     @Test("The time to live counts while it runs")
     func timeToLive() throws {
-        var subject = Subject()
+        var subject = RequirementSubject()
         subject.hasStore = false
         try subject.ask("2.0")
         let key = try #require(try subject.campaign("2.0")?.key)
@@ -231,16 +142,16 @@ import UpgradeRules
     func histories() throws {
         for seed in 1...2_000 {
             var chance = Chance(state: UInt64(seed))
-            var subject = Subject()
+            var subject = RequirementSubject()
             subject.hasStore = chance.below(3) > 0
             subject.waves = chance.below(2) == 0 ? WavePlan(ends: [1_000, 5_000, 10_000]) : nil
             for _ in 0..<40 { try step(&subject, &chance, seed) }
         }
     }
 
-    private func step(_ subject: inout Subject, _ chance: inout Chance, _ seed: Int) throws {
+    private func step(_ subject: inout RequirementSubject, _ chance: inout Chance, _ seed: Int) throws {
         let top = subject.requirements.required?.version.segments.first ?? 1
-        func facts(_ subject: Subject) -> [[String]] {
+        func facts(_ subject: RequirementSubject) -> [[String]] {
             subject.campaigns.map {
                 [
                     "\($0.key)", "\(String(describing: $0.pausedAt))", "\(String(describing: $0.cause))",
@@ -279,7 +190,7 @@ import UpgradeRules
     }
 
     /// Withdrawing leaves everybody else as if it had not been asked for.
-    private func withdraw(_ subject: inout Subject, _ chance: inout Chance, _ seed: Int) throws {
+    private func withdraw(_ subject: inout RequirementSubject, _ chance: inout Chance, _ seed: Int) throws {
         let candidates = subject.requirements.rows.filter { $0.isLive && !subject.requirements.isSuperseded($0) }
         guard !candidates.isEmpty else { return }
         let row = candidates[chance.below(candidates.count)]
@@ -295,7 +206,7 @@ import UpgradeRules
         }
     }
 
-    private func hold(_ subject: Subject, _ seed: Int) throws {
+    private func hold(_ subject: RequirementSubject, _ seed: Int) throws {
         let requirements = subject.requirements
         let live = requirements.rows.filter(\.isLive).map(\.version)
         #expect(Set(live).count == live.count, "history \(seed): one live row of a version")

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Testing
+import UpgradeRules
+
+/// An app, its store, and a clock that counts events.
+struct RequirementSubject {
+    static let app = AppKey(app: "com.example.app", platform: .ios)
+
+    var requirements = Requirements()
+    var campaigns: [CampaignFacts] = []
+    var now = Timestamp(seconds: 1_700_000_000)
+    var hasStore = true
+    var verdicts: [Version: GateVerdict.State] = [:]
+    var waves: WavePlan?
+    private var nextID: Int64 = 1
+
+    var surroundings: RequirementMachine.Surroundings {
+        RequirementMachine.Surroundings(
+            now: now, gate: hasStore ? "appStore" : nil,
+            draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(600), waves: waves)
+        ) { row, _ in
+            hasStore ? GateVerdict(verdicts[row.version] ?? .closed, "the store says so") : nil
+        }
+    }
+
+    /// - Returns: false where it was refused; then nothing has changed.
+    @discardableResult
+    mutating func take(_ event: RequirementEvent, by: String = "ann", via: String = "cli") -> Bool {
+        now = now + .seconds(1)
+        var machine = RequirementMachine(requirements, campaigns: campaigns)
+        do {
+            try machine.reduce(event, by: Signature(by: by, via: via, at: now), in: surroundings)
+        } catch {
+            return false
+        }
+        // As a store gives them theirs.
+        var ids: [Int64: Int64] = [:]
+        requirements = machine.requirements
+        for index in requirements.rows.indices where requirements.rows[index].id < 0 {
+            ids[requirements.rows[index].id] = nextID
+            requirements.rows[index].id = nextID
+            nextID += 1
+        }
+        campaigns = machine.campaigns.map { facts in
+            guard facts.key.row < 0 else { return facts }
+            var new = CampaignFacts(
+                key: CampaignKey(row: nextID), requirement: ids[facts.requirement] ?? facts.requirement,
+                state: facts.state, createdAt: facts.createdAt, expiresAt: facts.expiresAt,
+                timeToLive: facts.timeToLive)
+            (new.startedAt, new.timeLeft, new.reason) = (facts.startedAt, facts.timeLeft, facts.reason)
+            (new.finishedAt, new.downloadURL) = (facts.finishedAt, facts.downloadURL)
+            nextID += 1
+            return new
+        }
+        return true
+    }
+
+    mutating func ask(_ version: String, canary: [String]? = nil) throws {
+        let bump = VersionBump(app: Self.app, required: try Version(version), telephones: canary)
+        let isTaken1 = take(.asked(bump))
+        #expect(isTaken1)
+    }
+
+    /// As another program's row comes in.
+    mutating func askOutside(_ version: String) throws {
+        var row = Requirement(
+            id: nextID, kind: .required, version: try Version(version), state: .asked, isGated: true,
+            changed: Signature(by: "unknown", via: "database", at: now))
+        row.reach = Requirement.everybody
+        nextID += 1
+        requirements.rows.append(row)
+    }
+
+    func state(_ version: String) throws -> String {
+        let version = try Version(version)
+        let row = requirements.live(version) ?? requirements.rows.last { $0.version == version }
+        return row.map { "\($0.state.rawValue) \($0.reach)" } ?? "none"
+    }
+
+    func campaign(_ version: String) throws -> CampaignFacts? {
+        let version = try Version(version)
+        return campaigns.last { facts in requirements[facts.requirement]?.version == version }
+    }
+
+    /// What a user below everything is forced to have; nil: nothing.
+    func forced(part: Int?, isNamed: Bool) -> Version? {
+        requirements.rows.filter { row in
+            row.kind == .required && row.state == .inForce
+                && (row.reach == Requirement.everybody || isNamed && row.canary != nil
+                    || part.map { $0 < row.reach } ?? false)
+        }.map(\.version).max()
+    }
+}
