@@ -8,8 +8,6 @@ package final class Console: Sendable {
     package let isTerminal: Bool
     /// Whether standard output is one.
     package let isOutputTerminal: Bool
-    /// Whether what reads standard output shows more than ASCII.
-    package let hasBlocks: Bool
     private let sink: @Sendable (_ text: String, _ isError: Bool) -> Void
     private let columns: @Sendable () -> Int
     /// Reads a line that a person types; nil: nobody sits there.
@@ -17,13 +15,12 @@ package final class Console: Sendable {
     private let lock = Mutex(())
 
     package init(
-        isTerminal: Bool, isOutputTerminal: Bool = true, hasBlocks: Bool = true,
+        isTerminal: Bool, isOutputTerminal: Bool = true,
         columns: @escaping @Sendable () -> Int = { 80 }, typed: (@Sendable () -> String?)? = nil,
         sink: @escaping @Sendable (_ text: String, _ isError: Bool) -> Void
     ) {
         self.isTerminal = isTerminal
         self.isOutputTerminal = isOutputTerminal
-        self.hasBlocks = hasBlocks
         self.columns = columns
         self.typed = typed
         self.sink = sink
@@ -33,7 +30,6 @@ package final class Console: Sendable {
     package static let standard = Console(
         isTerminal: isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb",
         isOutputTerminal: isatty(STDOUT_FILENO) == 1,
-        hasBlocks: isUnicode(ProcessInfo.processInfo.environment),
         columns: { TerminalSize.columns(of: STDERR_FILENO) },
         typed: typing,
         sink: { text, isError in
@@ -58,13 +54,6 @@ package final class Console: Sendable {
             _ = words.withUTF8 { bytes in unsafe writeAll(UnsafeRawBufferPointer(bytes), to: STDERR_FILENO) }
         }
         exit(ExitCode.failed.rawValue)
-    }
-
-    /// Whether the locale is of UTF-8: the first of these variables that is set and not empty says it (POSIX.1-2024, XBD 8.2).
-    package static func isUnicode(_ environment: [String: String]) -> Bool {
-        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-        let codeset = locale.split(separator: ".").dropFirst().first?.prefix { $0 != "@" } ?? ""
-        return ["utf-8", "utf8"].contains(codeset.lowercased())
     }
 
     /// Columns of the terminal at this moment; 80 where it is not known.

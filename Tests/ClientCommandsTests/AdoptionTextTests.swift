@@ -49,21 +49,8 @@ import Testing
 
         """
 
-    @Test func `On a terminal the counts come with a curve`() async {
-        let (code, out) = await run(Self.risen)
-        #expect(code == .done)
-        let row = { (from: Int) in String(repeating: "█", count: 69 - from) }
-        let gap = { (count: Int) in String(repeating: " ", count: count) }
-        #expect(out.hasPrefix(Self.fields), "\(out)")
-        let lines = out.dropFirst(Self.fields.count).split(separator: "\n")
-        #expect(lines.count == 10)
-        #expect(lines.first == "4,800 50% ┤\(gap(34))\(row(34))")
-        #expect(lines.last == "           2026-11-20T09:00Z\(gap(69 - 17 - 8))+10h 00m")
-        #expect(lines.allSatisfy { DisplayWidth.columns(String($0)) <= 80 })
-    }
-
-    @Test func `Elsewhere it is told point by point`() async {
-        let (_, out) = await run(Self.risen, isTerminal: false)
+    @Test func `The counts come with each point`() async {
+        let (_, out) = await run(Self.risen)
         #expect(
             out == Self.fields + """
                 AT                        UPGRADED  SHARE
@@ -72,6 +59,13 @@ import Testing
                 2026-11-20T14:00:00.000Z     4,800    50%
 
                 """)
+    }
+
+    @Test func `Of many points some are shown, the last among them`() async {
+        let points = (0..<1000).map { (at: "point \($0)", upgraded: $0) }
+        let (_, out) = await run(Self.answer(points, upgraded: 999))
+        let rows = out.split(separator: "\n").filter { $0.hasPrefix("point ") }
+        #expect(rows.count == 24 && rows.last?.hasPrefix("point 999 ") == true, "\(out)")
     }
 
     @Test func `Without a curve it says so`() async {

@@ -72,18 +72,15 @@ extension CommandEntry {
         ["campaigns", "adoption"], "Shows how many devices upgraded, over time",
         discussion: """
             How many devices of the audience were since seen with a version that meets the requirement, and what had \
-            reached them before: an accepted push, an answer at login that they must upgrade, or both. On a terminal \
-            with a curve, elsewhere point by point. A campaign is followed until the next one starts, for 90 days at \
-            most.
+            reached them before: an accepted push, an answer at login that they must upgrade, or both. A campaign is \
+            followed until the next one starts, for 90 days at most; of many points 24 are shown, and all with --json.
             """,
         positionals: [CampaignText.positional],
         examples: ["upgrade-relay campaigns adoption 1f0c2ab93d44"]
     ) { run in
         let path = ["v1", "campaigns", try run.arguments.require("ID"), "adoption"]
         let reply = try await run.client().reply(to: APIRequest("GET", path))
-        let console = run.console
-        let ink: StepPlot.Ink? = console.isOutputTerminal ? (console.hasBlocks ? .blocks : .ascii) : nil
-        run.show(reply.text, AdoptionText(reply.json).text(width: console.width, ink: ink))
+        run.show(reply.text, AdoptionText(reply.json).text)
         return .done
     }
 
