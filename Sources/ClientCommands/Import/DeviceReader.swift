@@ -171,7 +171,7 @@ package struct DeviceReader: Sendable {
             hasDelimiterLine = false
             return nil
         }
-        guard UTF8Sequence.isValid(record.bytes[...]) else {
+        guard InputText.isUTF8(record.bytes[...]) else {
             throw CommandFailure(.failed, "the header is not in UTF-8")
         }
         let columns = try DeviceHeader(record.fields, app: app != nil, platform: platform != nil)
@@ -191,7 +191,7 @@ package struct DeviceReader: Sendable {
                 app: columns.value(0, of: record) ?? [], platform: columns.value(1, of: record) ?? [],
                 line: record.line)
             for (index, column) in DeviceLine.columns.enumerated() {
-                guard let value = columns.value(index, of: record), !UTF8Sequence.isValid(value) else { continue }
+                guard let value = columns.value(index, of: record), !InputText.isUTF8(value) else { continue }
                 // What it meant would be lost, and something else stored.
                 throw RefusedLine(line: record.line, reason: "\(column.rawValue): not in UTF-8")
             }

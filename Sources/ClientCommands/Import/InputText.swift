@@ -41,93 +41,29 @@ enum InputText: Sendable, Equatable {
     /// A byte that is damaged costs its line. Where nothing but damage is found, the file was written in another encoding.
     private static func unmarked(_ sample: ArraySlice<UInt8>) -> InputText {
         var (good, bad) = (0, 0)
-        var place = sample.startIndex
-        while place < sample.endIndex {
-            if sample[place] < 0x80 {
-                place += 1
-                continue
-            }
-            switch UTF8Sequence(sample, at: place) {
-            case .whole(let count): (good, place) = (good + 1, place + count)
-            // The sample's end may have cut it.
-            case .cut: place = sample.endIndex
-            case .none: (bad, place) = (bad + 1, place + 1)
+        // The sample's end may have cut a character.
+        var bytes = sample.dropLast(sample.count < Self.sample ? 0 : sample.reversed().prefix { $0 >= 0x80 }.count)
+            .makeIterator()
+        var parser = Unicode.UTF8.ForwardParser()
+        reading: while true {
+            switch parser.parseScalar(from: &bytes) {
+            case .valid(let character): good += character.count > 1 ? 1 : 0
+            case .error: bad += 1
+            case .emptyInput: break reading
             }
         }
         guard bad > good else { return .utf8(mark: 0) }
-        let name = looksLikeGBK(sample) ? "GBK" : "Windows-1252"
-        let shown = name == "GBK" ? "GBK (GB 18030)" : "Latin-1 (Windows-1252)"
-        return .other("not in UTF-8: its bytes look like \(shown)", hint: convert(name))
+        return .other(
+            "not in UTF-8, but perhaps in GBK or Latin-1",
+            hint: convert("GBK") + ", or the same with -f WINDOWS-1252; see which one can be read")
     }
 
     private static func convert(_ name: String) -> String {
         "convert it: iconv -f \(name) -t UTF-8 FILE | upgrade-relay devices import -"
     }
 
-    /// Chinese text in GBK is of pairs, nearly all of them of two bytes from 0x81 on; letters with accents mostly stand alone.
-    private static func looksLikeGBK(_ sample: ArraySlice<UInt8>) -> Bool {
-        var (pairs, odd) = (0, 0)
-        var run = 0
-        for byte in sample + [0] {
-            if byte >= 0x80 {
-                run += 1
-            } else {
-                if run > 0 { if run.isMultiple(of: 2) { pairs += run / 2 } else { odd += 1 } }
-                run = 0
-            }
-        }
-        return pairs > odd
-    }
-}
-
-/// One character of UTF-8 that is not ASCII (RFC 3629, section 4).
-enum UTF8Sequence: Equatable {
-    case whole(Int)
-    /// It would go on behind the end.
-    case cut
-    case none
-
-    init(_ bytes: ArraySlice<UInt8>, at place: Int) {
-        let lead = bytes[place]
-        let (count, second): (Int, ClosedRange<UInt8>)
-        switch lead {
-        case 0xC2...0xDF: (count, second) = (2, 0x80...0xBF)
-        case 0xE0: (count, second) = (3, 0xA0...0xBF)
-        case 0xED: (count, second) = (3, 0x80...0x9F)
-        case 0xE1...0xEF: (count, second) = (3, 0x80...0xBF)
-        case 0xF0: (count, second) = (4, 0x90...0xBF)
-        case 0xF1...0xF3: (count, second) = (4, 0x80...0xBF)
-        case 0xF4: (count, second) = (4, 0x80...0x8F)
-        default:
-            self = .none
-            return
-        }
-        for offset in 1..<count {
-            guard place + offset < bytes.endIndex else {
-                self = .cut
-                return
-            }
-            guard (offset == 1 ? second : 0x80...0xBF).contains(bytes[place + offset]) else {
-                self = .none
-                return
-            }
-        }
-        self = .whole(count)
-    }
-
-    /// Whether all of it is UTF-8.
-    static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
-        var place = bytes.startIndex
-        while place < bytes.endIndex {
-            if bytes[place] < 0x80 {
-                place += 1
-            } else if case .whole(let count) = UTF8Sequence(bytes, at: place) {
-                place += count
-            } else {
-                return false
-            }
-        }
-        return true
+    static func isUTF8(_ bytes: ArraySlice<UInt8>) -> Bool {
+        bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
     }
 }
 
