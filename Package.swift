@@ -83,7 +83,7 @@ let package = Package(
             "ClientCommands",
             [
                 "APIModel", "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
-                "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "CTexts", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine",
                 "UpgradeRules",
             ], touchesC: true),
         room(
@@ -136,7 +136,7 @@ let package = Package(
         room(
             "RelayStoreSQLite",
             [
-                "CSQLite", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
+                "CSQLite", "CTexts", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
         room("Telemetry", ["RelayEngine"]),
@@ -147,7 +147,7 @@ let package = Package(
         room(
             "PushSimulator",
             [
-                "CNGHTTP2", "CLinux", "Signing", "WireFormat", "RelayEngine",
+                "CNGHTTP2", "CLinux", "Signing", "Threading", "WireFormat", "RelayEngine",
             ], touchesC: true),
         room("Systemd", ["CSystemd", "Telemetry", "RelayEngine"], touchesC: true),
         .target(
@@ -155,6 +155,7 @@ let package = Package(
             // Debian builds C so (wiki.debian.org/Hardening); it needs optimisation, and the C library says so without.
             cSettings: [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))],
             linkerSettings: [.linkedLibrary("z")]),
+        .target(name: "CTexts", exclude: ["schema"]),
         system("CLinux"),
         system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         system("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),

@@ -185,7 +185,7 @@ enum RequirementMigration {
             \(CampaignEventSchema.note(at: "NEW.created_at"))
         END;
         CREATE TRIGGER campaign_moved AFTER UPDATE OF state ON campaign WHEN NEW.state <> OLD.state BEGIN
-            \(CampaignEventSchema.note(at: "coalesce(NEW.finished_at, \(FirstVersionSchema.now))"))
+            \(CampaignEventSchema.note(at: "coalesce(NEW.finished_at, \(VersionDoor.now))"))
         END;
         """
 
@@ -275,8 +275,8 @@ enum RequirementMigration {
         CREATE TABLE version (
             app            TEXT NOT NULL CHECK (app <> ''),
             platform       TEXT NOT NULL CHECK (platform IN ('ios', 'android')),
-            latest         TEXT CONSTRAINT "latest is a version such as 2.1.0" CHECK (\(FirstVersionSchema.isVersion("latest"))),
-            required       TEXT CONSTRAINT "required is a version such as 2.1.0" CHECK (\(FirstVersionSchema.isVersion("required"))),
+            latest         TEXT CONSTRAINT "latest is a version such as 2.1.0" CHECK (\(VersionKey.isVersion("latest"))),
+            required       TEXT CONSTRAINT "required is a version such as 2.1.0" CHECK (\(VersionKey.isVersion("required"))),
             latest_build   INTEGER CHECK (latest_build BETWEEN 1 AND 2147483647),
             required_build INTEGER CHECK (required_build BETWEEN 1 AND 2147483647),
             download_url   TEXT CHECK (download_url <> ''),  -- NULL: the one of the configuration

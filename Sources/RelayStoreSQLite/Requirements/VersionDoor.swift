@@ -86,7 +86,8 @@ enum VersionDoor {
 
     /// Who made an update: somebody else than the last one, or nobody says.
     private static let author: SQL = "iif(NEW.changed_by <> OLD.changed_by, NEW.changed_by, 'unknown')"
-    private static let now = FirstVersionSchema.now
+    /// The moment of the statement, in milliseconds since 1970.
+    static let now: SQL = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
     private static let isHere: SQL = "n.app = NEW.app AND n.platform = NEW.platform"
 
     private static func refusals(old: SQL?) -> SQL {
@@ -97,8 +98,8 @@ enum VersionDoor {
         let latestBuildIsGiven: SQL = old == nil ? "NEW.latest_build IS NOT NULL AND " : changed("latest_build")
         return """
             SELECT RAISE(ABORT, 'a number in a version has at most 18 digits')
-                    WHERE \(FirstVersionSchema.hasLongNumber("NEW.latest"))
-                        OR \(FirstVersionSchema.hasLongNumber("NEW.required"));
+                    WHERE \(VersionKey.hasLongNumber("NEW.latest"))
+                        OR \(VersionKey.hasLongNumber("NEW.required"));
                 SELECT RAISE(ABORT, 'versions only rise: required would fall') FROM version_now AS n
                     WHERE \(isHere) AND \(changed("required"))n.required_key IS NOT NULL
                         AND coalesce(\(VersionKey.of("NEW.required")) < n.required_key, 1);

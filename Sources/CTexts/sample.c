@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "texts.h"
+
+// #embed is C23, and clang's own in older C: see COpenAPI.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const char sample[] = {
+#embed "../../etc/config.json5" suffix(, 0)
+};
+
+const char *relay_sample(void) { return sample; }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "texts.h"
+
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const char steps[] = {
+#embed "schema/01-first-schema.sql"
+    , 0,
+#embed "schema/02-version-codes.sql"
+    , 0,
+#embed "schema/03-outbox.sql"
+    , 0,
+#embed "schema/04-compact-ledger.sql"
+    , 0,
+#embed "schema/05-waves.sql"
+    , 0,
+#embed "schema/06-token-pauses.sql"
+    , 0,
+#embed "schema/07-environments.sql"
+    , 0,
+#embed "schema/08-token-apps.sql"
+    , 0,
+#embed "schema/09-in-force.sql"
+    , 0,
+#embed "schema/10-adoption.sql"
+    , 0,
+#embed "schema/11-rounds.sql"
+    , 0,
+#embed "schema/12-latest-texts.sql"
+    , 0,
+#embed "schema/13-withdrawals.sql"
+    , 0,
+#embed "schema/14-canary.sql"
+    , 0,
+#embed "schema/15-suspensions.sql"
+    , 0
+};
+
+const char *relay_schema_steps(void) { return steps; }
+
+size_t relay_schema_steps_size(void) { return sizeof steps; }
