@@ -125,9 +125,9 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	install -m 0644 etc/*.md $(SHARE)/doc/upgrade-relay
 	install -d $(SHARE)/bash-completion/completions $(SHARE)/zsh/vendor-completions \
 	    $(SHARE)/fish/vendor_completions.d $(SHARE)/man/man1 $(SHARE)/man/man5 $(SHARE)/man/man8
-	$(BINARY) generate bash > $(SHARE)/bash-completion/completions/upgrade-relay
-	$(BINARY) generate zsh > $(SHARE)/zsh/vendor-completions/_upgrade-relay
-	$(BINARY) generate fish > $(SHARE)/fish/vendor_completions.d/upgrade-relay.fish
+	install -m 0644 etc/completions/upgrade-relay.bash $(SHARE)/bash-completion/completions/upgrade-relay
+	install -m 0644 etc/completions/_upgrade-relay $(SHARE)/zsh/vendor-completions
+	install -m 0644 etc/completions/upgrade-relay.fish $(SHARE)/fish/vendor_completions.d
 	$(BINARY) generate man > $(SHARE)/man/man1/upgrade-relay.1
 	for page in $$($(BINARY) generate pages); do \
 	    $(BINARY) generate man $$page > $(SHARE)/man/man1/$$page.1 || exit 1; done

@@ -20,15 +20,6 @@ import WireFormat
 
     // MARK: upgrade-relay.json5(5)
 
-    @Test func `The page of the configuration has every key of its reader and no other`() {
-        let known = Set(ConfigurationManual.keys.filter { $0.facts != nil }.map(\.path))
-        let told = ConfigurationManual.sections.flatMap(\.keys).map(\.path)
-        #expect(known.subtracting(told) == [], "write what they are for")
-        #expect(Set(told).subtracting(known) == [], "the reader knows them no more")
-        #expect(Set(told).count == told.count)
-        #expect(told.count > 50)
-    }
-
     @Test func `What leads the reader past every key enters every object`() {
         let keys = ConfigurationManual.keys
         for object in keys where object.facts == nil {
@@ -38,13 +29,13 @@ import WireFormat
 
     @Test func `The page says the reader's own limits and defaults`() {
         let page = ConfigurationManual.text.replacing("\\-", with: "-").replacing("\\e", with: "\\")
-        #expect(page.contains("\n.B fanOut.lanes\nA whole number from 1 to 64. Default: 1.\n.br\n"))
-        #expect(page.contains("\n.B store.keep\nA duration from \"1h\" to \"3650d\".\n.br\n"))
+        #expect(page.contains("\n.B fanOut.lanes\nA whole number from 1 to 64. Default: 1.\n.TP\n"))
+        #expect(page.contains("\n.B store.keep\nA duration from \"1h\" to \"3650d\".\n.TP\n"))
         #expect(page.contains("\n.B listen.limits.idleTime\nA duration from \"1s\" to \"1h\". Default: \"30s\".\n"))
-        #expect(page.contains("\n.B apps.APP.PLATFORM.push.priority\n1, 5 or 10. Default: 10.\n.br\n"))
-        #expect(page.contains("\n.B store.sqlite.path\nText. Default: \"/var/lib/upgrade-relay/relay.db\".\n.br\n"))
+        #expect(page.contains("\n.B apps.APP.PLATFORM.push.priority\n1, 5 or 10. Default: 10.\n.TP\n"))
+        #expect(page.contains("\n.B store.sqlite.path\nText. Default: \"/var/lib/upgrade-relay/relay.db\".\n.TP\n"))
         #expect(page.contains(#"Text. Default: "^v?(\d+(?:\.\d+)*)$"."#))
-        #expect(page.contains("\n.B apps.APP.PLATFORM.apns.key\nThe place of a secret.\n.br\n"))
+        #expect(page.contains("\n.B apps.APP.PLATFORM.apns.key\nThe place of a secret.\n.TP\n"))
     }
 
     @Test func `The example of the page is a configuration`() throws {
@@ -52,14 +43,25 @@ import WireFormat
         #expect(configuration.apps.count == 1)
     }
 
+    @Test func `The page shows the whole sample, in lines that a terminal holds`() throws {
+        #expect(ConfigurationManual.sample == (try Self.file("etc/config.json5")))
+        let lines = ConfigurationManual.filled(ConfigurationManual.sample, columns: 72)
+        #expect(lines.count > 300)
+        func words(_ text: some Collection<Character>) -> [String] {
+            String(text).split(whereSeparator: \.isWhitespace).map(String.init).filter { $0 != "//" }
+        }
+        #expect(words(lines.joined(separator: "\n")) == words(ConfigurationManual.sample))
+        for line in lines where ConfigurationManual.setting(line[...]) == nil && line.contains("// ") {
+            #expect(line.count <= 72 || !line.drop { $0 == " " }.hasPrefix("//") || line.contains(" // "), "\(line)")
+        }
+    }
+
     // MARK: etc/config.json5
 
     /// The sample with everything that it shows as a comment.
     private static func uncommented(_ text: String) -> String {
-        let setting =
-            #/^\s*//\s+((?:(?:[a-zA-Z]+|"com\.example\.other"):\s.*|\{ (?:app|google|launch)\w+: .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            line.wholeMatch(of: setting).map { String($0.output.1) } ?? String(line)
+            String(ConfigurationManual.setting(line) ?? line)
         }.joined(separator: "\n")
     }
 

@@ -1,38 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
+import CTexts
 import Configuration
 import WireFormat
 
 /// upgrade-relay.json5(5), laid out as man-pages(7) wants it. What each key may hold and its default are the reader's own
-/// words, so that they cannot be other than what it does; a test holds the list of keys to it. Pure.
+/// words, so that they cannot be other than what it does; what each is for is the sample's. Pure.
 enum ConfigurationManual {
+    private static let description = [
+        "JSON5: JSON with comments, trailing commas and keys without quotes. The file is the one that *--config* names, else "
+            + "*UPGRADE_RELAY_CONFIG* in the environment, else the one above. Every key has a default, except "
+            + "those that only you can know. *null* means the same as leaving a key out, except for *apns*.",
+        "*upgrade-relay check-config* names every error with its field, its value and what would be right, and checks "
+            + "every file that is named. SIGHUP (*systemctl reload upgrade-relay*) applies a changed file at once. Changes of "
+            + "*store*, *listen* (except a renewed certificate), *fanOut* and *enforce.headers* need a restart, and the log "
+            + "says so. A file that is not valid changes nothing.",
+        "A duration is text: whole numbers with d, h, m, s or ms, the largest unit first, such as \"7d\" or \"1h30m\".",
+        "A secret is never written in the file, only its place, which is one of: { *file*: \"/path\" }, a file; { *credential*: "
+            + "\"name\" }, a systemd credential, which *LoadCredential=* in the service's unit provides; { *environment*: "
+            + "\"NAME\" }, an environment variable. A line break at its end is ignored.",
+    ]
+
     static var text: String {
         var lines = [".\\\" made by \"upgrade-relay generate configuration\""]
         lines += Roff.head("upgrade-relay.json5", section: 5, "File Formats")
         lines += [".SH NAME", "upgrade\\-relay.json5 \\- configuration of upgrade\\-relay"]
         lines += [".SH SYNOPSIS", ".I /etc/upgrade\\-relay/config.json5", ".SH DESCRIPTION"]
         lines += separated(description)
-        lines.append(".SH SECRETS")
-        lines += separated(secrets)
         lines.append(".SH KEYS")
-        let facts = Dictionary(keys.map { ($0.path, $0.facts) }) { first, _ in first }
-        for section in sections {
-            lines += [".SS \(Roff.escaped(section.name))"] + Roff.paragraph(section.text)
-            for key in section.keys {
-                lines += [".TP", ".B \(Roff.escaped(key.path))"]
-                if let values = facts[key.path] ?? nil { lines += fact(values) }
-                lines += Roff.paragraph(key.text)
-            }
+        lines += Roff.paragraph("What each is for stands in the sample below. *APP* and *PLATFORM* stand for names.")
+        for key in keys {
+            guard let values = key.facts else { continue }
+            lines += [".TP", ".B \(Roff.escaped(key.path))"] + fact(values)
         }
         lines += [".SH EXAMPLE", "The least that pushes:", ".PP", ".RS 4", ".nf"]
         lines += example.split(separator: "\n").map { Roff.line(String($0)) } + [".fi", ".RE"]
+        lines += [".SH SAMPLE", "Every key with its default, and why:", ".PP", ".nf"]
+        lines += filled(sample, columns: 72).map(Roff.line) + [".fi"]
         lines += [
             ".SH FILES", ".TP", ".I /etc/upgrade\\-relay/config.json5", "the configuration", ".TP",
-            ".I /usr/share/upgrade\\-relay/config.json5", "a sample: every key with its default and why",
-            ".SH SEE ALSO",
+            ".I /usr/share/upgrade\\-relay/config.json5", "the sample", ".SH SEE ALSO",
             ".BR upgrade\\-relay (1),", ".BR upgrade\\-relay.service (8),", ".BR systemd.exec (5)", ".PP",
             "https://json5.org",
         ]
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// etc/config.json5
+    static let sample = unsafe String(cString: relay_sample())
+
+    /// A line of the sample that shows a setting as a comment: the setting.
+    static func setting(_ line: Substring) -> Substring? {
+        let setting =
+            #/^\s*//\s+((?:(?:[a-zA-Z]+|"com\.example\.other"):\s.*|\{ (?:app|google|launch)\w+: .*)[,\[{]|[{}\]],?)(?:\s+//.*)?$/#
+        return line.wholeMatch(of: setting)?.output.1
+    }
+
+    /// The text with its comments in shorter lines. Settings stay as they are.
+    static func filled(_ text: String, columns: Int) -> [String] {
+        var lines: [String] = []
+        // What the words of a comment's next line are added to.
+        var open: Substring?
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            guard setting(line) == nil, let head = line.prefixMatch(of: #/\s*//\s+(?=[^\s/])/#)?.output else {
+                lines.append(String(line))
+                open = nil
+                continue
+            }
+            if open != head { lines.append(String(head.dropLast())) }
+            open = head
+            for word in line.dropFirst(head.count).split(separator: " ") {
+                if lines[lines.count - 1].count + 1 + word.count > columns { lines.append(String(head.dropLast())) }
+                lines[lines.count - 1] += " " + word
+            }
+        }
+        return lines
     }
 
     private static func separated(_ paragraphs: [String]) -> [String] {
@@ -41,7 +82,7 @@ enum ConfigurationManual {
 
     /// Without emphasis: a regular expression is full of asterisks.
     private static func fact(_ text: String) -> [String] {
-        Roff.paragraph(text.replacing("*", with: "\u{2217}")).map { $0.replacing("\\[u2217]", with: "*") } + [".br"]
+        Roff.paragraph(text.replacing("*", with: "\u{2217}")).map { $0.replacing("\\[u2217]", with: "*") }
     }
 
     /// Every key that the reader knows, but for the three places of a secret.

@@ -9,15 +9,15 @@ extension CommandEntry {
     package static let generate = CommandEntry(
         CommandSpec(
             path: ["generate"],
-            purpose: "Prints a shell's completions, a manual page or the table of metrics",
+            purpose: "Prints a manual page or the table of metrics",
             positionals: [
                 PositionalSpec(
                     "KIND",
-                    "bash, zsh, fish, man, pages (the names of man's), configuration (its manual page) or metrics"),
+                    "man, pages (the names of man's), configuration (its manual page) or metrics"),
                 PositionalSpec(
                     "PAGE", "for man: the page of one command, such as upgrade-relay-version-set", isRequired: false),
             ],
-            examples: ["upgrade-relay generate bash > /usr/share/bash-completion/completions/upgrade-relay"],
+            examples: ["upgrade-relay generate man > /usr/share/man/man1/upgrade-relay.1"],
             exitCodes: [.done, .usage])
     ) { arguments, context in
         let name = try arguments.require("KIND")
@@ -40,9 +40,6 @@ extension CommandEntry {
 
 /// What `generate` prints.
 enum Generated: String, CaseIterable {
-    case bash
-    case zsh
-    case fish
     /// upgrade-relay(1)
     case man
     /// The names of the other pages of `man`, a line each.
@@ -53,9 +50,6 @@ enum Generated: String, CaseIterable {
 
     func text(of tree: CommandTree) -> String {
         switch self {
-        case .bash: CompletionScript.bash
-        case .zsh: CompletionScript.zsh
-        case .fish: CompletionScript.fish
         case .man: ManualPage(tree.commands.map { $0.spec }).text
         case .pages: tree.commands.map { "\(ManualPage.name(of: $0.spec))\n" }.joined()
         case .configuration: ConfigurationManual.text
