@@ -3,6 +3,7 @@ import CLinux
 import Glibc
 import Signing
 import Synchronization
+import Threading
 
 /// A stand-in for a push service on a local port: TLS 1.2 or later, HTTP/2 only, the checks of PROTOCOLS part 1 (APNs) or 2
 /// (FCM, with its token endpoint at `/token`) and the faults of a script.
@@ -36,7 +37,7 @@ package final class PushSimulator: Sendable {
     private struct State {
         /// Until the thread takes it.
         var loop: SimulatorLoop?
-        var thread: pthread_t?
+        var thread: NativeThread?
     }
 
     /// Binds the port and makes or reads certificates. Throws `SimulatorError` or `SigningError`.
@@ -69,23 +70,10 @@ package final class PushSimulator: Sendable {
     package func start() throws {
         try state.withLock { state in
             guard let loop = state.loop else { return }
-            // The thread owns the loop from here on; the other side of this retain is in the closure.
-            let passed = unsafe Unmanaged.passRetained(loop)
-            var thread = pthread_t()
-            let result = unsafe pthread_create(
-                &thread, nil,
-                { passed in
-                    guard let passed = unsafe passed else { return nil }
-                    let loop = unsafe Unmanaged<SimulatorLoop>.fromOpaque(passed).takeRetainedValue()
-                    loop.run()
-                    return nil
-                }, passed.toOpaque())
-            guard result == 0 else {
-                unsafe passed.release()
-                throw SimulatorError("no thread could be started: \(unsafe String(cString: strerror(result)))")
-            }
+            // The thread owns it from here on.
+            nonisolated(unsafe) let owned = loop
+            state.thread = try NativeThread(name: "simulator") { unsafe owned.run() }
             state.loop = nil
-            state.thread = thread
         }
     }
 
@@ -106,7 +94,7 @@ package final class PushSimulator: Sendable {
         }
         guard let thread else { return }
         ledger.stop()
-        pthread_join(thread, nil)
+        thread.join()
     }
 
     /// What it has seen so far; complete for every answer a client has read.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import RelayEngine
 import Signing
+import Threading
 
 /// The one thread of a simulator: epoll, connections, answers that wait for their time.
 @safe
@@ -69,12 +71,6 @@ final class SimulatorLoop {
 
     /// Until the ledger says stop.
     func run() {
-        // A write to a socket the client has closed raises SIGPIPE in the writing thread; blocked, it is EPIPE alone.
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        unsafe sigaddset(&signals, SIGPIPE)
-        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-
         var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
         while !ledger.isStopped {
             let count = unsafe epoll_wait(epoll.number, &events, Int32(events.count), timeout())
@@ -239,9 +235,5 @@ final class SimulatorLoop {
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    private static func monotonic() -> UInt64 {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
+    private static func monotonic() -> UInt64 { MonotonicClock.now().nanoseconds }
 }
