@@ -51,8 +51,8 @@ package protocol PushProvider: Sendable {
         of targets: [PushTarget], in arena: [UInt8], _ payload: UpgradePayload
     ) -> [(place: Int, reason: String)]
 
-    /// What became of the requests that the service did not simply take, in the batch's order.
-    func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException]
+    /// What the answer to a push means for it.
+    func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome
 
     /// The requests whose token the service called bad where it was sent.
     func badTokens(in batch: RequestBatch) -> [Int]
@@ -95,6 +95,20 @@ package protocol PushProvider: Sendable {
 extension PushProvider {
     /// The name of the provider's part of the configuration, and of its faults: "apns".
     package var section: String { name.lowercased() }
+
+    /// What became of the requests that the service did not simply take, in the batch's order.
+    package func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException] {
+        batch.answers.enumerated().filter { $1.kind != .answered || $1.status != 200 }.map { request, answer in
+            PushException(request: request, outcome: outcome(of: answer, in: batch, at: now))
+        }
+    }
+
+    // What a provider with one world, whose service wants no pauses, need not say.
+    package func badTokens(in batch: RequestBatch) -> [Int] { [] }
+    package func wantsPause(_ batch: RequestBatch) -> Bool { false }
+    package func speaksOfConnection(_ reason: String) -> Bool { false }
+    package func pauseCredential(until time: Timestamp) {}
+    package func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)? { nil }
 
     // What a provider that makes its credentials itself, and has no quota, need not say.
     package func forgetRefusal() {}
@@ -163,6 +177,35 @@ package struct SendingPlace: Sendable {
         self.server = server
         self.campaign = campaign
         self.now = now
+    }
+}
+
+// What an operator is told, whatever the service.
+extension SendingPlace {
+    func share(_ refused: (pushes: Int, of: Int)?) -> String {
+        let (pushes, of) = refused ?? (0, 0)
+        return campaign.isEmpty
+            ? "the push was refused by \(server)"
+            : "\(pushes) of the first \(of) pushes of \(app) were refused by \(server)"
+    }
+
+    func mostlyUnregistered(_ reason: String, _ refused: (pushes: Int, of: Int)?, _ fields: String) -> String {
+        let (pushes, of) = refused ?? (0, 0)
+        return say(
+            reason,
+            "\(pushes) of the last \(of) tokens of \(app) are no longer registered, says \(server), far more than in its "
+                + "earlier campaigns; \(SendingFault.tokensKept)",
+            "\(fields), and where these tokens came from; if they really are dead, resume and they are retired",
+            restarts: false)
+    }
+
+    /// A restart, not a reload: systemd reads credentials when it starts a service (systemd.exec(5), LoadCredential=), and it
+    /// keeps the sockets open meanwhile.
+    func say(_ reason: String, _ what: String?, _ check: String, restarts: Bool = true) -> String {
+        // A test push belongs to no campaign.
+        if campaign.isEmpty { return "\(what ?? reason). Check \(check)" }
+        return "\(reason)\(what.map { ": \($0)" } ?? ""). Check \(check). Then: "
+            + (restarts ? "systemctl restart upgrade-relay && " : "") + "upgrade-relay campaigns resume \(campaign)"
     }
 }
 

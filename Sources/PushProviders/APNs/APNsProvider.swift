@@ -196,14 +196,6 @@ package struct APNsProvider: PushProvider {
         }
     }
 
-    package func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException] {
-        var exceptions: [PushException] = []
-        for (request, answer) in batch.answers.enumerated() where answer.kind != .answered || answer.status != 200 {
-            exceptions.append(PushException(request: request, outcome: outcome(of: answer, in: batch, at: now)))
-        }
-        return exceptions
-    }
-
     package func badTokens(in batch: RequestBatch) -> [Int] {
         batch.answers.indices.filter { means(batch.answers[$0], 400, .badToken, in: batch) }
     }

@@ -14,44 +14,44 @@ extension APNsRemedy {
         let field = "\(apns).certificate"
         switch fault {
         case .certificateExpired:
-            return say(
+            return place.say(
                 reason, "the certificate of \(app), \(certificate), ended at \(certificate.term.notAfter.internetTime)",
                 "\(field): \(Self.renewal)")
         case .certificateNotYetValid:
-            return say(
+            return place.say(
                 reason,
                 "the certificate of \(app), \(certificate), begins at \(certificate.term.notBefore.internetTime) only",
                 "the clock, which says \(now.internetTime) (timedatectl), and \(field)")
         case .certificateWorld:
-            return say(
+            return place.say(
                 reason,
                 "the certificate of \(app), \(certificate), is for \(Self.list(certificate.content.worlds)), not for "
                     + "\(Self.word(world)), whose devices wait",
                 "\(field): \(Self.renewal); or the environment that the devices were registered with (upgrade-relay devices "
                     + "export)")
         case .certificate where reason == "BadCertificateEnvironment":
-            return say(
+            return place.say(
                 reason,
                 "APNs says that the certificate of \(app), \(certificate), is not for this environment, \(server)",
                 "\(field), which is for \(Self.list(certificate.content.worlds)), and \(apns).server and sandboxServer")
         case .certificate:
-            return say(
+            return place.say(
                 reason, "APNs does not accept the certificate of \(app), \(certificate)",
                 "\(field): it ends at \(certificate.term.notAfter.internetTime), must not be revoked, and must be Apple's; if "
                     + "in doubt, \(Self.renewal)")
         case .noCredential:
-            return say(
+            return place.say(
                 reason,
                 "APNs saw neither a certificate nor a provider token of \(app), although the connection shows one",
                 "\(apns).server and \(apns).proxy: something on the way to \(server) opens the connection and makes one of "
                     + "its own")
         case .topic:
-            return say(
+            return place.say(
                 reason, "APNs does not accept the topic \(topic) of \(app)",
                 "\(apns).topic: it must be the app's bundle id, and one of the certificate's, which are "
                     + certificate.content.alertTopics.joined(separator: ", "))
         default:
-            return say(
+            return place.say(
                 reason, "APNs refuses the certificate of \(app), \(certificate)",
                 "\(field) and \(apns).topic (\(topic)); Apple's page \"Handling notification responses from APNs\" explains "
                     + "the reason")

@@ -26,22 +26,16 @@ struct APNsRemedy {
     func text(_ fault: SendingFault, reason: String, refused: (pushes: Int, of: Int)?) -> String {
         switch fault {
         case .request:
-            return say(
+            return place.say(
                 reason, "APNs finds the pushes of \(app) malformed", "\(place.section).push and \(apns).topic")
         case .answer:
-            return say(
+            return place.say(
                 reason, "what answers for \(app) at \(server) is not APNs",
                 "\(apns).server and \(apns).proxy")
         case .mostlyRefused:
-            return mostlyRefused(reason, refused: refused ?? (0, 0))
+            return mostlyRefused(reason, place.share(refused))
         case .mostlyUnregistered:
-            let (pushes, of) = refused ?? (0, 0)
-            return say(
-                reason,
-                "\(pushes) of the last \(of) tokens of \(app) are no longer registered, says \(server), far more than in "
-                    + "its earlier campaigns; \(SendingFault.tokensKept)",
-                "\(apns).server and \(apns).topic, and where these tokens came from; if they really are dead, resume and "
-                    + "they are retired", restarts: false)
+            return place.mostlyUnregistered(reason, refused, "\(apns).server and \(apns).topic")
         case .credential, .clock, .noCredential, .certificate, .certificateExpired, .certificateNotYetValid,
             .certificateWorld, .forbidden, .keyEnvironment, .unrelatedKey, .topic, .unknown:
             switch credential {
@@ -60,46 +54,46 @@ struct APNsRemedy {
         let key = "\(place.section).\(holder.rawValue)"
         switch fault {
         case .clock:
-            return say(
+            return place.say(
                 reason, "APNs calls a fresh provider token of \(app) expired, so this machine's clock is wrong",
                 "the clock, which says \(now.internetTime) (timedatectl); no new token is signed before that",
                 restarts: false)
         case .noCredential:
-            return say(
+            return place.say(
                 reason, "APNs saw no provider token in the pushes of \(app), although each carries one",
                 "\(apns).server and \(apns).proxy: something on the way to \(server) takes it out")
         case .certificate:
-            return say(
+            return place.say(
                 reason, "APNs judges a client certificate for \(app), and this relay uses none",
                 "\(apns).server and \(apns).proxy: something on the way to \(server) presents one")
         case .forbidden:
-            return say(
+            return place.say(
                 reason, "APNs forbids the key of \(app) to push",
                 "\(key).keyId (\(keyID)): at developer.apple.com, Keys, it must have the Apple Push Notifications "
                     + "service enabled for the topic \(topic), and a topic-specific key must list that topic")
         case .keyEnvironment:
-            return say(
+            return place.say(
                 reason, "the key of \(app) is not for this environment of APNs, \(server)",
                 "\(key): keyId (\(keyID)) and key of a key for that environment (a key that is for one environment only "
                     + "goes to apns, the one for the other to apns.sandboxKey), or server and sandboxServer, if it is the "
                     + "wrong one")
         case .unrelatedKey:
-            return say(
+            return place.say(
                 reason, "APNs takes the key of \(app) for one of another family, on new connections too",
                 "\(key): keyId (\(keyID)), key and teamId (\(teamID)) must be those of topic \(topic); a topic-specific "
                     + "key goes with keys of its own family alone")
         case .topic:
-            return say(
+            return place.say(
                 reason, "APNs does not accept the topic \(topic) of \(app)",
                 "\(apns).topic: it must be the app's bundle id, and the key \(keyID) of team \(teamID) must be allowed to "
                     + "push to it; a topic-specific key must list it (developer.apple.com, Keys)")
         case .unknown:
-            return say(
+            return place.say(
                 reason, "APNs refuses the credential of \(app)",
                 "\(key): keyId (\(keyID)), teamId (\(teamID)), topic (\(topic)); Apple's page \"Handling notification "
                     + "responses from APNs\" explains the reason")
         default:
-            return say(
+            return place.say(
                 reason, "APNs does not accept the provider token of \(app)",
                 "\(key): key, keyId (\(keyID)) and teamId (\(teamID)) must belong together and the key must not be "
                     + "revoked; and this machine's clock, which says \(now.internetTime), must be right")
@@ -108,33 +102,19 @@ struct APNsRemedy {
 
     // MARK: Refused pushes
 
-    private func mostlyRefused(_ reason: String, refused: (pushes: Int, of: Int)) -> String {
-        let share =
-            place.campaign.isEmpty
-            ? "the push was refused by \(server)"
-            : "\(refused.pushes) of the first \(refused.of) pushes of \(app) were refused by \(server)"
-        return switch reason {
+    private func mostlyRefused(_ reason: String, _ share: String) -> String {
+        switch reason {
         case "BadDeviceToken":
-            say(
+            place.say(
                 reason, "\(share): these tokens are not of this environment of APNs, or not of this app",
                 "\(apns).server, and the environment that the devices were registered with (upgrade-relay devices "
                     + "export); no token was given up")
         case "DeviceTokenNotForTopic":
-            say(
+            place.say(
                 reason, "\(share): these tokens are of another app than the topic \(topic)",
                 "\(apns).topic, and under which app the devices were registered; no token was given up")
         default:
-            say(reason, share, "\(place.section).push and \(apns); no token was given up")
+            place.say(reason, share, "\(place.section).push and \(apns); no token was given up")
         }
-    }
-
-    /// A restart, not a reload: systemd reads credentials when it starts a service (systemd.exec(5), LoadCredential=), and it
-    /// keeps the sockets open meanwhile.
-    func say(_ reason: String, _ what: String, _ check: String, restarts: Bool = true) -> String {
-        // A test push belongs to no campaign.
-        if place.campaign.isEmpty { return "\(what). Check \(check)" }
-        return "\(reason): \(what). Check \(check). Then: "
-            + (restarts ? "systemctl restart upgrade-relay && " : "")
-            + "upgrade-relay campaigns resume \(place.campaign)"
     }
 }

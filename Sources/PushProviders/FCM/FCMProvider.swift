@@ -144,15 +144,7 @@ package struct FCMProvider: PushProvider {
 
     // MARK: Answer
 
-    package func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException] {
-        var exceptions: [PushException] = []
-        for (request, answer) in batch.answers.enumerated() where answer.kind != .answered || answer.status != 200 {
-            exceptions.append(PushException(request: request, outcome: outcome(of: answer, in: batch, at: now)))
-        }
-        return exceptions
-    }
-
-    private func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
+    package func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
         if let outcome = PushOutcome.withoutAnswer(answer) { return outcome }
         return Self.outcome(
             status: answer.status, body: answer.body < 0 ? nil : batch.bodies[Int(answer.body)],
@@ -178,13 +170,6 @@ package struct FCMProvider: PushProvider {
         }
     }
 
-    /// FCM has one world only: there is no other to try a token in.
-    package func badTokens(in batch: RequestBatch) -> [Int] { [] }
-
-    package func wantsPause(_ batch: RequestBatch) -> Bool { false }
-
-    package func speaksOfConnection(_ reason: String) -> Bool { false }
-
     // MARK: Credential
 
     package func renewCredential(after template: PushTemplate, at now: Timestamp) throws -> CredentialRenewal {
@@ -198,10 +183,6 @@ package struct FCMProvider: PushProvider {
     package func forgetRefusal() { tokens.forgetRefusal() }
 
     package func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void) { tokens.whenAnswered(body) }
-
-    package func pauseCredential(until time: Timestamp) {}
-
-    package func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)? { nil }
 
     // MARK: Words
 

@@ -25,43 +25,37 @@ struct FCMRemedy {
         switch fault {
         case .credential where reason.hasPrefix(UnusableCredential.refusalWord):
             // Google's own text says what to do about the account.
-            return say(
+            return place.say(
                 reason, nil,
                 "\(fcm).serviceAccount (\(account)), and this machine's clock, which says \(place.now.internetTime)")
         case .credential, .noCredential, .clock:
-            return say(
+            return place.say(
                 reason, "FCM does not accept the access tokens of \(app), not even a new one",
                 "\(fcm).serviceAccount (\(account)): the account must not be disabled; \(fcm).server and \(fcm).proxy: "
                     + "nothing on the way to \(place.server) may take the token out; and this machine's clock, which says "
                     + place.now.internetTime)
         case .forbidden:
-            return say(reason, forbidden(reason), forbiddenCheck(reason))
+            return place.say(reason, forbidden(reason), forbiddenCheck(reason))
         case .topic:
-            return say(
+            return place.say(
                 reason, "the project \(project) of \(app) is not one that FCM knows, or not the account's",
                 "\(fcm).project: the project id of the app's Firebase project, not its number or name")
         case .request:
-            return say(
+            return place.say(
                 reason, "FCM finds the pushes of \(app) malformed",
                 "\(place.section).push, \(fcm).packageName and \(fcm).notification")
         case .answer:
-            return say(
+            return place.say(
                 reason,
                 "what answers for \(app) at \(place.server) is not FCM, or does not know the project \(project)",
                 "\(fcm).server, \(fcm).proxy and \(fcm).project")
         case .mostlyRefused:
-            return mostlyRefused(reason, refused: refused ?? (0, 0))
+            return mostlyRefused(reason, place.share(refused))
         case .mostlyUnregistered:
-            let (pushes, of) = refused ?? (0, 0)
-            return say(
-                reason,
-                "\(pushes) of the last \(of) tokens of \(app) are no longer registered, says \(place.server), far more "
-                    + "than in its earlier campaigns; \(SendingFault.tokensKept)",
-                "\(fcm).project (\(project)) and \(fcm).server, and where these tokens came from; if they really are dead, "
-                    + "resume and they are retired", restarts: false)
+            return place.mostlyUnregistered(reason, refused, "\(fcm).project (\(project)) and \(fcm).server")
         case .unknown, .keyEnvironment, .unrelatedKey, .certificate, .certificateExpired, .certificateNotYetValid,
             .certificateWorld:
-            return say(
+            return place.say(
                 reason, "FCM refuses the pushes of \(app)",
                 "\(fcm): serviceAccount (\(account)) and project (\(project)); Google's page \"FCM error codes\" explains "
                     + "the reason")
@@ -92,38 +86,24 @@ struct FCMRemedy {
         }
     }
 
-    private func mostlyRefused(_ reason: String, refused: (pushes: Int, of: Int)) -> String {
-        let share =
-            place.campaign.isEmpty
-            ? "the push was refused by \(place.server)"
-            : "\(refused.pushes) of the first \(refused.of) pushes of \(app) were refused by \(place.server)"
-        return switch reason {
+    private func mostlyRefused(_ reason: String, _ share: String) -> String {
+        switch reason {
         case "SENDER_ID_MISMATCH":
-            say(
+            place.say(
                 reason, "\(share): these tokens are of another Firebase project than \(project)",
                 "\(fcm).project and \(fcm).serviceAccount, and under which app the devices were registered; no token was "
                     + "given up")
         case "INVALID_ARGUMENT":
-            say(
+            place.say(
                 reason, "\(share): these are no tokens of FCM",
                 "what your service registers as token (the app's registration token, whole); no token was given up")
         case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR":
-            say(
+            place.say(
                 reason, "\(share): these tokens are of iPhones or browsers, and FCM's own key for those is wrong",
                 "the keys in the Firebase console, Cloud Messaging; iPhones are better reached by apns; no token was given up"
             )
         default:
-            say(reason, share, "\(place.section).push and \(fcm); no token was given up")
+            place.say(reason, share, "\(place.section).push and \(fcm); no token was given up")
         }
-    }
-
-    /// A restart, not a reload: systemd reads credentials when it starts a service (systemd.exec(5), LoadCredential=), and it
-    /// keeps the sockets open meanwhile.
-    private func say(_ reason: String, _ what: String?, _ check: String, restarts: Bool = true) -> String {
-        // A test push belongs to no campaign.
-        if place.campaign.isEmpty { return "\(what ?? reason). Check \(check)" }
-        return "\(reason)\(what.map { ": \($0)" } ?? ""). Check \(check). Then: "
-            + (restarts ? "systemctl restart upgrade-relay && " : "")
-            + "upgrade-relay campaigns resume \(place.campaign)"
     }
 }
