@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 package import RelayEngine
 package import RelayStore
 import Synchronization
@@ -14,7 +13,7 @@ import Threading
 /// order; one that failed comes again later, and then perhaps after younger ones.
 package final class Notifier: Sendable {
     /// How often the outbox is looked at. It is a glance at an index.
-    private static let interval = DispatchTimeInterval.seconds(1)
+    private static let interval = Duration.seconds(1)
     /// Pending for one receiver at most; the oldest beyond are dropped.
     private static let mostPending = 10_000
     /// How long notifications that ended can be looked up.
@@ -38,26 +37,13 @@ package final class Notifier: Sendable {
     /// One receiver's thread.
     private final class Loop: Sendable {
         let target: NotificationTarget
-        /// Signalled when the thread has its turn, as the store knows the receiver and nobody else works for it, and when it is
-        /// to end.
-        let wake = DispatchSemaphore(value: 0)
-        let stopping = CancellationFlag()
-        let thread = Mutex<NativeThread?>(nil)
+        let worker = Worker()
+        /// Set when the store knows the receiver and nobody else works for it.
+        let mayBegin = CancellationFlag()
+        let faults = Mutex(FaultLog())
 
         init(_ target: NotificationTarget) {
             self.target = target
-        }
-
-        /// Does not wait for it.
-        func askToStop() {
-            stopping.set()
-            wake.signal()
-        }
-
-        /// Returns when its thread has ended.
-        func stop() {
-            askToStop()
-            thread.withLock { $0.take() }?.join()
         }
     }
 
@@ -85,20 +71,19 @@ package final class Notifier: Sendable {
         do {
             // What may refuse comes first; of that the store last, for what it has taken over is not to be undone.
             for loop in loops {
-                let thread = try NativeThread(name: "notify") {
-                    loop.wake.wait()
-                    self.run(loop)
-                }
-                loop.thread.withLock { $0 = thread }
+                try loop.worker.start("notify") { _ in self.turn(loop) }
             }
             try adopt(targets)
         } catch {
-            for loop in loops { loop.stop() }
+            for loop in loops { loop.worker.stop() }
             throw error
         }
         stop()
         state.withLock { $0.loops = loops }
-        for loop in loops { loop.wake.signal() }
+        for loop in loops {
+            loop.mayBegin.set()
+            loop.worker.wake()
+        }
     }
 
     /// Makes these the store's receivers; `start` sees to it.
@@ -111,7 +96,7 @@ package final class Notifier: Sendable {
 
     /// Asks the threads to end and does not wait for them.
     package func askToStop() {
-        for loop in state.withLock({ $0.loops }) { loop.askToStop() }
+        for loop in state.withLock({ $0.loops }) { loop.worker.askToStop() }
     }
 
     /// Returns when no thread runs any more, within about a second: an attempt that is under way is ended and made again later.
@@ -121,25 +106,23 @@ package final class Notifier: Sendable {
             defer { state.loops = [] }
             return state.loops
         }
-        for loop in loops { loop.stop() }
+        for loop in loops { loop.worker.stop() }
     }
 
     /// What came of the attempts since the process began.
     package var figures: NotifierFigures { state.withLock { $0.figures } }
 
-    private func run(_ loop: Loop) {
-        var isFailing = false
-        while !loop.stopping.isSet {
-            do {
-                if try !turn(loop.target, isCancelled: { loop.stopping.isSet }) {
-                    _ = loop.wake.wait(timeout: .now() + Self.interval)
-                }
-                isFailing = false
-            } catch {
-                if !isFailing { log(.error, "notifications are held up by the store", [("error", "\(error)")]) }
-                isFailing = true
-                _ = loop.wake.wait(timeout: .now() + Self.interval)
+    private func turn(_ loop: Loop) -> Duration {
+        guard loop.mayBegin.isSet else { return .seconds(3600) }
+        do {
+            let hasMore = try turn(loop.target, isCancelled: { loop.worker.isStopping })
+            _ = loop.faults.withLock { $0.clear("store") }
+            return hasMore ? .zero : Self.interval
+        } catch {
+            if loop.faults.withLock({ $0.set("store", "\(error)") }) {
+                log(.error, "notifications are held up by the store", [("error", "\(error)")])
             }
+            return Self.interval
         }
     }
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import RelayEngine
 import RelayStore
-import Synchronization
 import Telemetry
 import Threading
 
 /// Gives `Maintenance` its turns, on a thread of its own.
 final class MaintenanceThread: Sendable {
     private let maintenance: Maintenance
-    private let thread = Mutex<NativeThread?>(nil)
-    private let wake = DispatchSemaphore(value: 0)
+    private let worker = Worker()
 
     init(
         store: any RelayStore, log: Log, certificates: CertificateWatch? = nil,
@@ -25,32 +22,24 @@ final class MaintenanceThread: Sendable {
     /// - Throws: where the system has no thread left.
     func start(keep: Duration?) throws {
         maintenance.reload(keep: keep)
-        let thread = try NativeThread(name: "maintenance") { self.run() }
-        self.thread.withLock { $0 = thread }
+        try worker.start("maintenance") { [maintenance] in maintenance.turn(isMinuteOver: $0) }
     }
 
     /// Goes on with another time, at once; refuses nothing, so that a reload may count on it.
     func reload(keep: Duration?) {
         maintenance.reload(keep: keep)
-        wake.signal()
+        worker.wake()
     }
 
     /// Asks the thread to end and does not wait for it.
     func askToStop() {
         maintenance.askToStop()
-        wake.signal()
+        worker.askToStop()
     }
 
     /// Returns when the thread has ended, after the transaction that it is in.
     func stop() {
         askToStop()
-        thread.withLock { $0.take() }?.join()
-    }
-
-    private func run() {
-        var isMinuteOver = false
-        while let rest = maintenance.turn(isMinuteOver: isMinuteOver) {
-            isMinuteOver = wake.wait(timeout: .now() + .milliseconds(Int(rest.milliseconds))) == .timedOut
-        }
+        worker.stop()
     }
 }
