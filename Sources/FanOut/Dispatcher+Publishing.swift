@@ -2,6 +2,7 @@
 import PushProviders
 import RelayEngine
 import RelayStore
+import Telemetry
 import WireFormat
 
 /// What other threads may know of the fan-out: once a turn.

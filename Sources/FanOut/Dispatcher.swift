@@ -42,7 +42,7 @@ package struct Dispatcher {
     /// Answered and not yet recorded.
     var answered: [Batch] = []
     private var gate = CommitGate()
-    var faults = FaultLedger()
+    var faults = FaultLog()
     /// What became of each app's pushes; grows with the apps that are configured.
     var tallies: [AppKey: PushTally] = [:]
     /// Campaigns that a reload interrupted: they go on where their ramp was.

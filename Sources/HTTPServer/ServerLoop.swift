@@ -175,7 +175,7 @@ final class ServerLoop {
         guard let suppressed = acceptPace.next(at: now) else { return }
         listener.settings.log(
             .error, "cannot take connections",
-            [("door", listener.door.name), ("error", SystemError.text(code)), ("untold", String(suppressed))])
+            [("door", listener.door.name), ("error", SystemError.text(code)), ("suppressed", String(suppressed))])
     }
 
     /// - Parameter more: other threads that can be asked, for those that may give way are theirs too.

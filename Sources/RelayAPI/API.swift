@@ -3,6 +3,7 @@ import HTTPServer
 import RelayEngine
 import RelayStore
 import Signing
+import Synchronization
 import Telemetry
 import Threading
 import UpgradeRules
@@ -19,7 +20,8 @@ final class API: RequestHandler {
     /// Backup, check and pruning.
     let maintenance = StreamSlots(limit: 1)
     let readinessCheck = ReadinessCheck()
-    let metricsPage = MomentaryAnswer<[UInt8]>()
+    /// With the time at which it was written.
+    let metricsPage = Mutex<(page: [UInt8], at: Int64)?>(nil)
     /// What the open paths answer from.
     let versionCache: VersionCache
     let sightings: SightingQueue
@@ -29,7 +31,8 @@ final class API: RequestHandler {
     let access: AccessLog
     let figures = RequestFigures()
     let enforceFigures = EnforceFigures()
-    let repeats = RepeatedFaults()
+    /// Of a route's faults with one status: a store that is full fails every login of every app.
+    private let repeats = Mutex<[String: LogPace]>([:])
     let headerNames: [String]
     /// Those that a proxy's question may have: the ones that were named at the start, as others are not handed over.
     let enforceHeaders: EnforceRules.Headers
@@ -153,12 +156,15 @@ final class API: RequestHandler {
     func problem(_ error: any Error, at pattern: String) -> ProblemDetails {
         let problem = ProblemDetails.of(error)
         if problem.status >= 500, !(error is ProblemDetails),
-            let silent = repeats.note(pattern, problem.status, at: now())
+            let suppressed = repeats.withLock({
+                $0["\(problem.status) \(pattern)", default: LogPace(burst: 1, interval: 60_000)]
+                    .next(at: MonotonicClock.milliseconds())
+            })
         {
             settings.log(
                 problem.status == 500 ? .error : .warning, "a request failed",
                 [("route", pattern), ("status", String(problem.status)), ("error", "\(error)")]
-                    + (silent == 0 ? [] : [("alike", String(silent))]))
+                    + (suppressed == 0 ? [] : [("suppressed", String(suppressed))]))
         }
         return problem
     }

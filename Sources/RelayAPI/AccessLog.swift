@@ -41,7 +41,7 @@ final class AccessLog: Sendable {
         guard let suppressed else { return }
         queue.async { [self] in
             RequestMark.with(id) {
-                log(level, message, fields() + (suppressed == 0 ? [] : [("untold", String(suppressed))]))
+                log(level, message, fields() + (suppressed == 0 ? [] : [("suppressed", String(suppressed))]))
             }
             state.withLock { $0.waiting -= 1 }
         }

@@ -31,7 +31,7 @@ final class RefusalLog: Sendable {
             .warning, "a webhook was refused",
             [
                 ("hook", String(hook)), ("from", head.peer.description), ("reason", refusal.description),
-                ("untold", String(suppressed)),
+                ("suppressed", String(suppressed)),
             ])
     }
 
@@ -42,7 +42,7 @@ final class RefusalLog: Sendable {
             [
                 ("user", refusal.user.map(String.init) ?? "unknown"),
                 ("process", refusal.process.map(String.init) ?? "unknown"),
-                ("group", refusal.group.map(String.init) ?? "none"), ("untold", String(suppressed)),
+                ("group", refusal.group.map(String.init) ?? "none"), ("suppressed", String(suppressed)),
             ])
     }
 }

@@ -27,8 +27,7 @@ package final class Maintenance: Sendable {
         var isStopped = false
         /// Since the last pruning.
         var minutes = 0
-        /// Whether it went well the last time: a store in trouble is reported once.
-        var isFollowing = true
+        var faults = FaultLog()
     }
 
     /// For who has no certificates to look at.
@@ -80,13 +79,11 @@ package final class Maintenance: Sendable {
     private func follow() {
         do {
             try store.followAdoption(at: clock())
-            state.withLock { $0.isFollowing = true }
+            _ = state.withLock { $0.faults.clear("adoption") }
         } catch {
-            let isNews = state.withLock { state in
-                defer { state.isFollowing = false }
-                return state.isFollowing
+            if state.withLock({ $0.faults.set("adoption", "\(error)") }) {
+                log(.error, "how campaigns are obeyed could not be kept", [("error", "\(error)")])
             }
-            if isNews { log(.error, "how campaigns are obeyed could not be kept", [("error", "\(error)")]) }
         }
     }
 

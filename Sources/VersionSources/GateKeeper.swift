@@ -31,11 +31,11 @@ package struct GateKeeper {
                 if try look(at: record, runner, callbacks, now) { hasChanged = true }
             }
             if hasChanged { callbacks.inForceChanged() }
-            _ = runner.status.write { $0.faults.removeValue(forKey: Self.part) }
+            _ = runner.status.write { $0.faults.clear(Self.part) }
         } catch {
             // The store's own trouble is reported by those who write to it; this one keeps versions waiting.
             mustLook = true
-            runner.status.write { $0.faults[Self.part] = "waiting versions cannot be looked at: \(error)" }
+            _ = runner.status.write { $0.faults.set(Self.part, "waiting versions cannot be looked at: \(error)") }
             return now + .seconds(5)
         }
         return nextOpening

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import Telemetry
 
 /// How one source of versions has done, for metrics.
 package struct SourceFigures: Sendable, Hashable {
@@ -18,7 +19,7 @@ extension SourceRunner {
         status.read { state in
             state.figures.sorted { $0.key < $1.key }.map { part, figures in
                 var figures = figures
-                figures.isFailing = state.faults[part] != nil
+                figures.isFailing = state.faults.text(part) != nil
                 return figures
             }
         }

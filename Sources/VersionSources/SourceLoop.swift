@@ -108,7 +108,7 @@ package struct SourceLoop {
             return Watched(source: source, part: part, kind: kind)
         }
         // What takes the place of another speaks for itself.
-        for gone in old { runner.status.write { $0.faults[gone.part] = nil } }
+        for gone in old { _ = runner.status.write { $0.faults.clear(gone.part) } }
         runner.questions.keep(plan.sources)
         beginCounting(watched)
         adoptCrossChecks()
@@ -295,7 +295,7 @@ package struct SourceLoop {
     func report(_ fault: SourceFault, _ watched: Watched) {
         if runner.isStopping { return }
         countFailure(watched)
-        let isNews = runner.status.write { $0.faults.updateValue(fault.reason, forKey: watched.part) == nil }
+        let isNews = runner.status.write { $0.faults.set(watched.part, fault.reason) }
         if isNews {
             runner.log(
                 .warning, "a source of versions fails; nothing changes",
@@ -305,7 +305,7 @@ package struct SourceLoop {
 
     func recovered(_ watched: Watched) {
         countSuccess(watched)
-        if runner.status.write({ $0.faults.removeValue(forKey: watched.part) }) != nil {
+        if runner.status.write({ $0.faults.clear(watched.part) }) {
             runner.log(.notice, "a source of versions is well again", [("source", watched.part)])
         }
     }

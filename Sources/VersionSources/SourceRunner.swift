@@ -129,7 +129,7 @@ package final class SourceRunner: VersionLookup {
 
     /// What is wrong with the sources just now, by part.
     package func faults() -> [String: String] {
-        status.read { $0.faults }
+        status.read { $0.faults.texts }
     }
 
     /// The store that an app's versions wait for; nil where they wait for none.

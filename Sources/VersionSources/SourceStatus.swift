@@ -2,13 +2,14 @@
 import RelayEngine
 import RelayStore
 import Synchronization
+import Telemetry
 import UpgradeRules
 
 /// What any thread may ask while the sources are watched.
 final class SourceStatus: Sendable {
     struct State: Sendable {
         /// What is wrong just now, by part.
-        var faults: [String: String] = [:]
+        var faults = FaultLog()
         var evidence: [AppKey: [StoreKind: StoreEvidence]] = [:]
         /// Counts what was noted: where it stands still, no gate has anything new to say but by time.
         var notes = 0

@@ -143,14 +143,4 @@ struct ConnectionTableTests {
         working.set(place, .working, isRenewed: true, now: 0)
         #expect(working.enter(third, now: 1_000_000).place == nil)
     }
-
-    @Test("ten lines at once, then one in ten seconds that says how many were left out")
-    func pace() {
-        var pace = LogPace()
-        let first = (0..<100).map { pace.next(at: 1_000_000 + Int64($0)) }
-        #expect(first.count { $0 != nil } == 10)
-        #expect(pace.next(at: 1_000_000 + LogPace.interval) == 90)
-        #expect(pace.next(at: 1_000_001 + LogPace.interval) == nil)
-        #expect(pace.next(at: 1_000_000 + 3 * LogPace.interval) == 1)
-    }
 }

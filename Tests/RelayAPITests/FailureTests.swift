@@ -70,41 +70,6 @@ struct FailureTests {
             }, "\(bench.logged.all)")
     }
 
-    @Test("readiness is looked for once in a second, counted from the answer")
-    func readiness() {
-        let check = MomentaryAnswer<[ReadinessFault]>()
-        var time: Int64 = 5000
-        var looks = 0
-        func ask(lasting: Int64 = 0) -> String? {
-            check.answer(at: { time }) {
-                looks += 1
-                time += lasting
-                return [ReadinessFault(part: "store", reason: "look \(looks)")]
-            }.first?.reason
-        }
-        #expect(ask(lasting: 3000) == "look 1")
-        time += 999
-        #expect(ask() == "look 1")
-        time += 1
-        #expect(ask() == "look 2")
-        #expect(ask() == "look 2")
-        #expect(looks == 2)
-    }
-
-    @Test("the page of metrics is rendered once in a second, and is one for all who ask")
-    func metricsPage() {
-        let page = MomentaryAnswer<[UInt8]>()
-        var time: Int64 = 5000
-        func ask() -> [UInt8] { page.answer(at: { time }) { Array("now \(time)".utf8) } }
-        let first = ask()
-        time += 999
-        #expect(ask() == first)
-        time += 1
-        let second = ask()
-        #expect(second != first)
-        #expect(ask() == second)
-    }
-
     @Test("a full house has the metrics rendered once")
     func manyScrapes() throws {
         let bench = try Bench()

@@ -86,18 +86,6 @@ struct RequestContextTests {
         }
     }
 
-    @Test("a fault that repeats is told once, then once a minute with how many were like it")
-    func repeated() {
-        let faults = RepeatedFaults()
-        let start = Timestamp(seconds: 100)
-        #expect(faults.note("GET /v1/check", 503, at: start) == 0)
-        for second in 1..<60 { #expect(faults.note("GET /v1/check", 503, at: start + .seconds(Int64(second))) == nil) }
-        #expect(faults.note("GET /v1/check", 500, at: start + .seconds(5)) == 0)
-        #expect(faults.note("GET /v1/check", 503, at: start + .seconds(60)) == 59)
-        #expect(faults.note("GET /v1/check", 503, at: start + .seconds(61)) == nil)
-        #expect(faults.note("GET /v1/check", 503, at: start) == 1, "the clock was set back")
-    }
-
     @Test("no answer waits for a log that is stuck, and what was left out is told")
     func stuckLog() throws {
         final class Kept: Sendable {
@@ -119,7 +107,7 @@ struct RequestContextTests {
         access.finish()
         #expect(kept.lines.withLock { $0.count } == AccessLog.limit + 1)
         #expect(kept.lines.withLock { $0.first } == "n=1 request=r0")
-        #expect(kept.lines.withLock { $0.last } == "n=3 untold=7 request=last")
+        #expect(kept.lines.withLock { $0.last } == "n=3 suppressed=7 request=last")
     }
 
     @Test("the log's level is asked and changed over the control socket")

@@ -49,4 +49,22 @@ import Testing
         #expect(LogLevel(name: level.name) == level)
         #expect(LogLevel(name: level.name.uppercased()) == nil)
     }
+
+    @Test func tenLinesAtOnceThenOneInTenSecondsThatCountsTheOthers() {
+        var pace = LogPace()
+        let first = (0..<100).map { pace.next(at: 1_000_000 + Int64($0)) }
+        #expect(first.count { $0 != nil } == 10)
+        #expect(pace.next(at: 1_010_000) == 90)
+        #expect(pace.next(at: 1_010_001) == nil)
+        #expect(pace.next(at: 1_030_000) == 1)
+        var slow = LogPace(burst: 1, interval: 60_000)
+        #expect([0, 1, 59_999, 60_000, 60_001, 120_000].map { slow.next(at: $0) } == [0, nil, nil, 2, nil, 1])
+    }
+
+    @Test func aFaultIsNewsWhenItBeginsAndWhenItEnds() {
+        var faults = FaultLog()
+        #expect(faults.set("store", "full") && !faults.set("store", "locked"))
+        #expect(faults.text("store") == "locked" && faults.texts.count == 1)
+        #expect(faults.clear("store") && !faults.clear("store"))
+    }
 }

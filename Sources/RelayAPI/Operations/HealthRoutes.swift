@@ -2,6 +2,7 @@
 import HTTPServer
 import RelayEngine
 import RelayStore
+import Synchronization
 import Telemetry
 import Threading
 import WireFormat
@@ -28,12 +29,16 @@ extension API {
 
     /// Prometheus' text format. Up to a second old.
     func metrics() -> Response {
-        let page = metricsPage.answer(at: MonotonicClock.milliseconds) {
+        let page = metricsPage.withLock { last in
+            // One thread at a time renders it; those who come meanwhile wait, and take it.
+            if let last, MonotonicClock.milliseconds() - last.at < 1000 { return last.page }
             var text = MetricsText()
             control.writeMetrics(to: &text)
             figures.write(to: &text)
             enforceFigures.write(to: &text)
-            return Array(text.text.utf8)
+            let page = Array(text.text.utf8)
+            last = (page, MonotonicClock.milliseconds())
+            return page
         }
         return Response(status: 200, headers: [("Content-Type", MetricsText.contentType)], body: .bytes(page))
     }

@@ -66,7 +66,7 @@ extension SourceLoop {
         for app in gone { crossChecks[app] = nil }
         for app in apps where crossChecks[app] == nil { crossChecks[app] = StoreCrossCheck() }
         runner.status.write { state in
-            for app in gone { state.faults[Self.crossCheckPart(app)] = nil }
+            for app in gone { _ = state.faults.clear(Self.crossCheckPart(app)) }
             for app in apps {
                 let part = Self.crossCheckPart(app)
                 if state.figures[part] == nil { state.figures[part] = SourceFigures(app: app, name: "crossCheck") }
@@ -82,18 +82,19 @@ extension SourceLoop {
         crossChecks[app] = check
         let part = Self.crossCheckPart(app)
         let now = runner.clock()
-        let was = runner.status.write { state in
-            if reason == nil {
+        let isNews = runner.status.write { state in
+            guard let reason else {
                 state.figures[part]?.lastSuccess = now
-            } else if state.faults[part] == nil {
-                state.figures[part]?.failures += 1
+                return state.faults.clear(part)
             }
-            defer { state.faults[part] = reason }
-            return state.faults[part]
+            guard state.faults.set(part, reason) else { return false }
+            state.figures[part]?.failures += 1
+            return true
         }
-        if let reason, was == nil {
+        guard isNews else { return }
+        if let reason {
             runner.log(.warning, "two sources of one store disagree", [("source", part), ("reason", reason)])
-        } else if reason == nil, was != nil {
+        } else {
             runner.log(.notice, "two sources of one store agree again", [("source", part)])
         }
     }
