@@ -22,6 +22,9 @@ package final class SQLiteStore: RelayStore {
     let writeQueue = WriteQueue()
     /// What metrics report of the calls.
     let tally = Mutex(StoreFigures())
+    /// When users of devices were erased: a push that was on its way then must not bring them back (`OutcomeRecorder`). What a
+    /// process had on its way ends with it.
+    let erased = Mutex<[Int64: MonotonicTime]>([:])
     private let readers: ReaderPool
     /// nil where each commit copies the log.
     let checkpoints: Checkpoints?

@@ -75,6 +75,39 @@ extension ConformanceCase {
             let nexts = try subject.store.deliveries(telephone: "next", token: nil, after: nil, limit: 9)
             try same(nexts.filter { $0.campaign == second.id }, [])
         },
+        ConformanceCase("a user who is erased while a push is on its way is not recorded again") { subject in
+            try subject.registerDevices(6)
+            // The user's device for long, one that has come to somebody else since it was read, and one that comes back.
+            let campaign = try subject.announce()
+            let all = try subject.batch(try subject.onlyShard(campaign), limit: 5) { device in
+                device.id % 2 == 0
+                    ? LedgerRow(
+                        device: device.id, state: .retrying, attempts: 1, reason: "Busy", nextAttemptAt: subject.now)
+                    : LedgerRow(device: device.id, state: .accepted, attempts: 1)
+            }
+            try subject.store.register([subject.registration(1, telephone: "new")], at: subject.now)
+            for number in [0, 1, 2, 3] {
+                let erasure = try subject.store.eraseUser("138\(number)") { _ in true }
+                try same(erasure.devices + erasure.former, 1, "\(number)")
+            }
+            try subject.store.register([subject.registration(2, telephone: "1382")], at: subject.now)
+            try subject.store.register([subject.registration(3, telephone: "next")], at: subject.now)
+            try subject.store.commit([all], at: subject.now)
+            func list() throws -> [String?] {
+                try subject.store.deliveries(of: campaign.key, DeliveryFilter(), after: 0, limit: 5).map(\.telephone)
+            }
+            try same(try list(), [nil, nil, "1382", nil, "1384"])
+            // Nor by the second try of a push that was on its way.
+            let again = all.rows.filter { $0.state == .retrying }.map { row in
+                var row = row
+                (row.state, row.attempts, row.nextAttemptAt) = (.accepted, 2, nil)
+                return row
+            }
+            try subject.store.commit([subject.retry(campaign.key, again, all.devices)], at: subject.now)
+            try same(try list(), [nil, nil, "1382", nil, "1384"])
+            try same(try subject.store.deliveries(telephone: "1383", token: nil, after: nil, limit: 9), [])
+            try same(try subject.store.check { _ in true }.map(\.detail), [])
+        },
         ConformanceCase("a user of very many devices is erased from every batch, and others stay in theirs") {
             subject in
             try subject.store.register(

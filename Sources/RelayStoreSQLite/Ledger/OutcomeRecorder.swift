@@ -8,6 +8,8 @@ import RelayStore
 struct OutcomeRecorder {
     private let connection: SQLiteConnection
     private let now: Timestamp
+    /// Devices of users who were erased while a push to them may have been on its way.
+    private let erased: [Int64: MonotonicTime]
     private let insert: Statement
     private let insertMany: Statement
     private let replace: Statement
@@ -54,9 +56,10 @@ struct OutcomeRecorder {
         var again: SentAgain
     }
 
-    init(_ connection: SQLiteConnection, at now: Timestamp) throws {
+    init(_ connection: SQLiteConnection, at now: Timestamp, erased: [Int64: MonotonicTime]) throws {
         self.connection = connection
         self.now = now
+        self.erased = erased
         insert = try connection.prepared(Self.insertOne)
         insertMany = try connection.prepared(Self.insertMany)
         giveBack = try connection.prepared(
@@ -88,6 +91,7 @@ struct OutcomeRecorder {
     }
 
     mutating func record(_ batch: LedgerCommit) throws {
+        let batch = erased.isEmpty ? batch : try withoutErased(batch)
         var tally = try tally(of: batch.campaign)
         let shard = try batch.shard.map { try shardRow($0, of: batch.campaign) }
         let inserted = try write(batch, of: shard, into: &tally)
@@ -134,6 +138,27 @@ struct OutcomeRecorder {
     }
 
     // MARK: Rows
+
+    /// A telephone that its device neither has nor is known to have had was erased while the push was on its way.
+    private func withoutErased(_ batch: LedgerCommit) throws -> LedgerCommit {
+        var batch = batch
+        for index in batch.rows.indices where erased[batch.rows[index].device] != nil {
+            let telephone = batch.rows[index].telephone
+            guard !telephone.isAbsent else { continue }
+            let isKnown = try connection.first(
+                """
+                SELECT 1 WHERE EXISTS (SELECT 1 FROM device WHERE id = ?1 AND telephone = ?2)
+                    OR EXISTS (SELECT 1 FROM former_telephone WHERE telephone = ?2 AND device_id = ?1)
+                """, .integer(batch.rows[index].device), .text(batch.devices.string(telephone))
+            ) { _ in true }
+            guard isKnown == nil else { continue }
+            var erased = DeliveryList.erased
+            batch.rows[index].telephone = erased.withUTF8 { text in
+                unsafe batch.devices.store(UnsafeRawBufferPointer(text))
+            }
+        }
+        return batch
+    }
 
     /// Returns how many rows are new.
     private mutating func write(

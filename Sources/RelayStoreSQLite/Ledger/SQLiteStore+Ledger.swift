@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+import Synchronization
 
 extension SQLiteStore {
     package func readDevices(
@@ -73,7 +74,7 @@ extension SQLiteStore {
 
     package func commit(_ batches: [LedgerCommit], at now: Timestamp) throws {
         try write("recording outcomes") { connection in
-            var recorder = try OutcomeRecorder(connection, at: now)
+            var recorder = try OutcomeRecorder(connection, at: now, erased: erased.withLock { $0 })
             for batch in batches { try recorder.record(batch) }
             try recorder.finish()
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
+import Synchronization
 import UpgradeRules
 
 /// What is known of one user, and that it is forgotten.
@@ -29,6 +30,12 @@ extension SQLiteStore {
             var seen = SeenTally()
             let meant = Set(try apps(connection).filter { isMeant($0.key) }.map(\.id))
             let devices = try DeliveryList.devices(ofUser: telephone, connection).filter { meant.contains($0.app) }
+            let now = options.ticks()
+            erased.withLock { erased in
+                // What was on its way longer ago has been recorded.
+                erased = erased.filter { now - $0.value < .seconds(3600) }
+                for device in devices { erased[device.id] = now }
+            }
             for device in devices {
                 if !device.isRemoved, TelephoneRule.matches(device.telephone, telephone) {
                     let version = try connection.first(

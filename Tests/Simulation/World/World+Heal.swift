@@ -213,9 +213,18 @@ extension World {
                 )
             }
         }
-        for user in model.erased.keys.sorted() where !model.devices.values.contains(where: { $0.last?.user == user }) {
-            let filter = DeliveryFilter(telephone: Phone.telephone(user))
-            let rows = (try? relay.store.deliveries(filter, after: nil, limit: 5)) ?? []
+        // Whose device another program has deleted, nobody knows as the user of anything.
+        for user in model.erased.keys.sorted()
+        where !rowsWereDeleted && !model.devices.values.contains(where: { $0.last?.user == user }) {
+            // Not by the list of a user's deliveries, which looks no further than devices that are known to be the user's.
+            let telephone = Phone.telephone(user)
+            let rows =
+                (try? relay.store.inspect(
+                    """
+                    SELECT campaign_id FROM delivery WHERE telephone = '\(telephone)'
+                    UNION ALL SELECT campaign_id FROM delivery_batch
+                    WHERE instr(telephones, CAST('\(telephone)' AS BLOB)) > 0
+                    """)) ?? []
             let wasBack = model.devices.values.contains { states in
                 states.contains { $0.user == user && $0.since > (model.erased[user] ?? 0) }
             }
