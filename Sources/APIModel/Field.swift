@@ -25,7 +25,7 @@ package enum Field: String, Sendable {
     case alreadyCurrent, toldAtLogin, reachedBy, push, login, both, unknown
     // Deliveries and devices.
     case token, telephone, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
-    case deadSince, stored, new, updated, unchanged, refusedCount, refused, line
+    case deadSince, stored, new, updated, unchanged, versionsKept, refusedCount, refused, line
     // Alerts, API tokens, notifications, the log.
     case blocking, endsAt, createdBy, name, scopes, apps, revokedAt, type, url, at, milliseconds, status, level
     // The store.

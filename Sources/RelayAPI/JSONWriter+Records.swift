@@ -143,7 +143,7 @@ extension JSONWriter {
             writer.member(.begunAt, record.begunAt)
             writer.member(.at, now)
             writer.member(.audience, record.counts.audience)
-            writer.member(.alreadyCurrent, record.filteredBy[.alreadyCurrent] ?? 0)
+            writer.member(.alreadyCurrent, record.alreadyCurrent)
             writer.member(.accepted, record.counts.accepted)
             writer.member(.toldAtLogin, record.reach.told)
             writer.member(.upgraded, record.upgraded)

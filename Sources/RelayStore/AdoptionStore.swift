@@ -13,12 +13,15 @@ package struct CampaignReach: Hashable, Sendable {
     package var login: Int64 = 0
     /// Of `upgraded`: both.
     package var both: Int64 = 0
+    /// Of `login`: before the campaign came to it, which then finds it current.
+    package var early: Int64 = 0
 
-    package init(told: Int64 = 0, push: Int64 = 0, login: Int64 = 0, both: Int64 = 0) {
+    package init(told: Int64 = 0, push: Int64 = 0, login: Int64 = 0, both: Int64 = 0, early: Int64 = 0) {
         self.told = told
         self.push = push
         self.login = login
         self.both = both
+        self.early = early
     }
 }
 
@@ -38,8 +41,11 @@ extension CampaignRecord {
     /// When the campaign's time began to run: it started, or waits.
     package var begunAt: Timestamp { startedAt ?? createdAt }
 
-    /// Devices of the audience that were not found to be current already.
-    package var toUpgrade: Int64 { max(counts.audience - (filteredBy[.alreadyCurrent] ?? 0), 0) }
+    /// Devices of the audience that had the version without having been told by the relay.
+    package var alreadyCurrent: Int64 { max((filteredBy[.alreadyCurrent] ?? 0) - reach.early, 0) }
+
+    /// Devices of the audience that were not current already.
+    package var toUpgrade: Int64 { max(counts.audience - alreadyCurrent, 0) }
 
     /// Of `upgraded`: nobody knows how it was reached. It was neither pushed nor told at login before; of an older release,
     /// nothing was kept.

@@ -75,11 +75,14 @@ package struct UpsertCounts: Hashable, Sendable {
     package var updated: Int
     /// Known already as they were given: nothing was written.
     package var unchanged: Int
+    /// Of all of them: the device itself had told a newer version since, which stays.
+    package var versionsKept: Int
 
-    package init(inserted: Int = 0, updated: Int = 0, unchanged: Int = 0) {
+    package init(inserted: Int = 0, updated: Int = 0, unchanged: Int = 0, versionsKept: Int = 0) {
         self.inserted = inserted
         self.updated = updated
         self.unchanged = unchanged
+        self.versionsKept = versionsKept
     }
 
     package var devices: Int { inserted + updated + unchanged }
@@ -88,6 +91,7 @@ package struct UpsertCounts: Hashable, Sendable {
         left.inserted += right.inserted
         left.updated += right.updated
         left.unchanged += right.unchanged
+        left.versionsKept += right.versionsKept
     }
 }
 

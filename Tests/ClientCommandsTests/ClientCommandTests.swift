@@ -103,11 +103,15 @@ import Testing
             "POST /v1/apps/a/ios/devices": (
                 200, #"{"stored":1,"new":1,"refusedCount":1,"refused":[{"line":2,"reason":"token: only hex digits"}]}"#
             ),
-            "POST /v1/apps/b/ios/devices": (200, #"{"stored":1,"unchanged":1,"refusedCount":0,"refused":[]}"#),
+            "POST /v1/apps/b/ios/devices": (
+                200, #"{"stored":1,"unchanged":1,"versionsKept":1200,"refusedCount":0,"refused":[]}"#
+            ),
         ])
         let result = await run(["devices", "import", path], transport)
         #expect(result.code == .failed)
-        #expect(result.out == "1 new, 0 updated, 1 unchanged, 2 refused\n")
+        #expect(
+            result.out == "1 new, 0 updated, 1 unchanged, 2 refused; "
+                + "1,200 older versions left out: the devices told newer ones since\n")
         #expect(result.err.contains("line 4: platform: \"windows\" is not a platform; ios or android\n"))
         #expect(result.err.contains("line 5: token: only hex digits\n"))
         #expect(transport.requests.count == 2)
@@ -152,7 +156,7 @@ import Testing
         #expect(result.code == .failed)
         #expect(
             result.out
-                == "{\"stored\":1,\"new\":0,\"updated\":1,\"unchanged\":0,\"refusedCount\":1,"
+                == "{\"stored\":1,\"new\":0,\"updated\":1,\"unchanged\":0,\"versionsKept\":0,\"refusedCount\":1,"
                 + "\"refusedBy\":{\"Not Found: nothing here\":1},"
                 + "\"refused\":[{\"line\":1,\"reason\":\"Not Found: nothing here\"}],\"warnings\":[],\"dryRun\":false}\n"
         )

@@ -137,7 +137,7 @@ struct StoreMaintenanceTests {
                 "UPDATE campaign SET upgraded_push = 1, upgraded_both = 1", "adoption of campaigns",
                 "upgraded is 0, of whom 2 were reached"
             ),
-            ("INSERT INTO campaign_told VALUES (1, 2)", "adoption of campaigns", "told is 0, its rows say 1"),
+            ("INSERT INTO campaign_told VALUES (1, 2, 0)", "adoption of campaigns", "told is 0, its rows say 1"),
             (
                 "INSERT INTO campaign_adoption VALUES (1, 5, 7)", "adoption of campaigns",
                 "upgraded is 0, its curve says 7"

@@ -54,6 +54,42 @@ extension ConformanceCase {
                 ], at: subject.now)
             try same(try subject.record(campaign.key).reach.told, 1)
         },
+        ConformanceCase("who obeys at login before the campaign comes to the device counts, once") { subject in
+            try subject.registerDevices(5, version: try subject.version("1.0"))
+            let campaign = try subject.announce("2.0")
+            // Before the audience is cut, and after it.
+            for number in [0, 1] {
+                try subject.login(number, "1.0")
+                try subject.login(number, "2.0")
+                if number == 0 { try subject.store.planShards(campaign.key, shardSize: 9, waves: nil, at: subject.now) }
+            }
+            // Nobody told this one, and these came too late for the campaign.
+            try subject.store.sawVersion(
+                try subject.version("2.0"), app: subject.app, token: subject.token(2), at: subject.now)
+            try subject.store.register([subject.registration(9, version: try subject.version("1.0"))], at: subject.now)
+            try subject.login(9, "1.0")
+            try subject.login(9, "2.0")
+            let expected = CampaignReach(told: 3, login: 2, early: 2)
+            try same(try subject.record(campaign.key).reach, expected)
+            let shard = try present(try subject.lease(campaign.key).first, "the shard")
+            let first = try subject.device(0).id
+            let commit = try subject.batch(shard) { device in
+                device.id - first < 3
+                    ? LedgerRow(device: device.id, state: .filtered, attempts: 0, reason: "alreadyCurrent")
+                    : LedgerRow(device: device.id, state: .accepted, attempts: 1)
+            }
+            try subject.store.commit([commit], at: subject.now)
+            for number in [0, 1] {
+                try subject.login(number, "1.0")
+                try subject.login(number, "2.0")
+            }
+            let record = try subject.record(campaign.key)
+            try same(record.reach, expected)
+            try same([record.upgraded, record.alreadyCurrent, record.toUpgrade], [2, 1, 4])
+            // What is over waits for nobody.
+            _ = try subject.store.move(campaign.key, .cancelled, at: subject.now)
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
         ConformanceCase("a push that is yet to be accepted has not reached anybody") { subject in
             try subject.registerDevices(2, version: try subject.version("1.0"))
             let campaign = try subject.announce("2.0")

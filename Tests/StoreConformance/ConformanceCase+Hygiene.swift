@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import UpgradeRules
 
 extension ConformanceCase {
     /// What answers of the push service change in the registry, and what a suspended campaign holds.
@@ -63,6 +64,28 @@ extension ConformanceCase {
             _ = try subject.store.change(
                 DeviceChange(token: subject.token(1)), of: subject.app, at: death - .seconds(1))
             try same(try subject.device(1).retiredAt, nil, "its app registers it, whatever the clocks say")
+        },
+        ConformanceCase("what a device told itself later an import leaves as it is, and counts") { subject in
+            try subject.registerDevices(1, version: try subject.version("1.8.0"))
+            func seen(_ text: String, after: Int64) throws {
+                _ = try subject.store.sawVersion(
+                    try subject.version(text), app: subject.app, token: subject.token(0),
+                    at: subject.now + .seconds(after))
+            }
+            var line = DeviceChange(
+                token: subject.token(0), telephone: .set("1380"), version: .set(try subject.version("1.8.0")))
+            let kept = UpsertCounts(unchanged: 1, versionsKept: 1)
+            try seen("2.6.1", after: 4)
+            try same(try subject.imported(line), kept, "the morning's file")
+            // The back end knows of a registration that the relay does not, and the device has told its version since.
+            line.registeredAt = subject.now + .seconds(2)
+            try same(try subject.imported(line), UpsertCounts(updated: 1, versionsKept: 1))
+            try same(try subject.device(0).registration.version?.text, "2.6.1")
+            try same(try subject.imported(line), kept)
+            // An older app, put on the phone anew.
+            line.registeredAt = subject.now + .seconds(5)
+            try same(try subject.imported(line), UpsertCounts(updated: 1))
+            try same(try subject.device(0).registration.version?.text, "1.8.0")
         },
         ConformanceCase("what an export tells of lives and deaths an import keeps, in another registry too") {
             subject in

@@ -17,6 +17,7 @@ package struct DeviceUpload: Sendable {
         package var new: Int64 = 0
         package var updated: Int64 = 0
         package var unchanged: Int64 = 0
+        package var versionsKept: Int64 = 0
         package var refusedCount: Int64 = 0
 
         package init(
@@ -165,6 +166,7 @@ package struct DeviceUpload: Sendable {
         tally.new += reply.count(.new)
         tally.updated += reply.count(.updated)
         tally.unchanged += reply.count(.unchanged)
+        tally.versionsKept += reply.count(.versionsKept)
     }
 
     /// - Returns: the relay's counts; nil where it knows no such app.

@@ -92,6 +92,7 @@ struct ImportReport: Sendable {
             JSONMember(name: "new", value: .integer(tally.new)),
             JSONMember(name: "updated", value: .integer(tally.updated)),
             JSONMember(name: "unchanged", value: .integer(tally.unchanged)),
+            JSONMember(name: "versionsKept", value: .integer(tally.versionsKept)),
             JSONMember(name: "refusedCount", value: .integer(tally.refusedCount)),
             JSONMember(
                 name: "refusedBy",
@@ -105,10 +106,14 @@ struct ImportReport: Sendable {
     }
 
     static func summary(_ tally: DeviceUpload.Tally, isDryRun: Bool) -> String {
-        let counts = [
+        var counts = [
             "\(Quantity.count(tally.new)) new", "\(Quantity.count(tally.updated)) updated",
             "\(Quantity.count(tally.unchanged)) unchanged", "\(Quantity.count(tally.refusedCount)) refused",
         ].joined(separator: ", ")
+        if tally.versionsKept > 0 {
+            counts +=
+                "; \(Quantity.count(tally.versionsKept)) older versions left out: the devices told newer ones since"
+        }
         return isDryRun ? "dry run, nothing was stored: \(counts)\n" : counts + "\n"
     }
 }

@@ -52,6 +52,7 @@ final class DeviceImport: BodyConsumer {
                 writer.member(.new, Int64(counts.inserted))
                 writer.member(.updated, Int64(counts.updated))
                 writer.member(.unchanged, Int64(counts.unchanged))
+                writer.member(.versionsKept, Int64(counts.versionsKept))
                 writer.member(.refusedCount, refusedCount)
                 writer.name(.refused)
                 writer.array(refused) { writer, item in

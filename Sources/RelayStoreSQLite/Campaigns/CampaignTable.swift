@@ -18,7 +18,8 @@ enum CampaignTable {
             c.cancelled + iif(\(isLeftOut("c")), c.retrying + \(notReached("c")), 0), c.upgraded,
             r.build, \(inForce("a")), c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
             iif(r.canary IS NULL, NULL, iif(r.reach = 0, 'alone', 'released')), c.canary_ended_at,
-            iif(r.canary IS NOT NULL AND r.reach > 0, \(CanaryTable.releasedAt("r")), NULL), r.id, r.reach, r.stages
+            iif(r.canary IS NOT NULL AND r.reach > 0, \(CanaryTable.releasedAt("r")), NULL), r.id, r.reach, r.stages,
+            c.upgraded_early
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
         """
 
@@ -83,7 +84,8 @@ enum CampaignTable {
         record.requiredBuild = row.optionalInteger(25)
         record.inForce = row.version(26)
         record.reach = CampaignReach(
-            told: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30))
+            told: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30),
+            early: row.integer(37))
         record.canary = row.optionalText(31).flatMap(CampaignCanary.Phase.init).map {
             CampaignCanary($0, endedAt: row.optionalTime(32), releasedAt: row.optionalTime(33))
         }

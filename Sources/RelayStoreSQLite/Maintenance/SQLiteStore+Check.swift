@@ -198,11 +198,11 @@ private struct StoreExamination {
     }
 
     /// Each count is the number of the ledger's rows and batched devices in that state; of a campaign that is over, also those whom its end left
-    /// out, which the shards know.
+    /// out, which the shards know. Who upgraded before the campaign came to the device has no mark in its ledger.
     private mutating func campaigns() throws {
         let campaigns = try connection.all(
             """
-            SELECT id, public_id, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded,
+            SELECT id, public_id, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded - upgraded_early,
                 (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest = 6),
                 (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest = 8),
                 (SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = c.id AND done = 1 AND rest IS NULL)

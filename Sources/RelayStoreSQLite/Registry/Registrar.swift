@@ -35,7 +35,7 @@ struct Registrar {
         self.source = source
         find = try connection.prepared(
             """
-            SELECT id, telephone, version, removed_at, environment, registered_at, retired_at FROM device
+            SELECT id, telephone, version, removed_at, environment, registered_at, retired_at, seen_at FROM device
             \(DeviceTable.isToken)
             """)
         insert = try connection.prepared(
@@ -107,8 +107,10 @@ struct Registrar {
         let before = Life(registered: find.time(5), dead: find.optionalTime(6), wasRemoved: wasRemoved)
         let life = life(of: row, before: before)
         var keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
-        if !keepsVersion, source == .records, !wasRemoved, life.registered == before.registered {
+        let told = max(before.registered, find.optionalTime(7) ?? before.registered)
+        if !keepsVersion, source == .records, !wasRemoved, life.registered <= told {
             keepsVersion = unsafe isOlder(row.version, of: bytes)
+            if keepsVersion { counts.versionsKept += 1 }
         }
         let keepsEnvironment =
             row.kept.contains(.environment) || find.integer(4) == Int64(row.environment.rawValue)
@@ -232,6 +234,7 @@ struct UpgradeTally {
 
         mutating func add(_ heard: Heard) {
             devices += 1
+            if heard.isEarly { reach.early += 1 }
             switch (heard.isPushed, heard.isTold) {
             case (true, true): reach.both += 1
             case (true, false): reach.push += 1
@@ -245,6 +248,16 @@ struct UpgradeTally {
     private struct Heard {
         var isPushed: Bool
         var isTold: Bool
+        /// The campaign has yet to come to it.
+        var isEarly = false
+    }
+
+    /// What a campaign's ledger has of a device that comes up to the requirement.
+    private enum Entry {
+        case none
+        /// It counts already, or had nothing to come up to.
+        case settled
+        case counts(isPushed: Bool)
     }
 
     /// A look into a campaign's ledger, and the mark there: 31 µs, where registering a device takes about 10.
@@ -280,36 +293,43 @@ struct UpgradeTally {
         _ device: Int64, in requirement: Requirement, _ connection: SQLiteConnection
     ) throws -> Heard? {
         let campaign = requirement.campaign
-        guard let isPushed = try markPushed(device, in: campaign, connection) else { return nil }
-        let isTold = requirement.hasTold ? try AdoptionTable.wasTold(device, in: campaign, connection) : false
-        return Heard(isPushed: isPushed, isTold: isTold)
+        let told = requirement.hasTold ? try AdoptionTable.told(device, in: campaign, connection) : nil
+        if told == true { return nil }
+        switch try markEntry(of: device, in: campaign, connection) {
+        case .settled: return nil
+        case .none:
+            guard told != nil, try AdoptionTable.markEarly(device, in: campaign, connection) else { return nil }
+            return Heard(isPushed: false, isTold: true, isEarly: true)
+        case .counts(let isPushed):
+            return Heard(isPushed: isPushed, isTold: told != nil)
+        }
     }
 
-    /// Whether a push was accepted for the device; nil as above.
-    private static func markPushed(_ device: Int64, in campaign: Int64, _ connection: SQLiteConnection) throws -> Bool?
-    {
+    private static func markEntry(
+        of device: Int64, in campaign: Int64, _ connection: SQLiteConnection
+    ) throws -> Entry {
         // Nobody has both a place in a batch and a row.
         switch try DeliveryBatchTable.outcome(of: device, in: campaign, connection) {
-        case .alreadyCurrent: return nil
+        case .alreadyCurrent: return .settled
         case .some(let outcome):
             let marked = try connection.run(
                 "INSERT OR IGNORE INTO delivery_upgrade (campaign_id, device_id) VALUES (?, ?)", .integer(campaign),
                 .integer(device))
-            return marked > 0 ? outcome == .accepted : nil
+            return marked > 0 ? .counts(isPushed: outcome == .accepted) : .settled
         case nil:
             // Not RETURNING: its table in memory costs twice what this look does.
-            let state = try connection.first(
+            let row = try connection.first(
                 """
-                SELECT state FROM delivery
-                WHERE campaign_id = ? AND device_id = ? AND upgraded = 0
-                    AND NOT (state = 7 AND reason IS 'alreadyCurrent')
+                SELECT state, upgraded = 0 AND NOT (state = 7 AND reason IS 'alreadyCurrent') FROM delivery
+                WHERE campaign_id = ? AND device_id = ?
                 """, .integer(campaign), .integer(device)
-            ) { $0.integer(0) }
-            guard let state else { return nil }
+            ) { (state: $0.integer(0), counts: $0.integer(1) != 0) }
+            guard let row else { return .none }
+            guard row.counts else { return .settled }
             try connection.run(
                 "UPDATE delivery SET upgraded = 1 WHERE campaign_id = ? AND device_id = ?", .integer(campaign),
                 .integer(device))
-            return state == Int64(DeliveryState.accepted.rawValue)
+            return .counts(isPushed: row.state == Int64(DeliveryState.accepted.rawValue))
         }
     }
 
@@ -318,10 +338,11 @@ struct UpgradeTally {
             try connection.run(
                 """
                 UPDATE campaign SET upgraded = upgraded + ?, upgraded_push = upgraded_push + ?,
-                    upgraded_login = upgraded_login + ?, upgraded_both = upgraded_both + ?
+                    upgraded_login = upgraded_login + ?, upgraded_both = upgraded_both + ?,
+                    upgraded_early = upgraded_early + ?
                 WHERE id = ?
                 """, .integer(upgraded.devices), .integer(upgraded.reach.push), .integer(upgraded.reach.login),
-                .integer(upgraded.reach.both), .integer(campaign))
+                .integer(upgraded.reach.both), .integer(upgraded.reach.early), .integer(campaign))
         }
     }
 }

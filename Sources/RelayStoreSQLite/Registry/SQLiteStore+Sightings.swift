@@ -40,12 +40,12 @@ extension SQLiteStore {
             return (known, news)
         }
         var left = news[...]
-        while !left.isEmpty { try store(&left) }
+        while !left.isEmpty { try store(&left, at: now) }
         return known
     }
 
     /// Stores versions from the front of `sightings`, until all are stored or somebody else wants to write.
-    private func store(_ sightings: inout ArraySlice<Sighting>) throws {
+    private func store(_ sightings: inout ArraySlice<Sighting>, at now: Timestamp) throws {
         try write("storing the versions of devices") { connection in
             var upgrades = UpgradeTally(tells: true)
             var seen = SeenTally()
@@ -64,7 +64,8 @@ extension SQLiteStore {
                 if let required = sighting.told { try told.told(id, of: required, app: app, connection) }
                 guard old?.text != sighting.version.text else { continue }
                 try connection.run(
-                    "UPDATE device SET version = ? WHERE id = ?", .version(sighting.version), .integer(id))
+                    "UPDATE device SET version = ?, seen_at = ? WHERE id = ?", .version(sighting.version), .time(now),
+                    .integer(id))
                 try upgrades.saw(sighting.version, after: old, device: id, app: app, connection)
                 seen.left(old, app: app)
                 seen.came(sighting.version, app: app)

@@ -4,7 +4,10 @@ import CTexts
 extension Migration {
     /// Every step there ever was.
     static let chain =
-        released + [Migration(name: "one record of what is required", toVersion: 16, sql: RequirementSchema.sql)]
+        released + [
+            Migration(name: "one record of what is required", toVersion: 16, sql: RequirementSchema.sql),
+            Migration(name: "what devices say at login", toVersion: 17, sql: logins),
+        ]
 
     /// Stores out there have run them, so they are texts that nobody edits, and that no change of today's statements changes. The
     /// comments inside stay in the database.
@@ -32,4 +35,13 @@ extension Migration {
             Migration(name: step.0, toVersion: place + 1, sql: SQL(typed: String(decoding: step.1, as: UTF8.self)))
         }
     }()
+
+    private static let logins: SQL = """
+        -- When the device told its version at login; NULL: not since this column came, or as it was registered.
+        ALTER TABLE device ADD COLUMN seen_at INTEGER;
+        -- Devices that were told at login and had come up to the requirement before the campaign came to them: how many, and
+        -- which they are.
+        ALTER TABLE campaign ADD COLUMN upgraded_early INTEGER NOT NULL DEFAULT 0 CHECK (upgraded_early >= 0);
+        ALTER TABLE campaign_told ADD COLUMN upgraded INTEGER NOT NULL DEFAULT 0 CHECK (upgraded IN (0, 1));
+        """
 }
