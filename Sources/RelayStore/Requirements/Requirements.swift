@@ -95,9 +95,11 @@ extension VersionRecord {
     package init?(_ app: AppKey, _ requirements: Requirements) {
         guard let changedAt = requirements.rows.map(\.changed.at).max() else { return nil }
         let (required, latest) = (requirements.required, requirements.latest)
+        // The texts are those of what was asked for last.
+        let texts = requirements.rows.last { $0.id == required?.id || $0.id == latest?.id }
         self.init(
-            app: app, latest: latest?.version, required: required?.version, downloadURL: latest?.downloadURL,
-            message: latest?.message, telephones: required?.canary, updatedAt: changedAt)
+            app: app, latest: latest?.version, required: required?.version, downloadURL: texts?.downloadURL,
+            message: texts?.message, telephones: required?.canary, updatedAt: changedAt)
         builds = BuildNumbers(latest: latest?.build, required: required?.build)
         self.requirements = requirements
         inForce = InForce(requirements)

@@ -164,12 +164,13 @@ package enum LedgerSQL {
         """
 
     /// Takes the longest due first, from the index; sorting only what was taken. LEFT: a row whose device has gone would stay
-    /// due for ever.
+    /// due for ever. None of a campaign that is over: whoever sends may not have looked yet.
     package static let readDueRetries: SQL = """
         SELECT r.device_id, d.token, d.telephone, d.version, d.environment, d.retired_at IS NOT NULL, d.registered_at,
             r.attempts, r.again
         FROM (SELECT device_id, attempts, again FROM delivery INDEXED BY delivery_retry
-              WHERE campaign_id = ? AND environment = ? AND state = 3 AND next_attempt_at <= ? ORDER BY next_attempt_at LIMIT ?) AS r
+              WHERE campaign_id = ?1 AND environment = ?2 AND state = 3 AND next_attempt_at <= ?3 AND \(mayGoOn)
+              ORDER BY next_attempt_at LIMIT ?4) AS r
             LEFT JOIN device AS d ON d.id = r.device_id
         ORDER BY r.device_id
         """

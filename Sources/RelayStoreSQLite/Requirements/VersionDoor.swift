@@ -31,11 +31,12 @@ enum VersionDoor {
         """
 
     static let view: SQL = """
-        -- What is derived of each app: the highest requirement, and the newest version that users are, or are to be, told of.
+        -- What is derived of each app: the highest requirement, the newest version that users are, or are to be, told of, and the
+        -- texts of whichever of the two was asked for last.
         CREATE VIEW version_now AS
             SELECT a.app, a.platform, q.id AS required_id, q.version AS required, q.version_key AS required_key,
                 q.build AS required_build, l.id AS latest_id, l.version AS latest, l.version_key AS latest_key,
-                l.build AS latest_build, l.download_url, l.message
+                l.build AS latest_build, t.download_url, t.message
             FROM (SELECT DISTINCT app, platform FROM requirement) AS a
             LEFT JOIN requirement AS q ON q.id = (
                 SELECT r.id FROM requirement AS r WHERE r.app = a.app AND r.platform = a.platform AND r.kind = 'required'
@@ -43,7 +44,8 @@ enum VersionDoor {
             LEFT JOIN requirement AS l ON l.id = (
                 SELECT r.id FROM requirement AS r WHERE r.app = a.app AND r.platform = a.platform AND r.kind <> 'blocked'
                     AND r.state <> 'withdrawn'
-                ORDER BY r.version_key DESC, coalesce(r.build, 0) DESC, r.kind DESC LIMIT 1);
+                ORDER BY r.version_key DESC, coalesce(r.build, 0) DESC, r.kind DESC LIMIT 1)
+            LEFT JOIN requirement AS t ON t.id = max(coalesce(q.id, 0), coalesce(l.id, 0));
         """
 
     static let triggers: SQL = """

@@ -43,5 +43,8 @@ extension Migration {
         -- which they are.
         ALTER TABLE campaign ADD COLUMN upgraded_early INTEGER NOT NULL DEFAULT 0 CHECK (upgraded_early >= 0);
         ALTER TABLE campaign_told ADD COLUMN upgraded INTEGER NOT NULL DEFAULT 0 CHECK (upgraded IN (0, 1));
+        -- Its texts were those of the newest version.
+        DROP VIEW version_now;
+        \(VersionDoor.view)
         """
 }
