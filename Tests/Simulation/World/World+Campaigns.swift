@@ -73,7 +73,8 @@ extension World {
     }
 
     func cancel(_ campaign: CampaignRecord) throws -> String? {
-        // What was in force for everybody stays so; what was not is taken back.
+        // What was in force for everybody stays so; what was not is taken back. It may have come into force in the turn that this comes into.
+        observeCampaigns(isSure: true)
         let place =
             model.campaigns[campaign.id]?.announcement
             ?? app(of: campaign).flatMap { model.newest($0, Self.number(of: campaign.required.text)) }

@@ -72,7 +72,8 @@ extension World {
         }
     }
 
-    /// A store that answers and has halted a rollout for hours: the relay must have heard of it.
+    /// A store that answers and has halted a rollout for hours: the relay must have heard of it. While its disk fails it can record no
+    /// such thing, and what is in force is what is recorded.
     private func judgeHalts() {
         for (place, one) in model.announcements.enumerated() {
             let isOpenStill =
@@ -82,7 +83,7 @@ extension World {
             let isSuperseded = told.values.contains {
                 $0.campaign.app == one.app && $0.campaign.version == one.version && $0.campaign.state == "superseded"
             }
-            guard isOpenStill, !isSuperseded, settings.isAndroid(one.app), settings.isGated(one.app),
+            guard isOpenStill, !isSuperseded, !isDiskFailing, settings.isAndroid(one.app), settings.isGated(one.app),
                 stores[one.app].answers,
                 stores[one.app].verdict(on: one.version, minimum: settings.minimumPercent(one.app)) == .halted
             else {

@@ -187,9 +187,13 @@ extension World {
         // Registered when the world began, the file says.
         if number % 2 == 0 { change.registeredAt = clock.rightTime - .nanoseconds(Int64(tick.nanoseconds)) }
         batch.append(change)
-        let before = model.device(phone.app, token(phone))
         let key = settings.key(phone.app)
-        let wasDead = try relay.store.device(key, token: token(phone))?.retiredAt != nil
+        let known = try relay.store.device(key, token: token(phone))
+        let wasDead = known?.retiredAt != nil
+        // Who was called dead is forgotten in time.
+        let isForgotten =
+            known == nil && pushes.wasPruned && pushes.calledDead.contains("\(phone.app)/\(token(phone))")
+        let isKnown = model.device(phone.app, token(phone))?.isRegistered == true && !isForgotten
         try relay.store.register(batch, at: clock.now.wall) { _ in }
         if wasDead, !wasClockSet, try relay.store.device(key, token: token(phone))?.retiredAt == nil {
             model.broke("token.revived", "\(name) was dead and is alive again because of an older file")
@@ -197,7 +201,7 @@ extension World {
         // What the device said itself stays. A device that was unknown is as the file has it.
         model.disputed.insert("\(phone.app)/\(token(phone))")
         model.device(phone.app, token(phone)) { state in
-            if before?.isRegistered == true {
+            if isKnown {
                 state.user = phone.user ?? state.user
             } else {
                 (state.isRegistered, state.user, state.version) = (true, phone.user, 1)
