@@ -32,6 +32,22 @@ extension ConformanceCase {
                 try subject.store.reconcile(subject.app, draft: subject.draft(), at: subject.now) == nil,
                 "1.9 had its campaign")
         },
+        ConformanceCase("pruning leaves alone what gave way before it was in force, and may come back") { subject in
+            try subject.registerDevices(5)
+            let old = try subject.announce("2.0.0", isGated: true)
+            try subject.announce("3.0.0")
+            try same(try subject.record(old.key).state, .superseded)
+            let late = subject.now + .seconds(100_000)
+            try same(try subject.store.prune(before: late, at: late) { _ in true }.campaigns, 0)
+            _ = try subject.withdraw()
+            try check(try subject.look("2.0.0", .open), "it comes into force")
+            try same(try subject.record(old.key).state, .running)
+            // What everybody had comes back as it is: nothing of it is left to be sent.
+            try subject.announce("4.0.0")
+            try same(try subject.record(old.key).state, .superseded)
+            try same(try subject.store.prune(before: late, at: late) { _ in true }.campaigns, 2)
+            try same(try subject.store.check { _ in true }, [], "faults")
+        },
         ConformanceCase("a withdrawn version may be announced again, with a campaign of its own, and withdrawn again") {
             subject in
             try subject.announce("1.9")

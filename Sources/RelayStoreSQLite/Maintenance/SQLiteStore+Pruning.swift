@@ -66,6 +66,13 @@ private struct Pruning {
 
     // MARK: What goes
 
+    /// Whether a campaign gave way before its requirement was in force for everybody, and may take its place again: its waves go on then.
+    private static let mayComeBack: SQL = """
+        (state = 'superseded' AND EXISTS (
+            SELECT 1 FROM requirement AS r WHERE r.id = requirement_id AND r.state <> 'withdrawn'
+                AND (r.state <> 'in_force' OR r.reach < 10000)))
+        """
+
     /// Campaigns that ended long enough ago, and those that a pruning before this one did not finish. Their shards go last:
     /// as long as there is one, there may be deliveries.
     private mutating func pruneDeliveries(_ pulse: (PruneReport) -> Bool) throws {
@@ -73,7 +80,7 @@ private struct Pruning {
             try connection.all(
                 """
                 SELECT id FROM campaign AS c WHERE finished_at IS NOT NULL
-                    AND (finished_at < ? AND pruned_at IS NULL
+                    AND (finished_at < ? AND pruned_at IS NULL AND NOT \(Self.mayComeBack)
                          OR pruned_at IS NOT NULL AND EXISTS (SELECT 1 FROM shard WHERE campaign_id = c.id))
                 """, .time(cutoff)
             ) { $0.integer(0) }
@@ -87,7 +94,7 @@ private struct Pruning {
                     let isMarked = try connection.run(
                         """
                         UPDATE campaign SET pruned_at = coalesce(pruned_at, ?1)
-                        WHERE id = ?2 AND (pruned_at IS NOT NULL OR finished_at < ?3)
+                        WHERE id = ?2 AND (pruned_at IS NOT NULL OR finished_at < ?3 AND NOT \(Self.mayComeBack))
                         """, .time(now), .integer(campaign), .time(cutoff))
                     guard isMarked > 0 else { return nil }
                     // Nothing of it goes on: whom it left out is settled.
