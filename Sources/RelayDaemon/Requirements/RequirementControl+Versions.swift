@@ -43,7 +43,10 @@ extension RequirementControl {
     private func isMachine(_ source: String) -> Bool { source != "api" && source != "cli" }
 
     /// What a source found out: as any other bump, but for a URL that the configuration knows better.
-    package func take(_ bump: VersionBump, from source: String) throws {
+    ///
+    /// - Returns: what is required since then; nil where that did not rise.
+    @discardableResult
+    package func take(_ bump: VersionBump, from source: String) throws -> Version? {
         var bump = bump
         // A store and a file go on saying what a person has taken back.
         if let required = bump.required, let requirements = try store.version(of: bump.app)?.requirements,
@@ -51,13 +54,15 @@ extension RequirementControl {
         {
             bump.required = nil
         }
-        guard bump.required != nil || bump.latest != nil else { return }
+        guard bump.required != nil || bump.latest != nil else { return nil }
         if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
         // It is the word of a store, or of a file that the owner keeps: nobody is there to be asked.
         bump.isConfirmed = true
-        _ = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
+        let applied = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
             StoredAnswer(status: 200, body: [])
         }
+        guard case .applied(let outcome, _) = applied, outcome.requiredRose else { return nil }
+        return outcome.record.required
     }
 
     /// What the configuration and the stores say of an app at this moment.

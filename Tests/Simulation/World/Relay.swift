@@ -81,10 +81,8 @@ final class Relay: @unchecked Sendable {
         runner.adopt(plan)
         let callbacks = SourceRunner.Callbacks(
             apply: { bump, source in
-                let before = try? store.version(of: bump.app)?.required
-                try world.undisturbed { try control.take(bump, from: source) }
-                let after = try? store.version(of: bump.app)?.required
-                if after != before { world.machineAsked(bump.app, after?.text) }
+                let required = try world.undisturbed { try control.take(bump, from: source) }
+                if let required { world.machineAsked(bump.app, required.text) }
             },
             inForceChanged: {
                 world.undisturbed { cache.refresh() }

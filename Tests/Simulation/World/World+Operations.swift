@@ -154,8 +154,8 @@ extension World {
     }
 
     /// A source raised a version, or what a policy made of it. No machine asks for what was withdrawn.
-    func machineAsked(_ app: AppKey, _ required: String?) {
-        guard let required, let app = settings.apps.first(where: { settings.key($0) == app }) else { return }
+    func machineAsked(_ app: AppKey, _ required: String) {
+        guard let app = settings.apps.first(where: { settings.key($0) == app }) else { return }
         let version = Self.number(of: required)
         guard model.required(app).map({ $0.version < version }) ?? true else { return }
         if model.newest(app, version) != nil {

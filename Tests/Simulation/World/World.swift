@@ -259,7 +259,7 @@ final class World: @unchecked Sendable {
     func die(downFor time: Duration) {
         // Closing in order would tidy the log up, which nobody does who is killed.
         if folder.faults.failures == 0 || !isDoomed { folder.faults.arm(.write, first: 1) }
-        end()
+        endRelay()
         isDoomed = false
         pushes.processDied()
         // What its stores had told it it has to ask again.
@@ -272,17 +272,22 @@ final class World: @unchecked Sendable {
         step(.zero)
     }
 
-    /// Nothing of the relay is left in memory.
+    /// Nothing is left in memory.
     func end() {
-        relay?.store.close()
-        relay = nil
+        endRelay()
         otherProgram?.close()
         otherProgram = nil
+        // The thread may be somebody else's next.
+        StoreFaults.setTime(milliseconds: 0)
+    }
+
+    /// Nothing of the relay is left in memory; another program lives on.
+    private func endRelay() {
+        relay?.store.close()
+        relay = nil
         folder.faults.disarm()
         isDiskFailing = false
         unstoredLogins = []
-        // The thread may be somebody else's next.
-        StoreFaults.setTime(milliseconds: 0)
     }
 
     // MARK: What the relay's surroundings report
