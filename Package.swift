@@ -103,7 +103,7 @@ let package = Package(
         room(
             "HTTPServer",
             [
-                "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "CLinux", "Signing", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room(
             "Notifications",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+import UpgradeRules
 
 /// A strong entity tag (RFC 9110, section 8.8.3), made of the content.
 package struct EntityTag: Hashable, Sendable {

@@ -22,35 +22,6 @@ package struct InForce: Hashable, Sendable {
     package var openedBy: String?
     /// What that one said.
     package var reason: String?
-    /// A requirement that holds for some users alone.
-    package var staged: Staged?
-    /// The same where it holds for named users alone.
-    package var canary: Staged? { staged?.reach == 0 ? staged : nil }
-
-    package struct Staged: Hashable, Sendable {
-        package var required: Version
-        package var build: Int64?
-        package var downloadURL: String?
-        package var message: String?
-        /// Those whom it names.
-        package var telephones: [String]
-        /// Ten-thousandths of the users, drawn by `draw`, for whom it holds, too.
-        package var reach: Int
-        package var draw: UserDraw
-
-        package init(
-            required: Version, build: Int64?, downloadURL: String?, message: String?, telephones: [String],
-            reach: Int = 0, draw: UserDraw = UserDraw(requirement: 0)
-        ) {
-            self.reach = reach
-            self.draw = draw
-            self.required = required
-            self.build = build
-            self.downloadURL = downloadURL
-            self.message = message
-            self.telephones = telephones
-        }
-    }
 
     package init() {}
 

@@ -23,8 +23,15 @@ public struct LoginAnswer: Hashable, Sendable, Codable {
         installed: Version?, latest: Version?, required: Version?, downloadURL: String?, message: String? = nil
     ) {
         let downloadURL = downloadURL.flatMap { $0.isEmpty ? nil : $0 }
-        let verdict = UpgradeVerdict.judge(
-            installed: installed, latest: latest, required: required, hasDownloadURL: downloadURL != nil)
+        self.init(
+            .judge(installed: installed, latest: latest, required: required, hasDownloadURL: downloadURL != nil),
+            latest: latest, required: required, downloadURL: downloadURL, message: message)
+    }
+
+    /// Words what was judged already.
+    package init(
+        _ verdict: UpgradeVerdict, latest: Version?, required: Version?, downloadURL: String?, message: String?
+    ) {
         hasNewVersion = WireText(verdict == .none ? 0 : 1)
         needUpgrade = WireText(verdict == .force ? 1 : 0)
         downloadUrl = downloadURL

@@ -30,10 +30,9 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     public static func judge(
         installed: Version?, latest: Version?, required: Version?, hasDownloadURL: Bool
     ) -> UpgradeVerdict {
-        guard hasDownloadURL, let installed else { return .none }
-        if let required, installed < required { return .force }
-        if let latest, installed < latest { return .remind }
-        return .none
+        guard hasDownloadURL else { return .none }
+        let rules = [required.map { UpgradeRule($0) }, latest.map { UpgradeRule($0, forces: false) }].compactMap(\.self)
+        return Verdict(rules.sorted { $0.version > $1.version }, version: installed).prompt
     }
 
     /// Whether a device is pushed when `required` rises: its version is below, or unknown.
@@ -41,8 +40,7 @@ public enum UpgradeVerdict: Hashable, Sendable, CaseIterable {
     /// Only a forced update is ever pushed (SEEDS S2). Unknown means pushed, because the registry may have been imported
     /// without versions, and an app that was never seen is likelier old than new.
     public static func needsPush(installed: Version?, required: Version) -> Bool {
-        guard let installed else { return true }
-        return installed < required
+        Verdict([UpgradeRule(required)], version: installed).isPushed
     }
 
     /// The same for a version as a batch of devices holds it: allocates nothing.

@@ -149,14 +149,25 @@ struct EnforceTests {
     @Test("a version that a proxy asks about", arguments: verdicts.indices)
     func verdict(index: Int) throws {
         let entry = Self.verdicts[index]
-        var record = VersionRecord(app: Bench.app, updatedAt: Bench.now)
-        record.required = try entry.required.map { try Version($0) }
-        record.inForce.required = try entry.inForce.map { try Version($0) }
-        record.inForce.latest = try entry.latest.map { try Version($0) }
-        record.inForce.staged = try entry.canary.map {
-            .init(required: try Version($0), build: nil, downloadURL: Self.url, message: nil, telephones: ["138"])
+        func row(
+            _ id: Int64, _ kind: Requirement.Kind, _ version: String?, _ state: Requirement.State,
+            reach: Int = Requirement.everybody
+        ) throws -> Requirement? {
+            try version.map {
+                Requirement(
+                    id: id, kind: kind, version: try Version($0), state: state, reach: reach, isGated: true,
+                    changed: .relay(at: Bench.now))
+            }
         }
-        let answers = CheckAnswers(record, AppProfile(downloadURL: entry.url, alert: "Upgrade"))
+        let waits = entry.required == entry.inForce || entry.required == entry.canary ? nil : entry.required
+        var canary = try row(3, .required, entry.canary, .inForce, reach: 0)
+        canary?.canary = ["138"]
+        let rows = try [
+            row(1, .required, waits, .waiting), row(2, .required, entry.inForce, .inForce), canary,
+            row(4, .latest, entry.latest, .announced),
+        ]
+        let answers = CheckAnswers(
+            Requirements(rows.compactMap(\.self)), AppProfile(downloadURL: entry.url, alert: "Upgrade"))
         let name =
             switch answers.enforce(try entry.version.map { try Version($0) }) {
             case .passes: "passes"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import Testing
+import UpgradeRules
 
 @Suite struct WaveTests {
     // MARK: The plan and the draw

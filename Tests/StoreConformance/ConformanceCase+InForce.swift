@@ -111,13 +111,12 @@ extension ConformanceCase {
                 VersionBump(
                     app: subject.app, required: try subject.version("2"), message: "m", telephones: ["138", "e\u{301}"])
             )
-            let inForce = try subject.inForce()
-            try same(inForce.required?.text, "1.9")
-            try same(inForce.canary?.required.text, "2")
-            try same(inForce.canary?.telephones.map { Array($0.utf8) }, [Array("138".utf8), Array("e\u{301}".utf8)])
-            try same(inForce.canary?.message, "m")
+            try same(try subject.inForce().required?.text, "1.9")
+            try same(try subject.staged()?.version.text, "2")
+            try same(try subject.staged()?.canary?.map { Array($0.utf8) }, [Array("138".utf8), Array("e\u{301}".utf8)])
+            try same(try subject.staged()?.message, "m")
             try subject.bump(VersionBump(app: subject.app, required: try subject.version("2.1")))
-            try same(try subject.inForce().canary, nil, "a requirement for everybody ends it")
+            try same(try subject.staged(), nil, "a requirement for everybody ends it")
         },
         ConformanceCase("the latest version is announced by itself") { subject in
             try subject.announce("1.9")

@@ -46,6 +46,8 @@ struct Subject: Sendable {
     }
 
     /// What waits, the highest first.
+    func staged() throws -> Requirement? { try store.version(of: app)?.requirements.staged }
+
     func waiting() throws -> [Requirement] { try store.version(of: app)?.requirements.waiting ?? [] }
 
     /// The store says something of one version, and of the others that they are not out yet.

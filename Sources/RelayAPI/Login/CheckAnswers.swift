@@ -7,110 +7,84 @@ import WireFormat
 
 /// What one app's clients can be answered at login (SEEDS S1), rendered: it speaks of what is in force, never of what waits.
 package struct CheckAnswers: Sendable {
+    let rules: [UpgradeRule]
     private let everybody: Answers
-    /// Those of the users for whom more is in force than for everybody, and who they are.
-    private let staged: (telephones: Set<WireText>, reach: Int, draw: UserDraw, answers: Answers)?
+    /// Those of the users whom more has reached than everybody, and what that is.
+    private let staged: (rule: UpgradeRule, answers: Answers)?
 
-    /// - Parameter record: nil when nothing was ever stored for the app: then there is never anything to do.
-    init(_ record: VersionRecord?, _ profile: AppProfile) {
-        let inForce = record?.inForce ?? InForce()
-        everybody = Answers(inForce, profile)
-        staged = inForce.staged.map { staged in
-            var own = inForce
-            own.required = [inForce.required, staged.required].compactMap(\.self).max()
-            own.latest = [inForce.latest, staged.required].compactMap(\.self).max()
-            (own.downloadURL, own.message) = (staged.downloadURL, staged.message)
-            if own.latest == staged.required {
-                (own.latestURL, own.latestMessage) = (staged.downloadURL, staged.message)
-            }
-            return (
-                Set(staged.telephones.map { WireText($0) }), staged.reach, staged.draw, Answers(own, profile)
-            )
-        }
+    init(_ requirements: Requirements, _ profile: AppProfile) {
+        let rules = requirements.rules
+        self.rules = rules
+        everybody = Answers(rules.filter(\.isForEverybody), requirements, profile)
+        staged = rules.first { !$0.isForEverybody }.map { ($0, Answers(rules, requirements, profile)) }
     }
 
     /// Whether the answer hangs on whether who asks is on a list: that is for nobody to find out.
-    var isRestricted: Bool { staged.map { !$0.telephones.isEmpty } ?? false }
+    var isRestricted: Bool { staged?.rule.namesUsers ?? false }
 
     /// What an app is answered.
     package struct Answer: Sendable {
         package var content: PreparedContent
         /// The requirement that it is told of, where it must upgrade.
         package var told: Version?
+        package var verdict: Verdict
+        /// What the content tells an app: nothing where that would lead nowhere.
+        package var prompt: UpgradeVerdict
     }
 
-    /// - Parameters:
-    ///   - telephone: the logged-in user's, as it is said. Which part of the users it is drawn into tells nothing of who is registered.
-    ///   - proven: the same where it is known to be so.
-    func answer(to version: Version, telephone: String?, proven: String?) -> Answer {
-        if let staged {
-            let isNamed = proven.map { staged.telephones.contains(WireText($0)) } ?? false
-            let isReached = telephone.map { staged.draw.part(of: $0.utf8) < staged.reach } ?? false
-            if isNamed || isReached { return staged.answers.answer(to: version) }
-        }
-        return everybody.answer(to: version)
+    func answer(to version: Version?, user: UpgradeRule.User) -> Answer {
+        let answers = staged.flatMap { $0.rule.reaches(user) ? $0.answers : nil } ?? everybody
+        return answers.answer(Verdict(rules, version: version, user: user))
     }
 
     /// What a proxy does with a version. Of the user it knows nothing, so it decides by what holds for everybody.
     func enforce(_ version: Version?) -> EnforceVerdict {
         guard let version else { return .unknown(everybody.unknown) }
-        guard everybody.verdict(on: version) == .force, let denied = everybody.denied else { return .passes }
+        guard case .forced = Verdict(rules, version: version), let denied = everybody.denied else { return .passes }
         return .denied(denied)
     }
 
     /// The three answers that users of one kind can get.
     private struct Answers: Sendable {
-        let required: Version?
-        let latest: Version?
-        private let hasURL: (toForce: Bool, toRemind: Bool)
+        private let required: Version?
         let none: PreparedContent
-        let remind: PreparedContent
-        let force: PreparedContent
+        /// nil where it would lead nowhere: a prompt without a download URL is never shown.
+        private let remind: PreparedContent?
+        private let force: PreparedContent?
         /// What a proxy is told of a version that must be replaced, and of one that is not known.
         let denied: EnforceRefusal?
         let unknown: EnforceRefusal
 
-        init(_ inForce: InForce, _ profile: AppProfile) {
-            func url(_ own: String?) -> String? { (own ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 } }
-            let urls = (force: url(inForce.downloadURL), remind: url(inForce.latestURL))
-            hasURL = (urls.force != nil, urls.remind != nil)
-            required = inForce.required
-            latest = inForce.latest
-            let zero = try? Version("0")
-            func answer(installed: Version?, required: Version?, isForced: Bool = false) -> PreparedContent {
+        /// - Parameter rules: those that are for these users.
+        init(_ rules: [UpgradeRule], _ requirements: Requirements, _ profile: AppProfile) {
+            let floor = rules.first(where: \.forces).flatMap { requirements[$0.id] }
+            let newest = rules.first.flatMap { requirements[$0.id] }
+            func url(_ row: Requirement?) -> String? {
+                (row?.downloadURL ?? profile.downloadURL).flatMap { $0.isEmpty ? nil : $0 }
+            }
+            func answer(_ prompt: UpgradeVerdict, _ row: Requirement?) -> PreparedContent {
                 CheckAnswers.render(
                     LoginAnswer(
-                        installed: installed, latest: inForce.latest, required: required,
-                        downloadURL: isForced ? urls.force : urls.remind,
-                        message: isForced ? inForce.message : inForce.latestMessage))
+                        prompt, latest: newest?.version, required: floor?.version, downloadURL: url(row),
+                        message: row?.message))
             }
-            // One installed version stands for all of the same verdict.
-            none = answer(installed: nil, required: inForce.required)
-            force = answer(installed: zero, required: inForce.required, isForced: true)
-            if let required = inForce.required, let latest = inForce.latest, required < latest {
-                remind = answer(installed: required, required: required)
-            } else {
-                remind = answer(installed: zero, required: nil)
+            let leads = url(floor) != nil
+            required = floor?.version
+            none = answer(.none, newest)
+            remind = url(newest) == nil ? nil : answer(.remind, newest)
+            force = leads ? answer(.force, floor) : nil
+            denied = floor.flatMap {
+                leads ? EnforceRefusal(required: $0.version, downloadURL: url($0), message: $0.message) : nil
             }
-            denied = inForce.required.map {
-                EnforceRefusal(required: $0, downloadURL: urls.force, message: inForce.message)
-            }
-            unknown = .unknown(required: inForce.required, downloadURL: urls.force, message: inForce.message)
+            unknown = .unknown(required: required, downloadURL: url(floor), message: floor?.message)
         }
 
-        func answer(to version: Version) -> Answer {
-            switch verdict(on: version) {
-            case .none: Answer(content: none)
-            case .remind: Answer(content: remind)
-            case .force: Answer(content: force, told: required)
+        func answer(_ verdict: Verdict) -> Answer {
+            switch (verdict.prompt, remind, force) {
+            case (.remind, let remind?, _): Answer(content: remind, verdict: verdict, prompt: .remind)
+            case (.force, _, let force?): Answer(content: force, told: required, verdict: verdict, prompt: .force)
+            default: Answer(content: none, verdict: verdict, prompt: .none)
             }
-        }
-
-        func verdict(on version: Version) -> UpgradeVerdict {
-            let isBelow = required.map { version < $0 } ?? false
-            return .judge(
-                installed: version, latest: latest, required: required,
-                hasDownloadURL: isBelow ? hasURL.toForce : hasURL.toRemind)
         }
     }
 

@@ -31,8 +31,9 @@ extension API {
         try query.finish()
         guard let app, let platform, let version else { throw ProblemDetails(500, "a parameter was lost") }
         let key = AppKey(app: app, platform: platform)
-        let user = try provenUser(telephone, token: token, of: key, head)
-        guard let answer = versionCache.check(key, version: version, telephone: telephone, proven: user) else {
+        let user = UpgradeRule.User(
+            telephone, isProven: try isProven(telephone, token: token, of: key, head))
+        guard let answer = versionCache.check(key, version: version, user: user) else {
             try require(key)
             // Configured a moment ago: nothing is known yet.
             throw ProblemDetails(503, "this app was just configured; ask again", headers: [("Retry-After", "1")])
@@ -55,19 +56,18 @@ extension API {
         return versionCache.isRestricted(AppKey(app: app, platform: platform))
     }
 
-    /// The telephone, where the caller may know whether it is on the list of a requirement for named users: one with an API
+    /// Whether the caller may know if the telephone is on the list of a requirement for named users: one with an API
     /// token, or the device that is registered with it and names its own push token. Anybody else is answered as if
     /// no telephone had been given, and in the same time: the list is not looked at before.
-    private func provenUser(
+    private func isProven(
         _ telephone: String?, token: String?, of app: AppKey, _ head: RequestHead
-    ) throws -> String? {
-        guard let telephone, versionCache.isRestricted(app) else { return nil }
-        if head.door == .control || isVouched(head, for: app) { return telephone }
-        guard let token, case .success(let good) = DeviceFields.normalized(token, platform: app.platform),
-            let registered = try store.device(app, token: good)?.registration.telephone,
-            WireText(registered) == WireText(telephone)
-        else { return nil }
-        return telephone
+    ) throws -> Bool {
+        guard let telephone, versionCache.isRestricted(app) else { return false }
+        if head.door == .control || isVouched(head, for: app) { return true }
+        guard let token, case .success(let good) = DeviceFields.normalized(token, platform: app.platform) else {
+            return false
+        }
+        return TelephoneRule.matches(try store.device(app, token: good)?.registration.telephone, telephone)
     }
 
     /// Whether a version is taken for true that somebody says a device has.

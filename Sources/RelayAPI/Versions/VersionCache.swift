@@ -54,7 +54,7 @@ package final class VersionCache: Sendable {
                 new.newest[record.app] = [record.required, record.latest].compactMap(\.self).max()
             }
             for (app, profile) in profiles {
-                new.checks[app] = CheckAnswers(byApp[app], profile)
+                new.checks[app] = CheckAnswers(byApp[app]?.requirements ?? Requirements(), profile)
                 let facts = Self.facts(byApp[app]?.inForce ?? InForce(), profile, seen[app] ?? SeenVersions())
                 new.documents[app.app, default: LaunchDocument()].facts[app.platform] = (facts, alertByApp[app])
             }
@@ -74,13 +74,8 @@ package final class VersionCache: Sendable {
     // MARK: Answers
 
     /// nil when the app is not configured.
-    ///
-    /// - Parameter proven: the telephone where it is known to be who asks'; nil: as it is said.
-    package func check(
-        _ app: AppKey, version: Version, telephone: String?, proven: String? = nil
-    ) -> CheckAnswers.Answer? {
-        let answers = contents.withLock { $0.checks[app] }
-        return answers?.answer(to: version, telephone: telephone, proven: proven)
+    package func check(_ app: AppKey, version: Version?, user: UpgradeRule.User) -> CheckAnswers.Answer? {
+        contents.withLock { $0.checks[app] }?.answer(to: version, user: user)
     }
 
     /// What a proxy does with a version of an app.

@@ -29,7 +29,7 @@ package struct Requirement: Hashable, Sendable {
     }
 
     /// The reach of a requirement that is for everybody, in ten-thousandths of the users.
-    package static let everybody = 10_000
+    package static let everybody = UpgradeRule.everybody
 
     /// Below 0 where it is not stored yet.
     package var id: Int64
@@ -87,6 +87,11 @@ package struct Requirement: Hashable, Sendable {
     package var firstReach: Int { stages?.ends.first ?? Self.everybody }
     /// Whether users within its reach are told of it.
     package var isAnnounced: Bool { state == .announced || state == .inForce }
+
+    /// What it says to its users.
+    package var rule: UpgradeRule {
+        UpgradeRule(id: id, version, forces: kind == .required && state == .inForce, reach: reach, canary: canary ?? [])
+    }
 
     /// Byte for byte: to `String`, canonically equivalent spellings are equal, but to an app they are not.
     package func isWritten(as other: Requirement) -> Bool {

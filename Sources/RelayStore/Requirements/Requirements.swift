@@ -17,17 +17,27 @@ package struct Requirements: Hashable, Sendable {
     /// The highest version that users are, or are to be, told of.
     package var latest: Requirement? { highest { $0.kind != .blocked && $0.isLive } }
 
-    /// The floor that is in force for everybody.
-    package var inForce: Requirement? { highest { $0.kind == .required && $0.isForEverybody } }
-
-    /// The newest version that everybody is told of.
-    package var announced: Requirement? {
-        highest { $0.kind != .blocked && $0.isAnnounced && $0.reach == Requirement.everybody }
+    /// What every channel goes by, the highest first. What is in force for some users alone counts until it is superseded, what is only
+    /// announced where it is for everybody.
+    package var rules: [UpgradeRule] {
+        rows.filter { row in
+            row.kind != .blocked && row.isAnnounced
+                && (row.reach == Requirement.everybody || row.isStaged && !isSuperseded(row))
+        }
+        .sorted { $1.version < $0.version || $0.version == $1.version && $0.isAbove($1) }.map(\.rule)
     }
 
+    /// The floor that is in force for everybody.
+    package var inForce: Requirement? { first { $0.forces && $0.isForEverybody } }
+
+    /// The newest version that everybody is told of.
+    package var announced: Requirement? { first(where: \.isForEverybody) }
+
     /// The floor that is in force for some users alone.
-    package var staged: Requirement? {
-        highest { $0.kind == .required && $0.isStaged }.flatMap { isSuperseded($0) ? nil : $0 }
+    package var staged: Requirement? { first { !$0.isForEverybody } }
+
+    private func first(where isMeant: (UpgradeRule) -> Bool) -> Requirement? {
+        rules.first(where: isMeant).flatMap { self[$0.id] }
     }
 
     /// The one that has taken the place of another: nothing is sent for that one then, and its gate is not asked. What is in force for
@@ -115,11 +125,6 @@ extension InForce {
         }
         if let row = requirements.announced {
             (latest, builds.latest, latestURL, latestMessage) = (row.version, row.build, row.downloadURL, row.message)
-        }
-        staged = requirements.staged.map {
-            Staged(
-                required: $0.version, build: $0.build, downloadURL: $0.downloadURL, message: $0.message,
-                telephones: $0.canary ?? [], reach: $0.reach, draw: UserDraw(requirement: $0.id))
         }
     }
 }

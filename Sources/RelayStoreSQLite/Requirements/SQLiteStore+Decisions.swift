@@ -34,8 +34,7 @@ extension SQLiteStore {
         try read("reading what was in force") { connection in
             var changes: [InForceChange] = []
             for (requirements, by) in try RequirementTable.history(of: app, connection) {
-                var inForce = InForce(requirements)
-                inForce.staged = nil
+                let inForce = InForce(requirements)
                 if inForce == changes.last?.inForce ?? InForce() { continue }
                 changes.append(InForceChange(inForce: inForce, at: by.at, actor: by.by, source: by.via))
             }

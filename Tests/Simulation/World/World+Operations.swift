@@ -231,20 +231,20 @@ extension World {
         guard let relay else { return nil }
         let key = settings.key(app)
         // A person sees which version it is that waits, and wants its campaign to go on.
-        let before = try relay.store.version(of: key)?.inForce
+        let before = try relay.store.version(of: key)?.requirements
         for (id, facts) in model.campaigns where model.announcements[facts.announcement].app == app {
             model.campaigns[id]?.isWanted = true
         }
-        let after: InForce
+        let after: Requirements
         do {
-            after = try relay.control.release(app: key, by: "somebody").inForce
+            after = try relay.control.release(app: key, by: "somebody").requirements
         } catch {
             for id in model.campaigns.keys { model.campaigns[id]?.isWanted = false }
             throw error
         }
         relay.cache.refresh()
         quietSince = tick
-        let released = after.required != before?.required ? after.required : after.staged?.required
+        let released = (after.inForce?.version != before?.inForce?.version ? after.inForce : after.staged)?.version
         guard let released else { return "app \(app) is released" }
         model.release(app, Self.number(of: released.text))
         return "\(released) of app \(app) is released"

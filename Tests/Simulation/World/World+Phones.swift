@@ -142,7 +142,7 @@ extension World {
         let version = try Version(Self.text(version: phone.version))
         let key = settings.key(phone.app)
         let newest = relay.cache.newest(key)
-        let answer = relay.cache.check(key, version: version, telephone: phone.user.map(Phone.telephone))
+        let answer = relay.cache.check(key, version: version, user: .init(phone.user.map(Phone.telephone)))
         let isBelieved = newest.map { version <= $0 } ?? true
         if isBelieved {
             relay.sightings.note(Sighting(app: key, token: token(phone), version: version, told: answer?.told))

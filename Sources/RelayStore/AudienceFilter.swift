@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
-package import RelayStore
 package import UpgradeRules
 
-/// Who gets the push (DESIGN, rule 3): the same rules that the app applies to what it receives, applied before sending.
+/// Who gets a campaign's push (DESIGN, rule 3): what `Verdict` says of its rule, over the bytes of a batch and without allocating. Its
+/// waves are drawn where the batch is read.
 package struct AudienceFilter: Sendable {
     private let required: Version
     /// UTF-8 of the telephones that it goes to for now; nil means everyone.

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What holds for a user of an app who has a version of it, and why: what pushes, the login check, `/v1/enforce`, the launch document,
+/// `plan` and `users explain` all go by. There is no clock in it, so channels cannot differ by theirs.
+///
+/// The first that holds, among the rules that reach the user:
+///
+/// | condition | verdict | push | login | enforce |
+/// |---|---|---|---|---|
+/// | the version is not known, and there is a floor | `unknown`, the highest floor | sent | nothing | as `enforce.unknown` says |
+/// | below a floor | `forced`, the highest floor | sent | must upgrade | 426 |
+/// | below what is announced | `announced`, the highest | none | may upgrade | passes |
+/// | else | `none`, the reason | filtered | nothing | passes |
+///
+/// A campaign pushes by its own rule alone, so whoever is pushed is forced elsewhere, too. A prompt needs a download URL as well.
+package enum Verdict: Hashable, Sendable {
+    /// Nothing is known of the version, so it may be below this floor.
+    case unknown(UpgradeRule)
+    case forced(UpgradeRule)
+    case announced(UpgradeRule)
+    case none(Reason)
+
+    /// Why nothing holds for a user.
+    package enum Reason: String, Hashable, Sendable {
+        /// Nothing is in force or announced.
+        case nothing
+        /// The version meets all that is for this user.
+        case current
+        /// It is below a floor that has not reached this user.
+        case notReached
+        /// Nothing is known of the version, and no floor is for this user.
+        case versionUnknown
+    }
+
+    /// - Parameters:
+    ///   - rules: the highest version first.
+    ///   - version: nil: not known.
+    package init(_ rules: [UpgradeRule], version: Version?, user: UpgradeRule.User = .nobody) {
+        var newest: UpgradeRule?
+        var isPassedOver = false
+        for rule in rules {
+            if let version, version >= rule.version { break }
+            guard rule.reaches(user) else {
+                isPassedOver = true
+                continue
+            }
+            if rule.forces {
+                self = version == nil ? .unknown(rule) : .forced(rule)
+                return
+            }
+            newest = newest ?? rule
+        }
+        if let newest, version != nil {
+            self = .announced(newest)
+        } else {
+            self = .none(
+                rules.isEmpty ? .nothing : isPassedOver ? .notReached : version == nil ? .versionUnknown : .current)
+        }
+    }
+
+    /// What the app is told where it can be told where the new version is. An unknown version fails open: a wrong verdict would lock a
+    /// current user out at every login.
+    package var prompt: UpgradeVerdict {
+        switch self {
+        case .forced: .force
+        case .announced: .remind
+        case .unknown, .none: .none
+        }
+    }
+
+    /// Whether a campaign whose rule was judged sends its push: unknown means sent, because the registry may have been imported without
+    /// versions, and an app that was never seen is likelier old than new.
+    package var isPushed: Bool {
+        switch self {
+        case .unknown, .forced: true
+        case .announced, .none: false
+        }
+    }
+}

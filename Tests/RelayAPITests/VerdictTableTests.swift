@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Testing
+import UpgradeRules
+
+@testable import RelayAPI
+
+/// One table through `Verdict` and through all that go by it: the login check, `/v1/enforce`, and the filter of batches with its waves.
+@Suite struct VerdictTableTests {
+    struct Row: Sendable {
+        var version: String
+        var kind = Requirement.Kind.required
+        var state = Requirement.State.inForce
+        var reach = Requirement.everybody
+        var canary: [String]?
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        var rows: [Row]
+        var version: String?
+        var user: UpgradeRule.User = .nobody
+        var verdict: String
+
+        var testDescription: String {
+            "\(rows.map { "\($0.version) \($0.state) \($0.reach)" }), \(version ?? "unknown") of \(user.telephone ?? "nobody")"
+        }
+    }
+
+    /// Of the first requirement's two halves: `theDrawOfTheTable`.
+    static let (early, late) = ("13800138003", "13800138000")
+    static let floor = Row(version: "2.0")
+    static let wave = Row(version: "3.0", reach: 5_000)
+    static let canary = Row(version: "3.0", reach: 0, canary: [late])
+
+    static let cases: [Case] = [
+        Case(rows: [], version: "1.0", verdict: "none nothing"),
+        Case(rows: [], version: nil, verdict: "none nothing"),
+        Case(rows: [floor], version: "1.9", verdict: "forced 2.0"),
+        Case(rows: [floor], version: "2.0.0", verdict: "none current"),
+        Case(rows: [floor], version: "10", verdict: "none current"),
+        Case(rows: [floor], version: nil, verdict: "unknown 2.0"),
+        Case(rows: [floor], version: "1.9", user: .init(early), verdict: "forced 2.0"),
+        // What waits, is asked for or was withdrawn does not exist.
+        Case(rows: [floor, Row(version: "3.0", state: .waiting)], version: "2.5", verdict: "none current"),
+        Case(rows: [floor, Row(version: "3.0", state: .asked)], version: "1.0", verdict: "forced 2.0"),
+        Case(rows: [floor, Row(version: "3.0", state: .withdrawn)], version: "2.5", verdict: "none current"),
+        Case(rows: [Row(version: "3.0", state: .waiting)], version: "1.0", verdict: "none nothing"),
+        // The highest floor speaks, whatever was asked for first.
+        Case(rows: [Row(version: "3.0"), floor], version: "1.0", verdict: "forced 3.0"),
+        Case(rows: [floor, Row(version: "3.0")], version: "2.5", verdict: "forced 3.0"),
+        // Announced: a latest, and a floor whose moment lies ahead.
+        Case(
+            rows: [floor, Row(version: "2.5", kind: .latest, state: .announced)], version: "2.1",
+            verdict: "announced 2.5"),
+        Case(
+            rows: [floor, Row(version: "2.5", kind: .latest, state: .announced)], version: "1.9", verdict: "forced 2.0"),
+        Case(rows: [floor, Row(version: "3.0", state: .announced)], version: "2.5", verdict: "announced 3.0"),
+        Case(rows: [Row(version: "3.0", state: .announced)], version: nil, verdict: "none versionUnknown"),
+        Case(
+            rows: [Row(version: "3.0", state: .announced, reach: 100)], version: "1.0", verdict: "none nothing"),
+        // A wave: who is drawn into it, and nobody else; nobody is only with the last one.
+        Case(rows: [wave], version: "1.0", user: .init(early), verdict: "forced 3.0"),
+        Case(rows: [wave], version: "1.0", user: .init(late), verdict: "none notReached"),
+        Case(rows: [wave], version: "1.0", verdict: "none notReached"),
+        Case(rows: [wave], version: nil, user: .init(early), verdict: "unknown 3.0"),
+        Case(rows: [wave], version: nil, user: .init(late), verdict: "none notReached"),
+        Case(rows: [wave], version: "3.0", user: .init(late), verdict: "none current"),
+        Case(rows: [wave, floor], version: "1.0", user: .init(late), verdict: "forced 2.0"),
+        Case(rows: [wave, floor], version: "1.0", user: .init(early), verdict: "forced 3.0"),
+        Case(rows: [wave, floor], version: "2.5", user: .init(late), verdict: "none notReached"),
+        // A canary: only a telephone that is proven is held against the list.
+        Case(rows: [canary], version: "1.0", user: .init(late, isProven: true), verdict: "forced 3.0"),
+        Case(rows: [canary], version: "1.0", user: .init(late), verdict: "none notReached"),
+        Case(rows: [canary], version: "1.0", user: .init(early, isProven: true), verdict: "none notReached"),
+        // Who is named stays forced in the waves behind.
+        Case(
+            rows: [Row(version: "3.0", reach: 5_000, canary: [late])], version: "1.0",
+            user: .init(late, isProven: true), verdict: "forced 3.0"),
+        // A newer canary takes the place of an older wave.
+        Case(
+            rows: [wave, Row(version: "4.0", reach: 0, canary: [late])], version: "1.0", user: .init(early),
+            verdict: "none notReached"),
+    ]
+
+    private static func requirements(_ rows: [Row]) throws -> Requirements {
+        Requirements(
+            try rows.enumerated().map { index, row in
+                var requirement = Requirement(
+                    id: Int64(index + 1), kind: row.kind, version: try Version(row.version), state: row.state,
+                    reach: row.reach, isGated: false, changed: .relay(at: Bench.now))
+                requirement.canary = row.canary
+                return requirement
+            })
+    }
+
+    private static func name(_ verdict: Verdict) -> String {
+        switch verdict {
+        case .unknown(let rule): "unknown \(rule.version)"
+        case .forced(let rule): "forced \(rule.version)"
+        case .announced(let rule): "announced \(rule.version)"
+        case .none(let reason): "none \(reason.rawValue)"
+        }
+    }
+
+    @Test func theDrawOfTheTable() {
+        let draw = UserDraw(requirement: 1)
+        #expect(draw.part(of: Self.early.utf8) < 5_000 && draw.part(of: Self.late.utf8) >= 5_000)
+    }
+
+    @Test(arguments: cases)
+    func verdict(_ example: Case) throws {
+        let version = try example.version.map { try Version($0) }
+        let rules = try Self.requirements(example.rows).rules
+        #expect(Self.name(Verdict(rules, version: version, user: example.user)) == example.verdict)
+    }
+
+    @Test(arguments: cases)
+    func channels(_ example: Case) throws {
+        let version = try example.version.map { try Version($0) }
+        let requirements = try Self.requirements(example.rows)
+        let answers = CheckAnswers(requirements, AppProfile(downloadURL: "https://example.com", alert: ""))
+        let verdict = Verdict(requirements.rules, version: version, user: example.user)
+        let answer = answers.answer(to: version, user: example.user)
+        #expect(answer.verdict == verdict)
+        #expect((answer.told != nil) == (verdict.prompt == .force))
+        #expect(answer.prompt == verdict.prompt)
+        let ofNobody = Verdict(requirements.rules, version: version)
+        switch answers.enforce(version) {
+        case .denied: #expect(ofNobody.prompt == .force)
+        case .passes: #expect(ofNobody.prompt != .force && version != nil)
+        case .unknown: #expect(version == nil)
+        }
+        let leadsNowhere = CheckAnswers(requirements, AppProfile(downloadURL: nil, alert: ""))
+        #expect(leadsNowhere.answer(to: version, user: example.user).prompt == .none)
+    }
+
+    /// Batches judge by bytes, and their waves are drawn where they are read.
+    @Test(arguments: cases)
+    func batches(_ example: Case) throws {
+        guard let telephone = example.user.telephone else { return }
+        let plan = try #require(WavePlan(ends: [5_000, 10_000]))
+        for row in try Self.requirements(example.rows).rows where row.rule.forces {
+            // The registry's telephone is a proven one.
+            let user = UpgradeRule.User(telephone, isProven: true)
+            let verdict = Verdict([row.rule], version: try example.version.map { try Version($0) }, user: user)
+            var devices = DeviceRows()
+            func slice(_ text: String) -> ByteSlice {
+                var text = text
+                return text.withUTF8 { devices.store(UnsafeRawBufferPointer($0)) }
+            }
+            let device = DeviceRow(
+                id: 1, token: slice("00ff"), telephone: slice(telephone),
+                version: example.version.map(slice) ?? .absent, environment: .production, isDead: false, registeredAt: 0
+            )
+            let filter = AudienceFilter(required: row.version, telephones: row.reach == 0 ? row.canary : nil)
+            let wave = WaveDraw(plan, requirement: row.id).wave(of: telephone.utf8)
+            // Those whom it names have had their turn, by a list of their own.
+            let isInTurn =
+                row.reach == 0 || wave == 0 || row.rule.isForEverybody || row.canary?.contains(telephone) ?? false
+            #expect((isInTurn && filter.reason(against: device, in: devices) == nil) == verdict.isPushed)
+        }
+    }
+}
