@@ -26,6 +26,9 @@ package enum Field: String, Sendable {
     // Deliveries and devices.
     case token, telephone, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
     case deadSince, stored, new, updated, unchanged, versionsKept, refusedCount, refused, line
+    // One user, explained.
+    case known, spelling, similar, stage, named, reach, turn, reached, channels, enforce, launchDocument
+    case says, why, pushes
     // Alerts, API tokens, notifications, the log.
     case blocking, endsAt, createdBy, name, scopes, apps, revokedAt, type, url, at, milliseconds, status, level
     // The store.

@@ -17,6 +17,7 @@ extension CommandTree {
         .devicesExport,
         .devicesShow,
         .devicesRemove,
+        .usersExplain,
         .campaignsList,
         .campaignsShow,
         .campaignsWatch,

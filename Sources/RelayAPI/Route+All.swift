@@ -103,7 +103,10 @@ extension Route {
             query: ["telephone", "token"] + AppFilter.parameters + ["limit", "cursor"],
             .head { api, call in try api.devices(&call.query, call.caller) }),
         Route(
-            "DELETE", "/v1/devices", .scope(.devices), .work(.writes), query: ["telephone"] + AppFilter.parameters,
+            "GET", "/v1/users", .scope(.devices), .work(.reads), query: ["telephone"] + AppFilter.parameters,
+            .head { api, call in try api.explainUser(&call.query, call.caller) }),
+        Route(
+            "DELETE", "/v1/users", .scope(.devices), .work(.writes), query: ["telephone"] + AppFilter.parameters,
             isNoteworthy: true,
             .head { api, call in try api.eraseUser(&call.query, call.caller) }),
     ]

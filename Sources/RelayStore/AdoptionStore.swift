@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
+package import UpgradeRules
 
 /// Who obeyed a campaign, as far as it can be known. Kept with every device that comes up to the requirement, so that nobody
 /// has to count.
@@ -63,6 +64,10 @@ package protocol AdoptionStore: Sendable {
     /// - Returns: how many points are new.
     @discardableResult
     func followAdoption(at now: Timestamp) throws -> Int
+
+    /// The requirements that devices were told of at login, by device, in the order of their campaigns; those of campaigns whose
+    /// deliveries were pruned are gone.
+    func toldAtLogin(_ devices: [Int64]) throws -> [Int64: [Version]]
 
     /// nil when there is no such campaign.
     func adoption(of campaign: CampaignKey) throws -> CampaignAdoption?

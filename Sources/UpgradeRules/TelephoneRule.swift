@@ -20,4 +20,20 @@ public enum TelephoneRule {
         guard let left, let right else { return false }
         return left.utf8.elementsEqual(right.utf8)
     }
+
+    /// Other ways in which people write the same number: without what is no digit, with and without "+" or "00", without a country code
+    /// of one to three digits. For telling somebody which one is known; nothing is compared by these.
+    package static func spellings(of telephone: String) -> [String] {
+        var digits = String(telephone.unicodeScalars.filter { ("0"..."9").contains($0) })
+        let isInternational = telephone.contains("+") || digits.hasPrefix("00")
+        if digits.hasPrefix("00") { digits.removeFirst(2) }
+        guard digits.utf8.count >= 5 else { return [] }
+        var found = [digits, "+\(digits)", "00\(digits)"]
+        if isInternational {
+            found += (1...3).flatMap { [String(digits.dropFirst($0)), "0\(digits.dropFirst($0))"] }
+        } else if digits.hasPrefix("0") {
+            found.append(String(digits.dropFirst()))
+        }
+        return found.filter { !matches($0, telephone) }
+    }
 }

@@ -55,12 +55,42 @@ import Testing
         #expect(again.err.contains("nothing is known of this phone number"), "\(again.err)")
     }
 
+    @Test func `A user is explained`() async throws {
+        let tokens = try await daemon.register()
+        let id = try await daemon.announce()
+        #expect(await daemon.run("campaigns pause \(id)").code == .done)
+        let shown = await daemon.run("users explain \(Self.user)")
+        #expect(shown.code == .done, "\(shown.err)")
+        #expect(
+            shown.out.hasPrefix(
+                "\(Self.user)\n\n\(RealDaemon.app) ios: 2.0.0 is required of everybody, 2.1.0 is announced\n"))
+        #expect(shown.out.contains("device aaaaaa…aaaa, version 1.0.0, registered "), "\(shown.out)")
+        #expect(
+            shown.out.contains("  push: is to be pushed: it is in line in campaign \(id); it is paused\n"),
+            "\(shown.out)")
+        #expect(
+            shown.out.contains("  login check: must upgrade: 1.0.0 is below 2.0.0, which is required of everybody\n"),
+            "\(shown.out)")
+        #expect(shown.out.contains("told at login to upgrade: never"))
+        #expect(shown.out.contains(/2\.0\.0 +\w{12} +pending +- +aaaaaa…aaaa/), "\(shown.out)")
+        #expect(await daemon.run("users explain \(Self.user) --json").out.contains(tokens[0]))
+        let nobody = await daemon.run(["users", "explain", "+86 \(Self.user)"])
+        #expect(
+            nobody.out
+                == """
+                nothing is known of +86 \(Self.user)
+                looked for character by character, as apps compare it: 15 characters, 2 of them no digits (PLUS SIGN at 1, SPACE at 4)
+                known instead: \(Self.user)
+
+                """, "\(nobody)")
+    }
+
     @Test(arguments: [("y", true), ("", false)])
     func `Erasure shows the devices and wants a yes`(word: String, isYes: Bool) async {
         let item = #"{"app":"a","platform":"ios","token":"ff","telephone":"138","registeredAt":"x"}"#
         let transport = ScriptedTransport([
             "GET /v1/devices?telephone=138&limit=1000": (200, "{\"items\":[\(item)],\"next\":\"n\"}"),
-            "DELETE /v1/devices?telephone=138": (200, #"{"devices":2,"deliveries":1}"#),
+            "DELETE /v1/users?telephone=138": (200, #"{"devices":2,"deliveries":1}"#),
         ])
         let transcript = Transcript(typed: { word })
         let code = await transcript.run(["devices", "remove", "--telephone", "138"], transport)

@@ -70,7 +70,8 @@ struct RouterTests {
             PathValues(app: "com.example.app", platform: .ios, name: "ab"), .scope(.devices)
         ),
         ("GET", "/v1/devices", "/v1/devices", PathValues(), .scope(.devices)),
-        ("DELETE", "/v1/devices", "/v1/devices", PathValues(), .scope(.devices)),
+        ("GET", "/v1/users", "/v1/users", PathValues(), .scope(.devices)),
+        ("DELETE", "/v1/users", "/v1/users", PathValues(), .scope(.devices)),
         ("GET", "/v1/campaigns", "/v1/campaigns", PathValues(), .scope(.status)),
         ("GET", "/v1/campaigns/0a", "/v1/campaigns/{id}", PathValues(name: "0a"), .scope(.status)),
         (

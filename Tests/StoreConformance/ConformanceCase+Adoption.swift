@@ -12,6 +12,9 @@ extension ConformanceCase {
             try same(try subject.record(campaign.key).reach, CampaignReach(told: 5))
             for number in [1, 5] { try subject.login(number, "1.0") }
             try same(try subject.record(campaign.key).reach.told, 5, "each once")
+            let devices = try [1, 4].map { try subject.device($0).id }
+            let told = try subject.store.toldAtLogin(devices)
+            try same(devices.map { told[$0]?.map(\.text) ?? [] }, [["2.0"], []], "the requirement that it was told of")
             // By registration and at login.
             try subject.store.register(
                 [0, 1].map { subject.registration($0, version: try subject.version("2.0")) }, at: subject.now)

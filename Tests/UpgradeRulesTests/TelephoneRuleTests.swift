@@ -5,6 +5,14 @@ import Testing
 import UpgradeRules
 
 @Suite struct TelephoneRuleTests {
+    @Test func otherSpellingsOfANumber() {
+        for spelt in ["+86 138-0013-8000", "008613800138000", "138 0013 8000", "013800138000"] {
+            #expect(TelephoneRule.spellings(of: spelt).contains("13800138000"), "\(spelt)")
+        }
+        #expect(TelephoneRule.spellings(of: "13800138000") == ["+13800138000", "0013800138000"])
+        #expect(TelephoneRule.spellings(of: "x") == [])
+    }
+
     @Test(arguments: [
         ("13800138000", "13800138000", true),
         ("13800138000", "13800138001", false),

@@ -93,7 +93,7 @@ extension CommandEntry {
                 try await devicesTable(of: telephone, run)
             }
             let query = try [("telephone", telephone)] + placeQuery(run)
-            let reply = try await run.client().reply(to: APIRequest("DELETE", ["v1", "devices"], query: query))
+            let reply = try await run.client().reply(to: APIRequest("DELETE", ["v1", "users"], query: query))
             let (devices, deliveries) = (reply.json.count(.devices), reply.json.count(.deliveries))
             run.show(
                 reply.text,
@@ -110,13 +110,6 @@ extension CommandEntry {
                 DisplayWidth.sanitised("removed from \(place.app) \(place.platform)") + "\n")
         }
         return .done
-    }
-
-    private static func placeQuery(_ run: ClientRun) throws -> [(String, String?)] {
-        [
-            ("app", run.arguments.value("app")),
-            ("platform", try run.arguments.value("platform").map(AppArguments.platform)),
-        ]
     }
 
     /// - Throws: `CommandFailure` where there is none.

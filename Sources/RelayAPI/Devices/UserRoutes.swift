@@ -26,6 +26,18 @@ extension API {
         return .json { $0.page(page.items, next: page.next) { $0.device($1) } }
     }
 
+    /// A user of whom nothing is known is no error: that is the answer, with how the telephone was looked for.
+    func explainUser(_ query: inout Query, _ caller: Caller) throws -> Response {
+        let telephone = query.filledText("telephone")
+        if telephone == nil { query.refuse("telephone", "is missing; the user who is asked about is needed") }
+        let places = AppFilter(&query, caller)
+        try query.finish()
+        let explainer = UserExplainer(
+            store: store, versionCache: versionCache, unknownVersions: settings.enforce().unknown)
+        let explanation = try explainer.explain(telephone ?? "") { places.takes($0) }
+        return .json { $0.explanation(explanation) { $0.record.flatMap(control.wait) } }
+    }
+
     /// The log says who asked for it, and not of whom.
     func eraseUser(_ query: inout Query, _ caller: Caller) throws -> Response {
         let telephone = query.filledText("telephone")

@@ -86,6 +86,15 @@ package final class VersionCache: Sendable {
         return (app, answers.enforce(version))
     }
 
+    /// What the answers go by; empty where the app is not configured.
+    func rules(of app: AppKey) -> [UpgradeRule] { contents.withLock { $0.checks[app]?.rules ?? [] } }
+
+    /// What the document says of one platform; nil when the app is not configured.
+    func launchSection(of app: AppKey) -> LaunchGateDocument.Section? {
+        let now = clock()
+        return contents.withLock { $0.documents[app.app]?.section(app.platform, at: now) }
+    }
+
     /// Whether the app's requirement holds for named users only.
     package func isRestricted(_ app: AppKey) -> Bool {
         contents.withLock { $0.checks[app]?.isRestricted ?? false }
@@ -155,13 +164,20 @@ private struct LaunchDocument {
         var document = LaunchGateDocument(ios: .init(), android: .init())
         changesAt = nil
         for (platform, entry) in facts {
-            var facts = entry.facts
             if let alert = entry.alert, !alert.hasEnded(at: now) {
-                facts.alert = .init(message: alert.message, blocking: alert.isBlocking)
                 changesAt = [changesAt, alert.endsAt].compactMap(\.self).min()
             }
-            document[platform] = LaunchGateAdvice(platform, facts).section
+            document[platform] = section(platform, at: now)
         }
         content = PreparedContent(document.rendered())
+    }
+
+    func section(_ platform: Platform, at now: Timestamp) -> LaunchGateDocument.Section? {
+        guard let (known, alert) = facts[platform] else { return nil }
+        var facts = known
+        if let alert, !alert.hasEnded(at: now) {
+            facts.alert = .init(message: alert.message, blocking: alert.isBlocking)
+        }
+        return LaunchGateAdvice(platform, facts).section
     }
 }

@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 package import RelayStore
+package import UpgradeRules
 
 extension SQLiteStore {
     package func newestCampaigns() throws -> [CampaignRecord] {
         try read("listing the newest campaigns") { connection in
             try CampaignTable.records("\(AdoptionTable.isNewest) ORDER BY c.id", [], connection)
+        }
+    }
+
+    package func toldAtLogin(_ devices: [Int64]) throws -> [Int64: [Version]] {
+        try read("looking for who was told at login") { connection in
+            var told: [Int64: [Version]] = [:]
+            for device in Set(devices).sorted() {
+                // CROSS JOIN: by the key of `campaign_told`, campaign by campaign of the device's app.
+                let versions = try connection.all(
+                    """
+                    SELECT c.required FROM device AS d CROSS JOIN campaign AS c ON c.app_id = d.app_id
+                    CROSS JOIN campaign_told AS t ON t.campaign_id = c.id AND t.device_id = d.id
+                    WHERE d.id = ? ORDER BY c.id
+                    """, .integer(device)
+                ) { $0.version(0) }
+                told[device] = versions.compactMap(\.self)
+            }
+            return told
         }
     }
 

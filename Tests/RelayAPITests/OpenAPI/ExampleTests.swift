@@ -44,7 +44,7 @@ struct ExampleTests {
             sent.path.replace("{id}", with: id)
         }
         if entry.path.hasSuffix("/withdraw") { _ = try bench.campaign(required: "20.0.0") }
-        if entry.path == "/v1/devices" {
+        if entry.path == "/v1/devices" || entry.path == "/v1/users" {
             try bench.store.register(
                 [DeviceRegistration(app: Bench.app, token: "ab", telephone: "13800138000", version: nil)],
                 at: Bench.now)

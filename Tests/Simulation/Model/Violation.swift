@@ -57,6 +57,7 @@ package enum Promise {
         ("inForce.pushed", "whom a wave has pushed to is forced at login, too", "DESIGN 8"),
         ("inForce.never", "what is required comes into force once nothing is in trouble", "DESIGN 2"),
         ("channels.differ", "login check, proxies and launch document say the same", "DESIGN 8"),
+        ("channels.explained", "what is explained of a channel is what it answers", "CONTRACT"),
         ("restart.answers", "a restart changes no answer", "DESIGN 2"),
         ("campaign.resumes", "a suspended campaign goes on only by a person or when its cause has ended", "DESIGN 7"),
         ("campaign.waves", "each wave but the first waits for its approval", "README"),

@@ -231,6 +231,7 @@ extension World {
             }
         }
         judgePushed(app, check)
+        judgeExplanation(app)
     }
 
     /// Whom a running campaign has pushed to, the login check forces, too.

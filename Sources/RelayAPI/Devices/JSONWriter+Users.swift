@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import APIModel
+import RelayEngine
+import RelayStore
+import UpgradeRules
+import WireFormat
+
+/// One user, explained.
+extension JSONWriter {
+    /// - Parameter wait: why what is asked for in an app is not in force yet.
+    mutating func explanation(_ user: UserExplanation, wait: (UserExplanation.App) -> GateVerdict?) {
+        object { writer in
+            writer.member(.telephone, user.telephone)
+            writer.member(.known, user.isKnown)
+            writer.member(.spelling, user.spelling)
+            writer.member(.similar, strings: user.similar)
+            writer.name(.apps)
+            writer.array(user.apps) { $0.explanation($1, wait: wait($1)) }
+        }
+    }
+
+    private mutating func explanation(_ app: UserExplanation.App, wait: GateVerdict?) {
+        object { writer in
+            writer.app(app.app)
+            writer.member(.required, app.record?.required?.text)
+            writer.member(.inForce, app.record?.inForce.required?.text)
+            writer.member(.announced, app.record?.inForce.latest?.text)
+            writer.member(.waitingReason, wait?.reason)
+            writer.name(.stage)
+            if let stage = app.stage { writer.stage(stage) } else { writer.null() }
+            writer.name(.devices)
+            writer.array(app.devices) { writer, device in
+                writer.object { writer in
+                    writer.member(.token, device.record.registration.token)
+                    writer.member(.version, device.record.registration.version?.text)
+                    writer.member(.environment, device.record.registration.environment.name)
+                    writer.member(.registeredAt, device.record.registeredAt)
+                    writer.member(.retiredAt, device.record.retiredAt)
+                    writer.name(.channels)
+                    writer.object { writer in
+                        writer.word(.push, device.push)
+                        writer.word(.login, device.login)
+                        writer.word(.enforce, device.enforce)
+                        writer.word(.launchDocument, device.launchDocument)
+                    }
+                    writer.member(.toldAtLogin, strings: device.toldAtLogin.map(\.text))
+                }
+            }
+            writer.name(.pushes)
+            writer.array(app.pushes) { writer, push in
+                writer.object { writer in
+                    writer.member(.campaign, push.delivery.campaign)
+                    writer.member(.required, push.required?.text)
+                    writer.member(.token, push.delivery.token)
+                    writer.member(.state, push.delivery.state.name)
+                    writer.member(.reason, push.delivery.reason)
+                    writer.member(.attempts, Int64(push.delivery.attempts))
+                    writer.member(.nextAttemptAt, push.delivery.nextAttemptAt)
+                    writer.member(.updatedAt, push.delivery.updatedAt)
+                }
+            }
+        }
+    }
+
+    private mutating func stage(_ stage: UserExplanation.Stage) {
+        object { writer in
+            writer.member(.required, stage.rule.version.text)
+            writer.member(.named, stage.isNamed)
+            writer.name(.reach)
+            writer.decimal(Double(stage.rule.reach) / 100, places: 2)
+            writer.name(.turn)
+            writer.decimal(Double(stage.turn) / 100, places: 2)
+            writer.member(.reached, stage.isReached)
+        }
+    }
+
+    private mutating func word(_ channel: Field, _ word: UserExplanation.Word) {
+        name(channel)
+        object { writer in
+            writer.member(.says, word.says.rawValue)
+            writer.member(.why, word.why)
+        }
+    }
+}

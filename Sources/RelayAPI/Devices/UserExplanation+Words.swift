@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+import WireFormat
+
+/// The sentences of `users explain`, which support reads out.
+extension Verdict {
+    /// The floor that it is about.
+    var floor: UpgradeRule? {
+        switch self {
+        case .unknown(let rule), .forced(let rule): rule
+        case .announced, .none: nil
+        }
+    }
+
+    func words(_ version: Version?, _ user: UpgradeRule.User, among rules: [UpgradeRule]) -> String {
+        let installed = version.map(\.text) ?? "an unknown version"
+        switch self {
+        case .forced(let rule): return "\(installed) is below \(rule.version), which is required of \(rule.whom(user))"
+        case .unknown(let rule):
+            return "no version of this device is known, and \(rule.version) is required of \(rule.whom(user))"
+        case .announced(let rule): return "\(installed) may go on, and \(rule.version) is announced"
+        case .none(.nothing): return "nothing is required or announced"
+        case .none(.current): return "\(installed) meets all that is required and announced"
+        case .none(.versionUnknown): return "no version of this device is known, and nothing is required"
+        case .none(.notReached):
+            guard let rule = rules.first(where: { $0.forces && !$0.reaches(user) }) else {
+                return "\(installed) is not reached yet"
+            }
+            return "\(installed) is below \(rule.version), which is required of "
+                + (rule.reach == 0
+                    ? "those alone whom its canary names, and this user is not known to be one of them"
+                    : "\(Share(rule.reach)) of the users, and this one is not among them")
+        }
+    }
+}
+
+extension UpgradeRule {
+    fileprivate func whom(_ user: User) -> String {
+        if isForEverybody { return "everybody" }
+        return reach == 0
+            ? "those whom its canary names, this user among them" : "\(Share(reach)) of the users, this one among them"
+    }
+}
+
+/// Ten-thousandths, as people read them.
+struct Share: CustomStringConvertible {
+    private let parts: Int
+
+    init(_ parts: Int) {
+        self.parts = parts
+    }
+
+    var description: String {
+        let rest = parts % 100
+        return "\(parts / 100)" + (rest == 0 ? "" : ".\(rest / 10)" + (rest % 10 == 0 ? "" : "\(rest % 10)")) + " %"
+    }
+}
+
+extension UserExplanation.Word {
+    static let notConfigured = Self(.nothing, "the app is not configured on this server")
+}
+
+extension LaunchGateDocument.Section {
+    /// What it says, whoever reads it.
+    var words: String {
+        if let required { return "the document requires \(required.minimumVersion)" }
+        if let optional { return "the document announces \(optional.optionalVersion)" }
+        return "the document requires and announces nothing"
+    }
+}
+
+extension Delivery? {
+    /// Of a device that the campaign is, or was, to tell, and whose push was not taken.
+    func words(_ campaign: CampaignRecord) -> UserExplanation.Word {
+        let name = "campaign \(campaign.id)"
+        let stands =
+            campaign.state == .running
+            ? "" : "; it is \(campaign.state.rawValue)" + (campaign.reason.map { ": \($0)" } ?? "")
+        switch self?.state {
+        case .retrying:
+            let next = self?.nextAttemptAt.map { ", and is tried again at \($0.internetTime)" } ?? ""
+            return .init(.due, "\(name) tried it (\(self?.reason ?? "no answer"))\(next)\(stands)")
+        case .rejected, .unregistered, .expired, .filtered, .cancelled:
+            let reason = self?.reason.map { " (\($0))" } ?? ""
+            return .init(
+                .notPushed,
+                "\(name) has \(self?.state.name ?? "") it\(reason) at \(self?.updatedAt.internetTime ?? "")\(stands)")
+        case .pending, .inFlight: return .init(.due, "it is in line in \(name)\(stands)")
+        case .accepted, nil:
+            return campaign.state.isFinal
+                ? .init(.notPushed, "\(name) is \(campaign.state.rawValue), and this device came to its app later")
+                : .init(.due, "\(name) has not come to this device\(stands)")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayAPI
+import RelayEngine
+import RelayStore
+import UpgradeRules
+
+/// What `users explain` says of each channel is what that channel answers itself.
+extension World {
+    /// Of one user at a time, another after each step.
+    func judgeExplanation(_ app: Int) {
+        let users = phones.filter { $0.app == app }.compactMap(\.user)
+        guard let relay, !users.isEmpty else { return }
+        let telephone = Phone.telephone(users[Int(milliseconds.magnitude / 1000 % UInt64(users.count))])
+        let key = settings.key(app)
+        undisturbed {
+            let explainer = UserExplainer(store: relay.store, versionCache: relay.cache, unknownVersions: .allow)
+            // Where the disk fails nothing is said.
+            guard let explanation = try? explainer.explain(telephone, where: { $0 == key }) else { return }
+            for device in explanation.apps.flatMap(\.devices) { judge(device, relay, app) }
+        }
+    }
+
+    private func judge(_ device: UserExplanation.Device, _ relay: Relay, _ app: Int) {
+        let registration = device.record.registration
+        let (key, version) = (registration.app, registration.version)
+        func judge(_ channel: String, _ word: UserExplanation.Word, _ isSo: Bool) {
+            guard !isSo else { return }
+            model.broke(
+                "channels.explained",
+                "\(channel) of app \(app), a device with \(version?.text ?? "no version"), is explained as "
+                    + "\(word.says.rawValue), because \(word.why)")
+        }
+        let user = UpgradeRule.User(registration.telephone, isProven: true)
+        if let version, let content = relay.cache.check(key, version: version, user: user)?.content {
+            let answer = text(content)
+            let says: UserExplanation.Word.Says =
+                answer.contains(#""hasNewVersion":"0""#)
+                ? .nothing : answer.contains(#""needUpgrade":"1""#) ? .mustUpgrade : .mayUpgrade
+            judge("the login check", device.login, device.login.says == says)
+        }
+        let proxy: UserExplanation.Word.Says =
+            switch relay.cache.enforce(key, version: version).1 {
+            case .denied: .denied
+            case .passes: .passes
+            case .unknown: .unknown
+            }
+        judge("/v1/enforce", device.enforce, device.enforce.says == proxy)
+        if device.launchDocument.says == .mustUpgrade, let content = relay.cache.document(key.app) {
+            judge("the launch document", device.launchDocument, text(content).contains(#""minimumVersion":"#))
+        }
+        // What is recorded as taken was taken.
+        let campaign = device.push.says == .pushed ? device.push.why.split(separator: " ").last.map(String.init) : nil
+        if let campaign, let facts = model.campaigns[campaign] {
+            let number = model.announcements[facts.announcement].version
+            judge("the push", device.push, pushes.has(app, registration.token, number))
+        }
+    }
+
+    private func text(_ content: PreparedContent) -> String {
+        guard
+            case .bytes(let bytes) = content.response(to: RequestHead(method: "GET", target: "/"), isShared: false).body
+        else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
