@@ -12,7 +12,7 @@ package enum Field: String, Sendable {
     case inForce, inForceSince, inForceBy, inForceReason, inForceHistory, announced, waitingReason
     case actor, source, createdAt, updatedAt
     // Dry runs.
-    case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn
+    case toPush, canary, samplePayload, samplePayloadSize, rises, largestKnown, needsConfirmation, withdrawn, waves
     case phase, releasedAt
     // Test pushes.
     case server, remedy

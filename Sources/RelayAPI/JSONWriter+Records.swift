@@ -204,8 +204,15 @@ extension JSONWriter {
             writer.member(.waitingReason, report.gate.flatMap { $0.isOpen ? nil : $0.reason })
             writer.member(.waitingUntil, report.gate?.opensAt)
             writer.member(.audience, report.survey.audience)
-            writer.member(.toPush, report.survey.toPush)
+            writer.member(.toPush, report.toPush)
             writer.member(.canary, report.canary)
+            writer.name(.waves)
+            if let waves = report.waves {
+                writer.array(waves.ends) { $0.decimal(Double($1) / 100, places: 2) }
+            } else {
+                writer.null()
+            }
+            writer.member(.campaign, report.campaign)
             writer.filteredBy(report.survey.filteredBy)
             writer.member(.required, report.required?.text)
             writer.member(.rises, report.rises)

@@ -140,8 +140,14 @@ package struct PlanReport: Sendable {
 
     /// What would be required.
     package var required: Version?
-    /// Whether the bump would raise the requirement.
+    /// Whether the bump would raise the requirement, and so begin a campaign.
     package var rises = false
+    /// The campaign that tells of it already.
+    package var campaign: String?
+    /// The parts of the users that it would reach one after the other; nil: all at once.
+    package var waves: WavePlan?
+    /// The devices that the bump would push to: of a requirement that is there already those alone whom it names anew.
+    package var toPush: Int64 { rises ? survey.toPush : canary ?? 0 }
     /// The highest version that the registry has seen, that was announced, or that a store offers; nil where none is known.
     package var largestKnown: Version?
     /// Whether the bump is refused unless it is confirmed.

@@ -46,4 +46,19 @@ import Testing
         let json = await daemon.run("version set \(app) ios --required 2.0.0 --json").out
         #expect(json.contains(#""downloadUrl":"https://example.com/app","message":null"#), "\(json)")
     }
+
+    @Test func `A plan promises no push that a bump would not send`() async throws {
+        _ = try await daemon.register()
+        let app = RealDaemon.app
+        #expect(await daemon.run("plan \(app) ios --required 2.0.0 --json").out.contains(#""toPush":1,"#))
+        let id = try await daemon.announce()
+        let again = await daemon.run("plan \(app) ios --required 2.0.0 --json").out
+        #expect(again.contains(#""toPush":0,"#) && again.contains(#""rises":false"#), "\(again)")
+        let text = await daemon.run("plan \(app) ios --required 2.0.0").out
+        #expect(text.contains("2.0.0 is required already, and campaign \(id) tells of it"), "\(text)")
+        #expect(text.contains(#/told by that campaign +1 /#), "\(text)")
+        #expect(!text.contains("in force at once"))
+        // The bump does what the plan says.
+        #expect(await daemon.run("version set \(app) ios --required 2.0.0 --json").out.contains(#""campaign":null"#))
+    }
 }

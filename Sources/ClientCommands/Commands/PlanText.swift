@@ -15,14 +15,27 @@ package enum PlanText {
     /// Without the push: what somebody should know who is about to let it happen.
     static func summary(_ plan: JSONValue) -> String {
         let (audience, toPush) = (plan.count(.audience), plan.count(.toPush))
+        let filtered = (plan[.filteredBy]?.object ?? []).reduce(0) { $0 + ($1.value.integer ?? 0) }
         var table = AudienceTable(audience)
         table.add("would be pushed", toPush)
         if let canary = plan[.canary]?.integer { table.add("  of these, in the canary", canary) }
-        table.add("filtered", audience - toPush)
+        if audience > toPush + filtered { table.add("told by that campaign", audience - toPush - filtered) }
+        table.add("filtered", filtered)
         table.add(reasons: plan[.filteredBy])
         let warnings = plan.warnings
         let wait = plan.shown(.waitingReason)
-        let gate = wait.isEmpty ? "in force at once\n" : "not in force at once: \(wait)\n"
+        var gate = wait.isEmpty ? "in force at once\n" : "not in force at once: \(wait)\n"
+        if plan[.rises] == .bool(false) {
+            let campaign = plan.shown(.campaign)
+            gate =
+                "\(plan.shown(.required)) is required already"
+                + (campaign.isEmpty ? "" : ", and campaign \(campaign) tells of it")
+                + (toPush == 0 ? ": nothing more is pushed\n" : ": who is named anew is pushed\n")
+        }
+        let waves = plan.list(.waves).compactMap { if case .number(let percent) = $0 { percent } else { nil } }
+        if !waves.isEmpty {
+            gate += "in waves, and forced with them: \(waves.joined(separator: " %, ")) % of the users\n"
+        }
         let known = plan.shown(.largestKnown)
         let doubt =
             plan[.needsConfirmation] == .bool(true) ? ", far below what is asked for: is it a typing error?" : ""

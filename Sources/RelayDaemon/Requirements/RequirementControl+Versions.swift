@@ -206,10 +206,15 @@ extension RequirementControl {
         report.samplePayloadSize = sample.size
         if canary != nil { report.canary = inCanary }
         report.required = required
-        report.rises = try store.version(of: bump.app)?.required.map { $0 < required } ?? true
+        // What the machine has made is not stored.
+        report.rises = row.id < 0
+        if !report.rises {
+            report.campaign = try store.campaigns(before: nil, limit: 100).first { $0.requirement == row.id }?.id
+        }
+        report.waves = report.rises ? route.draft.waves : row.stages
         report.largestKnown = try largestKnown(of: bump.app)
         report.needsConfirmation = try doubt(bump) != nil
-        report.gate = sources.verdict(required, build: bump.builds.required, of: bump.app)
+        report.gate = row.state == .inForce ? nil : sources.verdict(required, build: row.build, of: bump.app)
         return report
     }
 
