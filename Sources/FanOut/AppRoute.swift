@@ -79,8 +79,19 @@ package struct AppRoute: Sendable, Equatable {
         }
     }
 
-    package func payload(message: String?, downloadURL: String) -> UpgradePayload {
-        UpgradePayload(type: pushType, alert: message ?? alert, downloadURL: downloadURL, sound: sound)
+    /// - Parameter required: nil: the app is to take the push whatever it runs.
+    package func payload(
+        message: String?, downloadURL: String, required: Version?, build: Int64?
+    ) -> UpgradePayload {
+        UpgradePayload(
+            type: pushType, alert: message ?? alert, downloadURL: downloadURL, sound: sound, required: required,
+            build: build)
+    }
+
+    func payload(of campaign: CampaignRecord) -> UpgradePayload {
+        payload(
+            message: campaign.message, downloadURL: campaign.downloadURL, required: campaign.required,
+            build: campaign.requiredBuild)
     }
 
     /// The app's part of the configuration, as an operator finds it there.

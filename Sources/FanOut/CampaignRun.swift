@@ -43,7 +43,7 @@ final class CampaignRun {
         self.record = record
         self.route = route
         filter = AudienceFilter(required: record.required, telephones: record.audience)
-        payload = route.payload(message: record.message, downloadURL: record.downloadURL)
+        payload = route.payload(of: record)
         idBytes = Array(record.id.utf8)
         isPayloadTaken = record.counts.accepted > 0
         draw = record.draw

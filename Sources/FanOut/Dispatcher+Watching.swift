@@ -150,8 +150,7 @@ extension Dispatcher {
         do {
             // Six bytes for each of the 64 characters that a telephone may have are never needed; the pushes that are too long
             // after all are refused one by one.
-            try route.provider.check(
-                route.payload(message: record.message, downloadURL: record.downloadURL), longestTelephone: 0)
+            try route.provider.check(route.payload(of: record), longestTelephone: 0)
         } catch {
             return try suspend(
                 record, CampaignLifecycle.Suspension(.payload, "PayloadTooLarge: \(error)"), at: now.wall)

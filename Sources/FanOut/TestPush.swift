@@ -64,7 +64,8 @@ package struct TestPush: Sendable {
             // Once more where the provider token only was too old: that is the relay's affair, and no campaign stops for it.
             for isLast in [false, true] {
                 let now = clock()
-                let payload = route.payload(message: message, downloadURL: downloadURL)
+                // Without a version: whoever tries this wants to see it, also on a phone that is current.
+                let payload = route.payload(message: message, downloadURL: downloadURL, required: nil, build: nil)
                 var arena: [UInt8] = []
                 let target = target(in: &arena)
                 if let refusal = provider.refusals(of: [target], in: arena, payload).first {

@@ -5,7 +5,7 @@
 ///
 /// ```swift
 /// let message = UpgradeMessage(data: data) { try JSONDecoder().decode(UpgradePage.self, from: Data($0.utf8)) }
-/// message.push.verdict(type: "needUpgrade", userTelephone: user)
+/// message.push.verdict(type: "needUpgrade", userTelephone: user, installed: version, build: versionCode)
 /// ```
 public struct UpgradeMessage: Hashable, Sendable {
     /// Judged by the same rules as an iOS push.
@@ -29,14 +29,15 @@ public struct UpgradePage: Hashable, Sendable, Decodable {
     /// Fields of the wrong kind count as missing, as in the client.
     public let push: UpgradePush
 
-    private enum Key: String, CodingKey { case type, userTel, downloadUrl }
+    private enum Key: String, CodingKey { case type, userTel, downloadUrl, required, build }
 
     /// Reads a page.
     ///
     /// - Throws: what the decoder throws where it is no JSON object.
     public init(from decoder: any Decoder) throws {
         let page = try decoder.container(keyedBy: Key.self)
-        func text(_ key: Key) -> String? { (try? page.decodeIfPresent(WireText.self, forKey: key))?.text }
-        push = UpgradePush(type: text(.type), userTel: text(.userTel), downloadURL: text(.downloadUrl))
+        push = UpgradePush { name in
+            Key(rawValue: name).flatMap { (try? page.decodeIfPresent(WireText.self, forKey: $0))?.text }
+        }
     }
 }

@@ -2,12 +2,17 @@
 
 /// The push that tells one user to upgrade, as the client reads it (SEEDS S2):
 /// ```json
-/// {"aps":{"alert":"…","sound":"…"},"page":{"type":"…","userTel":"…","downloadUrl":"…"}}
+/// {"aps":{"alert":"…","sound":"…"},
+///  "page":{"type":"…","userTel":"…","downloadUrl":"…","required":"2.0.0","build":200}}
 /// ```
+/// `required` lets an app that runs it already drop the push: the registry is always older than the phone. Apps that do not know
+/// the field take no notice of it.
+///
 /// Only `userTel` differs from user to user. Everything else is rendered once, when the payload is made; for each device
 /// its escaped telephone goes between the two constant pieces:
 /// ```swift
-/// let payload = UpgradePayload(type: "needUpgrade", alert: "A new version is required.", downloadURL: url)
+/// let payload = UpgradePayload(
+///     type: "needUpgrade", alert: "A new version is required.", downloadURL: url, required: version)
 /// try payload.checked(longestTelephone: 64)
 /// body.removeAll(keepingCapacity: true)
 /// payload.append(userTelephone: rows.bytes, row.telephone.range, to: &body)
@@ -25,18 +30,48 @@ public struct UpgradePayload: Hashable, Sendable {
     public let downloadURL: String
     /// A sound file of the app, or "default"; nil for silence.
     public let sound: String?
+    /// Whoever runs it, or a newer one, is not meant; nil: everybody is.
+    public let required: Version?
+    /// The version code of `required`, where it is known.
+    public let build: Int64?
 
+    /// Of the object `page` alone: all bytes up to and including the quotation mark that opens the telephone.
+    public let pageBeforeTelephone: [UInt8]
+    /// Of the object `page` alone: all bytes from the quotation mark that closes the telephone.
+    public let pageAfterTelephone: [UInt8]
     /// All bytes up to and including the quotation mark that opens the telephone.
     public let beforeTelephone: [UInt8]
     /// All bytes from the quotation mark that closes the telephone.
     public let afterTelephone: [UInt8]
 
     /// Renders what all users share. Any text is fine here; `checked(longestTelephone:)` says whether it can be sent.
-    public init(type: String, alert: String, downloadURL: String, sound: String? = nil) {
+    public init(
+        type: String, alert: String, downloadURL: String, sound: String? = nil, required: Version? = nil,
+        build: Int64? = nil
+    ) {
         self.type = type
         self.alert = alert
         self.downloadURL = downloadURL
         self.sound = sound
+        self.required = required
+        self.build = build
+
+        var page = Array(#"{"type":""#.utf8)
+        Self.appendEscaped(type.utf8, to: &page)
+        page.append(contentsOf: #"","userTel":""#.utf8)
+        pageBeforeTelephone = page
+
+        page = Array(#"","downloadUrl":""#.utf8)
+        Self.appendEscaped(downloadURL.utf8, to: &page)
+        page.append(UInt8(ascii: "\""))
+        if let required {
+            page.append(contentsOf: #","required":""#.utf8)
+            Self.appendEscaped(required.text.utf8, to: &page)
+            page.append(UInt8(ascii: "\""))
+        }
+        if let build { page.append(contentsOf: #","build":\#(build)"#.utf8) }
+        page.append(UInt8(ascii: "}"))
+        pageAfterTelephone = page
 
         var before = Array(#"{"aps":{"alert":""#.utf8)
         Self.appendEscaped(alert.utf8, to: &before)
@@ -44,16 +79,9 @@ public struct UpgradePayload: Hashable, Sendable {
             before.append(contentsOf: #"","sound":""#.utf8)
             Self.appendEscaped(sound.utf8, to: &before)
         }
-        before.append(contentsOf: #""},"page":{"type":""#.utf8)
-        Self.appendEscaped(type.utf8, to: &before)
-        before.append(contentsOf: #"","userTel":""#.utf8)
-
-        var after = Array(#"","downloadUrl":""#.utf8)
-        Self.appendEscaped(downloadURL.utf8, to: &after)
-        after.append(contentsOf: #""}}"#.utf8)
-
-        beforeTelephone = before
-        afterTelephone = after
+        before.append(contentsOf: #""},"page":"#.utf8)
+        beforeTelephone = before + pageBeforeTelephone
+        afterTelephone = pageAfterTelephone + [UInt8(ascii: "}")]
     }
 
     // MARK: One user's payload

@@ -47,7 +47,7 @@ public struct UpgradePrompt: Hashable, Sendable {
         case judged(UpgradeVerdict, downloadURL: String?)
         /// The store offers a newer version. That alone never forces, and takes nothing back.
         case updateFound(downloadURL: String)
-        /// A push was accepted by `UpgradePush.verdict(type:userTelephone:)`.
+        /// A push was accepted by `UpgradePush.verdict(type:userTelephone:installed:build:)`, which drops what the app meets.
         case pushReceived(downloadURL: String)
         /// The user begins what the app is for, such as sending an order.
         case coreActionBegan

@@ -11,19 +11,33 @@ public struct UpgradePush: Hashable, Sendable {
     public let userTel: String?
     /// `page.downloadUrl`: where the new version is.
     public let downloadURL: String?
+    /// `page.required`: whoever runs it, or a newer one, is not meant. Older relays do not say it.
+    public let required: Version?
+    /// `page.build`: its version code.
+    public let build: Int64?
 
     /// Takes the values of `page`.
-    public init(type: String?, userTel: String?, downloadURL: String?) {
+    public init(
+        type: String?, userTel: String?, downloadURL: String?, required: Version? = nil, build: Int64? = nil
+    ) {
         self.type = type
         self.userTel = userTel
         self.downloadURL = downloadURL
+        self.required = required
+        self.build = build
+    }
+
+    /// Takes the texts of `page` by name; what is no version, or no version code, counts as missing.
+    init(_ text: (String) -> String?) {
+        self.init(
+            type: text("type"), userTel: text("userTel"), downloadURL: text("downloadUrl"),
+            required: text("required").flatMap { try? Version($0) }, build: text("build").flatMap { Int64($0) })
     }
 
     /// Takes a notification's dictionary; any other push gives one without fields.
     public init(userInfo: [AnyHashable: Any]) {
         let page = userInfo["page"] as? [AnyHashable: Any]
-        func text(_ name: String) -> String? { page?[name].flatMap(WireText.init(value:))?.text }
-        self.init(type: text("type"), userTel: text("userTel"), downloadURL: text("downloadUrl"))
+        self.init { page?[$0].flatMap(WireText.init(value:))?.text }
     }
 
     /// What becomes of a push.
@@ -46,36 +60,46 @@ public struct UpgradePush: Hashable, Sendable {
         case otherType
         /// A prompt that leads nowhere is never shown.
         case noDownloadURL
+        /// The app runs what is required. The relay did not know: the store updates apps by itself, and a push may be held for days.
+        case current
     }
 
-    /// Judges the push as the app of 2015 does.
+    /// Judges the push as the app of 2015 does, and drops what the running version meets.
     ///
     /// - Parameters:
     ///   - type: what this app calls the push, such as "mddy_needUpgrade".
     ///   - userTelephone: of the logged-in user; nil when nobody is.
-    public func verdict(type: String, userTelephone: String?) -> Verdict {
+    ///   - installed: the version that runs; nil where it is none that can be compared.
+    ///   - build: its version code, on Android.
+    public func verdict(
+        type: String, userTelephone: String?, installed: Version?, build: Int64? = nil
+    ) -> Verdict {
         guard let userTelephone else { return .dropped(.noUserLoggedIn) }
         guard let userTel else { return .dropped(.noTelephone) }
         guard TelephoneRule.matches(userTel, userTelephone) else { return .dropped(.otherUser) }
         // The client compares both the same way: by code units.
         guard TelephoneRule.matches(self.type, type) else { return .dropped(.otherType) }
         guard let downloadURL, !downloadURL.isEmpty else { return .dropped(.noDownloadURL) }
-        return .force(downloadURL: downloadURL)
+        return isMet(by: installed, build: build) ? .dropped(.current) : .force(downloadURL: downloadURL)
+    }
+
+    private func isMet(by installed: Version?, build: Int64?) -> Bool {
+        if let required, let installed, installed >= required { return true }
+        if let needed = self.build, let build { return build >= needed }
+        return false
     }
 }
 
 extension UpgradePush: Decodable {
     private enum Root: String, CodingKey { case page }
-    private enum Page: String, CodingKey { case type, userTel, downloadUrl }
 
     /// Reads a payload.
     ///
     /// - Throws: what the decoder throws where the payload is no JSON object.
     public init(from decoder: any Decoder) throws {
         let root = try decoder.container(keyedBy: Root.self)
-        let page = try? root.nestedContainer(keyedBy: Page.self, forKey: .page)
-        func text(_ key: Page) -> String? { (try? page?.decodeIfPresent(WireText.self, forKey: key))?.text }
-        self.init(type: text(.type), userTel: text(.userTel), downloadURL: text(.downloadUrl))
+        let page = try? root.decode(UpgradePage.self, forKey: .page)
+        self = page?.push ?? UpgradePush(type: nil, userTel: nil, downloadURL: nil)
     }
 }
 

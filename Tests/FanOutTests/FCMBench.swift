@@ -129,7 +129,9 @@ final class FCMBench: Sendable {
             else { return complain(String(decoding: request.body, as: UTF8.self)) }
             for member in data where member.value.string == nil { return complain("\(member.name) is no text") }
             guard let text = message["data"]?["page"]?.string, let page = try? JSONReader.read(Array(text.utf8)),
-                page.object?.count == 3, let telephone = page["userTel"]?.string, page["type"]?.string == "needUpgrade",
+                // A test push names no version.
+                (page["required"]?.string).map({ (try? Version($0)) != nil }) ?? (page.object?.count == 3),
+                let telephone = page["userTel"]?.string, page["type"]?.string == "needUpgrade",
                 page["downloadUrl"]?.string == "https://example.com"
             else { return complain("the page") }
             guard let id = message["data"]?["pushId"]?.string, id.utf8.count == 36 else { return complain("pushId") }

@@ -122,6 +122,7 @@ import UpgradeRules
         let simulator = try simulator { $0.recordPath = record.path }
         defer { simulator.stop() }
         var jury = PushJury(pushType: "needUpgrade")
+        jury.required = "2.0"
         try bench.store.register(
             telephones.enumerated().map { number, telephone in
                 let token = String(format: "%064x", number + 1)

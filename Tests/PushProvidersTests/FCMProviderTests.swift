@@ -14,8 +14,9 @@ import WireFormat
 @Suite struct FCMProviderTests {
     private let start = Timestamp(seconds: 1_800_000_000)
     private let payload = UpgradePayload(
-        type: "mddy_needUpgrade", alert: "升级 \"now\"", downloadURL: "https://example.com/a?b=\"c\"\\&d=é", sound: "ping"
-    )
+        type: "mddy_needUpgrade", alert: "升级 \"now\"", downloadURL: "https://example.com/a?b=\"c\"\\&d=é",
+        sound: "ping",
+        required: .zero, build: 200)
 
     private func provider(_ change: (inout FCMProvider.Settings) -> Void = { _ in }) throws -> FCMProvider {
         var settings = FCMProvider.Settings(project: "example-project")
@@ -91,7 +92,7 @@ import WireFormat
         #expect(data["pushId"] == "01234567-89ab-8000-8000-000000000001")
         #expect(
             data["page"]
-                == #"{"type":"mddy_needUpgrade","userTel":"13800138000","downloadUrl":"https://example.com/a?b=\"c\"\\&d=é"}"#
+                == #"{"type":"mddy_needUpgrade","userTel":"13800138000","downloadUrl":"https://example.com/a?b=\"c\"\\&d=é","required":"0","build":200}"#
         )
         let android = try #require(message["android"] as? [String: String])
         #expect(android == ["priority": "high", "ttl": "600s", "collapse_key": "upgrade"])
@@ -133,11 +134,11 @@ import WireFormat
             let data = try #require(try message(body)["data"] as? [String: String])
             let text = try #require(data["page"])
             let page = try #require(
-                try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String])
-            #expect(page.count == 3)
-            let read = try #require(page["userTel"])
+                try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            #expect(page.count == 5)
+            let read = try #require(page["userTel"] as? String)
             #expect(Array(read.utf8) == Array(telephone.utf8), "\(telephone.debugDescription)")
-            #expect(page["downloadUrl"] == payload.downloadURL && page["type"] == payload.type)
+            #expect(page["downloadUrl"] as? String == payload.downloadURL && page["type"] as? String == payload.type)
         }
     }
 

@@ -6,6 +6,8 @@ package import Foundation
 package struct PushJury {
     /// By device token; a device whose user changed has had several. A push to a token that is not here is a fault.
     package var telephones: [String: Set<String>] = [:]
+    /// What `page.required` must be; nil: nobody looks.
+    package var required: String?
     private let pushType: String
 
     /// - Parameter pushType: what `page.type` must be in this app.
@@ -44,6 +46,7 @@ package struct PushJury {
             return client.receive(payload).isAccepted
         }
         let text = String(decoding: payload, as: UTF8.self)
+        if let required, !text.contains(#","required":"\#(required)""#) { return "\(required) is not in \(text)" }
         guard takers.count == 1, let taker = takers.first else { return "\(takers.count) of its users take \(text)" }
         // Nobody logged in, nearly the same number, a shorter one.
         for other in [nil, taker + " ", String(taker.dropLast())] {

@@ -3,7 +3,7 @@ import Foundation
 
 /// The same app on Android, as far as it hears about upgrades: SEEDS S2 in the shape that FCM carries, `data.page` a JSON text.
 ///
-/// Written as the Kotlin receiver of etc/ANDROID.md is, and shares no code with `UpgradeRules`.
+/// Written as the Kotlin receiver of etc/ANDROID.md was before a push said which version it requires, and shares no code with `UpgradeRules`.
 package struct SeedAndroidClient: Sendable {
     /// What became of a push. The app itself stays silent; the reason is for the tests.
     package enum Reaction: Hashable, Sendable {

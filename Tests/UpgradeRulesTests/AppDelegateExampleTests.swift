@@ -30,7 +30,8 @@ import UpgradeRules
         func applicationDidBecomeActive(_ application: UIApplication) { tell(.returnedToForeground) }
 
         func application(_ application: UIApplication, didReceiveRemoteNotification userInfo: [AnyHashable: Any]) {
-            let push = UpgradePush(userInfo: userInfo).verdict(type: "needUpgrade", userTelephone: session.telephone)
+            let push = UpgradePush(userInfo: userInfo).verdict(
+                type: "needUpgrade", userTelephone: session.telephone, installed: version)
             if case .force(let url) = push { tell(.pushReceived(downloadURL: url)) }
         }
     }
@@ -64,6 +65,9 @@ import UpgradeRules
         #expect(delegate.shown == [.showForce(downloadURL: "https://example.com")], "also after a restart")
         delegate = Self.start(application, version: "2.0.0", keeping: true)
         #expect(delegate.shown.isEmpty, "until upgraded")
+        delegate.application(application, didReceiveRemoteNotification: Self.push(to: "13800138000"))
+        delegate.tell(.coreActionBegan)
+        #expect(delegate.shown.isEmpty, "the relay does not know yet, and pushes again")
     }
 
     private static func start(
@@ -80,7 +84,10 @@ import UpgradeRules
     private static func push(to telephone: String) -> [AnyHashable: Any] {
         [
             "aps": ["alert": "a"],
-            "page": ["type": "needUpgrade", "userTel": telephone, "downloadUrl": "https://example.com"],
+            "page": [
+                "type": "needUpgrade", "userTel": telephone, "downloadUrl": "https://example.com",
+                "required": "2.0.0",
+            ],
         ]
     }
 

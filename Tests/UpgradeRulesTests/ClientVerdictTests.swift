@@ -25,7 +25,8 @@ import UpgradeRules
                         var replica = SeedClient(userTelephone: user)
                         let expected = replica.receive(payload)
                         let fromBytes = try JSONDecoder().decode(UpgradePush.self, from: payload)
-                        let verdict = fromBytes.verdict(type: "mddy_needUpgrade", userTelephone: user)
+                        let verdict = fromBytes.verdict(
+                            type: "mddy_needUpgrade", userTelephone: user, installed: nil)
                         check(verdict, expected, payload)
                         if case .force = verdict { forced += 1 }
                         guard let tree = try JSONSerialization.jsonObject(with: payload) as? [AnyHashable: Any] else {
@@ -34,14 +35,17 @@ import UpgradeRules
                         }
                         let fromDictionary = UpgradePush(userInfo: tree)
                         check(
-                            fromDictionary.verdict(type: "mddy_needUpgrade", userTelephone: user), expected, payload)
+                            fromDictionary.verdict(type: "mddy_needUpgrade", userTelephone: user, installed: nil),
+                            expected,
+                            payload)
                         // The same case as Android carries it.
                         let data = ["page": "{\(fields.joined(separator: ","))}", "pushId": "1"]
                         var android = SeedAndroidClient(userTelephone: user)
                         let message = UpgradeMessage(data: data) {
                             try JSONDecoder().decode(UpgradePage.self, from: Data($0.utf8))
                         }
-                        let androidVerdict = message.push.verdict(type: "mddy_needUpgrade", userTelephone: user)
+                        let androidVerdict = message.push.verdict(
+                            type: "mddy_needUpgrade", userTelephone: user, installed: nil)
                         check(androidVerdict, android.receive(data: data).asOnIOS, payload)
                         #expect(androidVerdict == verdict && message.pushID == "1")
                     }
@@ -56,8 +60,42 @@ import UpgradeRules
         let message = UpgradeMessage(data: data) {
             try JSONDecoder().decode(UpgradePage.self, from: Data($0.utf8))
         }
-        #expect(message.push.verdict(type: "t", userTelephone: "1") == .dropped(.noTelephone))
+        #expect(message.push.verdict(type: "t", userTelephone: "1", installed: nil) == .dropped(.noTelephone))
         #expect(message.pushID == data["pushId"])
+    }
+
+    /// What the running version meets is dropped, on both platforms; what cannot be compared is not.
+    @Test(
+        arguments: [
+            (#""required":"2.0.0""#, "1.9.9", nil, false), (#""required":"2.0.0""#, "2.0", nil, true),
+            (#""required":"2.9""#, "2.10", nil, true), (#""required":"2.10""#, "2.9", nil, false),
+            (#""required":"2.0.0""#, nil, nil, false), (#""required":2"#, "2.0.0", nil, true),
+            (#""required":"two""#, "9", nil, false), (#""required":null"#, "9", nil, false), ("", "9", 900, false),
+            (#""required":"2.0.0","build":200"#, "1.9", 199, false),
+            (#""required":"2.0.0","build":200"#, nil, 200, true),
+            (#""required":"2.0.0","build":"200""#, "1.9", 201, true),
+            (#""required":"2.0.0","build":200"#, "2.0.0", 1, true), (#""build":[]"#, "9", 900, false),
+        ] as [(String, String?, Int64?, Bool)])
+    func aPushThatIsMetIsDropped(fields: String, installed: String?, build: Int64?, isMet: Bool) throws {
+        let page = #"{"type":"t","userTel":"1","downloadUrl":"u"\#(fields.isEmpty ? "" : ","+fields)}"#
+        let installed = try installed.map { try Version($0) }
+        let tree = try JSONSerialization.jsonObject(with: Data(page.utf8))
+        let pushes = [
+            try JSONDecoder().decode(UpgradePush.self, from: Data(#"{"page":\#(page)}"#.utf8)),
+            UpgradePush(userInfo: ["page": tree]),
+            UpgradeMessage(data: ["page": page]) {
+                try JSONDecoder().decode(UpgradePage.self, from: Data($0.utf8))
+            }.push,
+        ]
+        for push in pushes {
+            let verdict = push.verdict(type: "t", userTelephone: "1", installed: installed, build: build)
+            #expect(verdict == (isMet ? .dropped(.current) : .force(downloadURL: "u")))
+        }
+        // The apps that are out there take no notice of the new fields.
+        var seed = SeedClient(userTelephone: "1", pushType: "t")
+        #expect(seed.receive(Array(#"{"aps":{"alert":"a"},"page":\#(page)}"#.utf8)).isAccepted)
+        var android = SeedAndroidClient(userTelephone: "1", pushType: "t")
+        #expect(android.receive(data: ["page": page]) == .accepted(downloadURL: "u"))
     }
 
     private func check(_ verdict: UpgradePush.Verdict, _ expected: SeedClient.Reaction, _ payload: Data) {
@@ -79,7 +117,7 @@ import UpgradeRules
     @Test(arguments: [#"{"aps":{"alert":"news"}}"#, #"{"page":[]}"#, #"{"page":"x"}"#, #"{"page":{}}"#])
     func anotherPushIsDropped(payload: String) throws {
         let push = try JSONDecoder().decode(UpgradePush.self, from: Data(payload.utf8))
-        #expect(push.verdict(type: "t", userTelephone: "1") == .dropped(.noTelephone))
+        #expect(push.verdict(type: "t", userTelephone: "1", installed: nil) == .dropped(.noTelephone))
         #expect(UpgradePush(userInfo: ["aps": ["alert": "news"]]) == push)
     }
 

@@ -9,14 +9,15 @@ import UpgradeRules
 
     static func payload(
         type: String = "mddy_needUpgrade", alert: String = "A new version is required.", url: String = url,
-        sound: String? = nil
+        sound: String? = nil, required: Version? = nil, build: Int64? = nil
     ) -> UpgradePayload {
-        UpgradePayload(type: type, alert: alert, downloadURL: url, sound: sound)
+        UpgradePayload(
+            type: type, alert: alert, downloadURL: url, sound: sound, required: required, build: build)
     }
 
     // MARK: The shape
 
-    @Test func isWhatTheClientReads() {
+    @Test func isWhatTheClientReads() throws {
         #expect(
             String(decoding: Self.payload().render(userTelephone: "13800138000"), as: UTF8.self)
                 == #"{"aps":{"alert":"A new version is required."},"page":{"type":"mddy_needUpgrade","#
@@ -27,6 +28,14 @@ import UpgradeRules
             )
                 == #"{"aps":{"alert":"a","sound":"default"},"page":{"type":"mddy_needUpgrade","#
                 + #""userTel":"1","downloadUrl":"u"}}"#)
+        let named = Self.payload(alert: "a", url: "u", required: try Version("2.01"), build: 200)
+        #expect(
+            String(decoding: named.render(userTelephone: "1"), as: UTF8.self)
+                == #"{"aps":{"alert":"a"},"page":{"type":"mddy_needUpgrade","#
+                + #""userTel":"1","downloadUrl":"u","required":"2.01","build":200}}"#)
+        #expect(
+            named.sharedSize == Self.payload(alert: "a", url: "u").sharedSize + #","required":"2.01","build":200"#.count
+        )
     }
 
     static let telephones = [
@@ -39,7 +48,8 @@ import UpgradeRules
 
     @Test(arguments: [nil, "default", "Upgrade \"now\".caf"])
     func isTakenByItsUserAndDroppedByEveryOther(sound: String?) {
-        let payload = Self.payload(alert: "升级 \"now\"\n📲", sound: sound)
+        let payload = Self.payload(
+            alert: "升级 \"now\"\n📲", sound: sound, required: sound == nil ? nil : Version.zero, build: 1)
         for telephone in Self.telephones {
             let body = payload.render(userTelephone: telephone)
             for user in Self.telephones {

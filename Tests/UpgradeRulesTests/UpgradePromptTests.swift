@@ -63,7 +63,8 @@ import UpgradeRules
                 return prompt.handle(.loginAnswered(try UpgradePromptTests.decoded(step)))
             case .push, .pushForOther:
                 let push = try JSONDecoder().decode(UpgradePush.self, from: UpgradePromptTests.payload(step))
-                let verdict = push.verdict(type: "mddy_needUpgrade", userTelephone: user)
+                let verdict = push.verdict(
+                    type: "mddy_needUpgrade", userTelephone: user, installed: try Version("\(build)"))
                 guard case .force(let url) = verdict else { return .none }
                 return prompt.handle(.pushReceived(downloadURL: url))
             case .coreAction: return prompt.handle(.coreActionBegan)

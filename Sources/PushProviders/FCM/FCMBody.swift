@@ -4,7 +4,7 @@ import UpgradeRules
 
 /// A message as FCM takes it, but for what differs from push to push (PROTOCOLS 2.2):
 /// ```json
-/// {"message":{"token":"…","data":{"page":"{\"type\":\"…\",\"userTel\":\"…\",\"downloadUrl\":\"…\"}","pushId":"…"},
+/// {"message":{"token":"…","data":{"page":"{\"type\":\"…\",\"userTel\":\"…\",\"downloadUrl\":\"…\",…}","pushId":"…"},
 ///             "android":{"priority":"high","ttl":"604800s","collapse_key":"upgrade"}}}
 /// ```
 /// The values of `data` must be texts, so `page` is the JSON text of what an iOS push has there: a JSON text in a JSON text, and
@@ -27,12 +27,7 @@ package struct FCMBody: Hashable, Sendable {
     package let sharedSize: Int
 
     init(_ payload: UpgradePayload, _ settings: FCMProvider.Settings, life: Duration) {
-        var before = Array(#"{"type":""#.utf8)
-        UpgradePayload.appendEscaped(payload.type.utf8, to: &before)
-        before += Array(#"","userTel":""#.utf8)
-        var after = Array(#"","downloadUrl":""#.utf8)
-        UpgradePayload.appendEscaped(payload.downloadURL.utf8, to: &after)
-        after += Array(#""}"#.utf8)
+        let (before, after) = (payload.pageBeforeTelephone, payload.pageAfterTelephone)
         var size = "page".utf8.count + before.count + after.count + "pushId".utf8.count + PushID.length
 
         beforeTelephone = Array(#"","data":{"page":""#.utf8) + Self.escaped(before)

@@ -228,7 +228,8 @@ extension RequirementControl {
         }
         let longest = row.canary?.lazy.map { UpgradePayload.escapedSize($0.utf8) }.max() ?? Self.usualTelephone
         do {
-            let payload = route.payload(message: row.message, downloadURL: url)
+            let payload = route.payload(
+                message: row.message, downloadURL: url, required: row.version, build: row.build)
             try route.provider.check(payload, longestTelephone: longest)
             return payload
         } catch {

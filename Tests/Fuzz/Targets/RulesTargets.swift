@@ -59,7 +59,8 @@ extension FuzzTarget {
         let (type, alert, url, sound) = (input.text(), input.text(), input.text(), input.optionalText())
         let telephoneBytes = input.part()
         let telephone = String(decoding: telephoneBytes, as: UTF8.self)
-        let payload = UpgradePayload(type: type, alert: alert, downloadURL: url, sound: sound)
+        let payload = UpgradePayload(
+            type: type, alert: alert, downloadURL: url, sound: sound, required: sound == nil ? nil : .zero)
         let body = payload.render(userTelephone: telephone)
         try hold(body.count == payload.size(userTelephone: telephone), "the size was foretold wrongly")
         var fast: [UInt8] = []
@@ -72,7 +73,9 @@ extension FuzzTarget {
         }
         try hold((try? JSONReader.read(body)) != nil, "the push service would not take it for JSON")
         let aps = [("alert", alert)] + (sound.map { [("sound", $0)] } ?? [])
-        let page = [("type", type), ("userTel", telephone), ("downloadUrl", url)]
+        let page =
+            [("type", type), ("userTel", telephone), ("downloadUrl", url)]
+            + (sound == nil ? [] : [("required", Version.zero.text)])
         let expected = WireFormat.JSONValue.object([
             JSONMember(name: "aps", value: .object(aps.map { JSONMember(name: $0.0, value: .string($0.1)) })),
             JSONMember(name: "page", value: .object(page.map { JSONMember(name: $0.0, value: .string($0.1)) })),
