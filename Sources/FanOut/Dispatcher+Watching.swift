@@ -85,7 +85,7 @@ extension Dispatcher {
             }
             do {
                 if let campaign = try store.reconcile(
-                    record.app, draft: route.draft, waitingReason: route.waitingReason, at: now)
+                    record.app, draft: route.draft, waitingReason: route.waitingReason, known: nil, at: now)
                 {
                     hasBegun = true
                     log(

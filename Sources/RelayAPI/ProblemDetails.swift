@@ -89,12 +89,11 @@ struct ProblemDetails: Error {
     private static func implausible(_ field: String, _ proposed: Version, _ known: Version) -> ProblemDetails {
         var problem = ProblemDetails(
             409,
-            "\(field) would rise to \(proposed), and the highest version known is \(known); nothing was changed. "
+            "\(field): \(KnownVersions.doubt(proposed, known: known)). Nothing was changed. "
                 + "If it is meant, send it again with \"confirm\": true (on the command line: --yes)")
         problem.type = "urn:upgrade-relay:implausible-rise"
         problem.faults = [
-            FieldFault(
-                field: field, reason: "rises by more than one in its first number over \(known); it was \(proposed)")
+            FieldFault(field: field, reason: "leaps over \(known), the highest version known; got \(proposed)")
         ]
         problem.extras = [("field", field), ("current", known.text), ("proposed", proposed.text)]
         return problem

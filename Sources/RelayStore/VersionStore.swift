@@ -66,6 +66,8 @@ package struct VersionBump: Hashable, Sendable {
     package var builds = BuildNumbers()
     /// Whether somebody means it although it is implausible.
     package var isConfirmed = false
+    /// Whether a store of the app says it: that it offers what it says speaks for nothing.
+    package var isListed = false
 
     package init(
         app: AppKey, latest: Version? = nil, required: Version? = nil, downloadURL: String? = nil,
@@ -288,14 +290,17 @@ extension VersionStore {
 
     /// Finds what is due: the campaign that a requirement has not yet (DESIGN, rule 2).
     ///
+    /// - Parameter known: what speaks for a version; nil: what another program wrote is left to who knows that.
     /// - Returns: the campaign created, or nil when there was nothing to do.
     package func reconcile(
-        _ app: AppKey, draft: CampaignDraft, waitingReason: String? = nil, at now: Timestamp
+        _ app: AppKey, draft: CampaignDraft, waitingReason: String? = nil, known: KnownVersions? = .everything,
+        at now: Timestamp
     ) throws -> CampaignRecord? {
+        var surroundings = RequirementMachine.Surroundings.waiting(for: waitingReason, draft: draft, at: now)
+        surroundings.known = known
         do {
             return try decide(
-                app, .looked, by: Signature(by: InForce.ungated, via: "look", at: now),
-                in: .waiting(for: waitingReason, draft: draft, at: now)
+                app, .looked, by: Signature(by: InForce.ungated, via: "look", at: now), in: surroundings
             ).campaign
         } catch let refusal as RequirementRefusal {
             throw StoreError(refusal, of: app)
@@ -317,17 +322,6 @@ extension VersionStore {
             return Withdrawal(withdrawn: row.version, record: record, campaign: decision.campaign)
         } catch is RequirementRefusal {
             return nil
-        }
-    }
-}
-
-extension RequirementMachine.Surroundings {
-    /// Of an app whose versions wait for a store that has nothing to say but why; nil: for none.
-    package static func waiting(
-        for reason: String?, draft: CampaignDraft?, at now: Timestamp
-    ) -> RequirementMachine.Surroundings {
-        RequirementMachine.Surroundings(now: now, gate: reason.map { _ in "store" }, draft: draft) { _, _ in
-            reason.map { GateVerdict(.closed, $0) }
         }
     }
 }
@@ -356,6 +350,8 @@ extension StoreError {
                 .refused, context: "\(version) is not what \(name) requires: that is \(now?.text ?? "nothing")")
         case .wrongState(let state):
             self.init(.refused, context: "the campaign is \(state.rawValue)")
+        case .implausible(_, let proposed, let known):
+            self.init(.refused, context: KnownVersions.doubt(proposed, of: name, known: known))
         }
     }
 }

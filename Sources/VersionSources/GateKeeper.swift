@@ -52,7 +52,7 @@ package struct GateKeeper {
         let gate = runner.decidingStore(of: app)?.rawValue
         let actor = Signature(by: gate ?? InForce.ungated, via: "gate", at: now)
         var surroundings = RequirementMachine.Surroundings(
-            now: now, gate: gate, draft: callbacks.draft(app), verdict: verdict)
+            now: now, gate: gate, draft: callbacks.draft(app), known: try runner.known(of: app), verdict: verdict)
         let decision: Decision
         do {
             decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)

@@ -238,7 +238,7 @@ package struct SourceLoop {
             }
             try callbacks.apply(bump, store.rawValue)
         } catch {
-            throw SourceFault("\(version) cannot be stored: \(error)")
+            throw SourceFault("\(version) is not taken: \(error)")
         }
     }
 

@@ -146,6 +146,11 @@ package final class SourceRunner: VersionLookup {
         return evidence.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap(\.value.versions).max()
     }
 
+    /// What speaks for a version of the app.
+    package func known(of app: AppKey) throws -> KnownVersions {
+        KnownVersions(offered: offered(of: app), seen: try store.seenVersions(of: app))
+    }
+
     /// Whether App Store Connect or the App Store's lookup can be asked for the app.
     package func hasLookup(_ app: AppKey) -> Bool {
         status.read { $0.connects[app] != nil || $0.lookups[app] != nil }

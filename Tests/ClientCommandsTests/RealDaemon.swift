@@ -27,6 +27,7 @@ final class RealDaemon: Sendable {
     private let fanOut: FanOut
     private let notifier: Notifier
     private let server: APIServer
+    let requirements: RequirementControl
 
     private var socket: String { "\(folder)/control.sock" }
 
@@ -61,7 +62,7 @@ final class RealDaemon: Sendable {
             clock: clock, onVersions: { _ in versionCache.refresh() })
         notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
         let sources = try SourceRunner(store: store, log: log, clock: clock)
-        let requirements = RequirementControl(
+        requirements = RequirementControl(
             store: store, apps: { active.current.apps }, routes: { active.current.routes }, progress: fanOut,
             sources: sources, versionCache: versionCache, log: log, clock: clock)
         let control = DaemonControl(

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import RelayEngine
+import RelayStore
 import Terminal
 import Testing
+import UpgradeRules
+import VersionSources
+
+@testable import RelayDaemon
 
 /// A typing error on a release night, with the daemon's own parts.
 @Suite struct WithdrawalTests {
@@ -13,12 +20,13 @@ import Testing
     @Test func `An implausible rise is refused, let through with a yes, and taken back`() async throws {
         _ = try await daemon.register()
         let app = RealDaemon.app
-        // The registry has seen 2.0.0, so 3.0.0 is the next and 20.0.0 a typing error.
+        // Of two devices one runs 2.0.0 and the other 1.0.0: 20.0.0 is a typing error, and 2.0.0 is none.
         let typo = await daemon.run("version set \(app) ios --required 20.0.0")
         #expect(typo.code == .failed)
         #expect(
-            typo.err.contains("required would rise to 20.0.0, and the highest version known is 2.0.0"), "\(typo.err)")
-        #expect(await daemon.run("version set \(app) ios --latest 4.0").err.contains("latest would rise to 4.0"))
+            typo.err.contains("required: 20.0.0 looks like a typing error") && typo.err.contains("known is 1.0.0"),
+            "\(typo.err)")
+        #expect(await daemon.run("version set \(app) ios --latest 4.0").err.contains("latest: 4.0 looks like"))
         let right = await daemon.run(
             "version set \(app) ios --required 2.0.0 --message two --download-url https://example.com/two")
         #expect(right.code == .done, "\(right.err)")
@@ -33,6 +41,31 @@ import Testing
         #expect(shown.contains("withdraw"), "\(shown)")
         #expect(await daemon.run("campaigns show \(id)").out.contains("withdrawn by "))
         #expect(await daemon.run("version set \(app) ios --required 3.0.0").out.contains("started"))
+    }
+
+    @Test func `A source's wild word is held, with the command that takes it`() async throws {
+        _ = try await daemon.register()
+        let app = AppKey(app: RealDaemon.app, platform: .ios)
+        let wild = try Version("99.0")
+        for source in ["appStore", "launchGate"] {
+            // That it offers the version is its own word, too.
+            daemon.requirements.sources.note(
+                .appStore(
+                    LookupEvidence(
+                        askedAt: Timestamp(seconds: 1), version: source == "appStore" ? wild : nil, releasedAt: nil,
+                        firstShownAt: Timestamp(seconds: 1))), of: app)
+            for bump in [VersionBump(app: app, latest: wild), VersionBump(app: app, required: wild)] {
+                let error = #expect(throws: ControlError.self) {
+                    try daemon.requirements.take(bump, from: source)
+                }
+                let field = bump.required == nil ? "latest" : "required"
+                #expect(error?.description.contains("version set \(RealDaemon.app) ios --\(field) 99.0 --yes") == true)
+            }
+        }
+        #expect(await !daemon.run("version show \(RealDaemon.app)").out.contains("99.0"))
+        // The store's next ordinary release is taken.
+        try daemon.requirements.take(VersionBump(app: app, latest: Version("2.1.0")), from: "appStore")
+        #expect(await daemon.run("version show \(RealDaemon.app)").out.contains("2.1.0"))
     }
 
     @Test func `A plan shows the texts that would be sent`() async throws {

@@ -38,6 +38,21 @@ struct CheckTrustTests {
         }
     }
 
+    @Test("where nothing is announced yet, a device is not believed what leaps over all others")
+    func leap() throws {
+        let bench = try Bench()
+        _ = try bench.ask("PUT", Self.device, #"{"telephone":"138","version":"1.9"}"#)
+        // What other devices run is read anew with each change of a version, and each minute.
+        _ = try bench.ask("PUT", "/v1/apps/com.example.app/android/version", #"{"latest":"1"}"#)
+        for lie in ["999999.0", "30.0.0", "1.20"] {
+            _ = try bench.askNetwork("GET", CheckLiveTests.path(lie, more: "&token=abcd01"))
+        }
+        #expect(try SightingProbe(bench).version() == "1.9")
+        _ = try bench.askNetwork("GET", CheckLiveTests.path("2.0", more: "&token=abcd01"))
+        bench.server.stop()
+        #expect(try Self.version(bench) == "2.0")
+    }
+
     @Test("who is on the list of a canary is told to that user's own device, and to callers with an API token")
     func canary() throws {
         let bench = try Self.bench()

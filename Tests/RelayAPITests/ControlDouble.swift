@@ -58,8 +58,10 @@ final class ControlDouble: RelayControl {
         render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         if let error = failure.withLock({ $0.take() }) { throw error }
-        let known = try store.version(of: bump.app)?.latest
-        if !bump.isConfirmed, let known, let doubt = bump.implausible(known: known) {
+        let requirements = try store.version(of: bump.app)?.requirements ?? Requirements()
+        if !bump.isConfirmed, let known = requirements.accepted,
+            let doubt = KnownVersions().doubt(bump, requirements)
+        {
             throw ControlError(
                 .implausible(field: doubt.field, proposed: doubt.version, known: known), context: "implausible")
         }

@@ -95,6 +95,40 @@ import UpgradeRules
         #expect(try subject.state("2.0") == "in_force 10000")
     }
 
+    @Test(
+        "A leap is refused unless it is confirmed; of another program it waits for a person, or gives way to what is plausible"
+    )
+    func slips() throws {
+        var subject = RequirementSubject()
+        subject.hasStore = false
+        subject.known = KnownVersions()
+        try subject.ask("2.2.0")
+        let before = subject.requirements
+        var bump = VersionBump(app: RequirementSubject.app, required: try Version("2.20.0"))
+        let isTaken = subject.take(.asked(bump))
+        #expect(!isTaken && subject.requirements == before)
+        bump.isConfirmed = true
+        let isConfirmedTaken = subject.take(.asked(bump))
+        #expect(try isConfirmedTaken && subject.state("2.20.0") == "in_force 10000")
+
+        try subject.askOutside("30.0")
+        subject.take(.looked)
+        #expect(try subject.state("30.0") == "asked 10000" && subject.campaign("30.0") == nil)
+        #expect(subject.requirements.required?.reason?.contains("looks like a typing error") == true)
+        // What is announced later does not speak for it, nor do devices: somebody has looked at it.
+        subject.known = .everything
+        subject.take(.looked)
+        #expect(try subject.state("30.0") == "asked 10000" && subject.state("2.20.0") == "in_force 10000")
+        var replaced = subject
+        try replaced.ask("2.21.0")
+        #expect(try replaced.state("30.0") == "withdrawn 10000" && replaced.state("2.21.0") == "in_force 10000")
+        // A canary that waits is released first.
+        try subject.askOutside("31.0")
+        subject.known = KnownVersions()
+        let isReleased = subject.take(.released(nil))
+        #expect(try isReleased && subject.state("30.0") == "asked 10000" && subject.state("31.0") == "in_force 10000")
+    }
+
     @Test("Telephones for what is in force for everybody are refused, and versions only rise")
     func refusals() throws {
         var subject = RequirementSubject()

@@ -14,12 +14,14 @@ struct RequirementSubject {
     var hasStore = true
     var verdicts: [Version: GateVerdict.State] = [:]
     var waves: WavePlan?
+    var known = KnownVersions.everything
     private var nextID: Int64 = 1
 
     var surroundings: RequirementMachine.Surroundings {
         RequirementMachine.Surroundings(
             now: now, gate: hasStore ? "appStore" : nil,
-            draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(600), waves: waves)
+            draft: CampaignDraft(downloadURL: "https://example.com", timeToLive: .seconds(600), waves: waves),
+            known: known
         ) { row, _ in
             hasStore ? GateVerdict(verdicts[row.version] ?? .closed, "the store says so") : nil
         }

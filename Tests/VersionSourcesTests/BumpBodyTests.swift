@@ -164,21 +164,4 @@ struct BumpBodyTests {
             try BumpBody.read(Array(#"{"confirm": \#(text)}"#.utf8), app: Self.app)
         }
     }
-
-    @Test(
-        "a rise is implausible by its first number",
-        arguments: [
-            ("20.0.0", "1.9", true), ("3", "1.9", true), ("2", "1.9", false), ("2.99", "1.0", false),
-            ("1", "1.9", false),
-            ("2", "0.9", true), ("1", "0", false), ("20", nil, false), ("2027.1", "2026.12", false),
-            ("999999999999999999", "0", true),
-        ])
-    func plausibility(required: String, known: String?, isImplausible: Bool) throws {
-        let version = try Version(required)
-        let known = try known.map { try Version($0) }
-        var bump = VersionBump(app: Self.app, required: version)
-        #expect((bump.implausible(known: known)?.field == "required") == isImplausible)
-        bump = VersionBump(app: Self.app, latest: version)
-        #expect((bump.implausible(known: known)?.field == "latest") == isImplausible)
-    }
 }

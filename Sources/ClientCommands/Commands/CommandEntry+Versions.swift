@@ -10,8 +10,8 @@ extension CommandEntry {
         discussion: """
             When the required version rises, a campaign starts that tells every device below it: at once, or, where a store \
             is asked for the app, when that offers it. On a terminal the plan is shown first and wants a yes. Versions only \
-            rise: a lower one is refused, and one that looks like a typing error (the first number grows by more than one \
-            over all that is known) unless --yes is given. "version withdraw" takes one back.
+            rise: a lower one is refused, and one that looks like a typing error (no store offers it, nothing announced it, \
+            fewer than ten devices run it, and it leaps over all of that) unless --yes is given. "version withdraw" takes one back.
             """,
         positionals: AppArguments.positionals, options: BumpArguments.options + [Confirmation.option],
         examples: ["upgrade-relay version set com.example.app ios --required 2.0.0 --latest 2.1.0"]

@@ -41,7 +41,7 @@ package enum PlanText {
             plan[.needsConfirmation] == .bool(true) ? ", far below what is asked for: is it a typing error?" : ""
         let largest =
             known.isEmpty
-            ? "no version is known yet\n" : "largest version seen, announced or offered: \(known)\(doubt)\n"
+            ? "no version is known yet\n" : "largest version known: \(known)\(doubt)\n"
         return gate + largest + table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
     }
 }

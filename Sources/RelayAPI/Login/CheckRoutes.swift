@@ -80,7 +80,7 @@ extension API {
     private func isCredible(_ version: Version, of app: AppKey, _ head: RequestHead) -> Bool {
         if head.door == .control || isVouched(head, for: app) { return true }
         guard settings.checkTrust == .device else { return false }
-        return versionCache.newest(app).map { version <= $0 } ?? true
+        return versionCache.isCredible(version, of: app)
     }
 
     /// Whether the caller may write devices anyhow.

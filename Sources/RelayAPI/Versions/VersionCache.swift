@@ -24,6 +24,7 @@ package final class VersionCache: Sendable {
         var checks: [AppKey: CheckAnswers] = [:]
         var documents: [String: LaunchDocument] = [:]
         var newest: [AppKey: Version] = [:]
+        var seen: [AppKey: SeenVersions] = [:]
         var alerts: [AppKey: AlertRecord] = [:]
         var profiles: [AppKey: AppProfile] = [:]
     }
@@ -50,8 +51,9 @@ package final class VersionCache: Sendable {
             var new = Contents()
             new.alerts = alertByApp
             new.profiles = profiles
+            new.seen = seen
             for record in records {
-                new.newest[record.app] = [record.required, record.latest].compactMap(\.self).max()
+                new.newest[record.app] = record.requirements.accepted
             }
             for (app, profile) in profiles {
                 new.checks[app] = CheckAnswers(byApp[app]?.requirements ?? Requirements(), profile)
@@ -100,9 +102,12 @@ package final class VersionCache: Sendable {
         contents.withLock { $0.checks[app]?.isRestricted ?? false }
     }
 
-    /// The newest version that the store knows of; nil where it knows none.
-    package func newest(_ app: AppKey) -> Version? {
-        contents.withLock { $0.newest[app] }
+    /// Whether a device may have this version, as far as anything is known: nothing newer than what was announced, and where nothing was,
+    /// nothing that leaps over what the others run.
+    package func isCredible(_ version: Version, of app: AppKey) -> Bool {
+        let (newest, seen) = contents.withLock { ($0.newest[app], $0.seen[app]) }
+        if let newest { return version <= newest }
+        return !KnownVersions(seen: seen ?? SeenVersions()).doubts(version, announced: nil)
     }
 
     /// nil when the app is configured for no platform.

@@ -83,8 +83,7 @@ extension API {
         isOfTheStore: Bool = false
     ) throws -> Response {
         var bump = VersionBump(app: app, latest: version, required: rules.sets == .required ? version : nil)
-        // The store's own word is not doubted.
-        bump.isConfirmed = isOfTheStore
+        bump.isListed = isOfTheStore
         return try apply(bump, by: caller, receipt: receipt)
     }
 

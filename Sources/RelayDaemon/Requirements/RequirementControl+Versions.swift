@@ -20,15 +20,14 @@ extension RequirementControl {
         if let receipt, let answer = try store.answer(to: receipt) { return .replayed(answer) }
         let applied = try oneByOne.withLock { _ in
             let now = clock()
-            let (bump, planned) = try asked(bump, app, isMachine: isMachine(source), at: now)
-            if !bump.isConfirmed, let doubt = try doubt(bump) {
-                throw ControlError(doubt, context: "an implausible rise of \(bump.app.app) is not confirmed")
-            }
+            let known = try known(of: bump)
+            let (bump, planned) = try asked(bump, app, known, isMachine: isMachine(source), at: now)
             if bump.required != nil, let route = routes()[bump.app], let row = planned.required {
                 _ = try payload(row, route)
             }
             return try store.apply(
-                bump, by: Signature(by: actor, via: source, at: now), in: surroundings(of: bump.app, at: now),
+                bump, by: Signature(by: actor, via: source, at: now),
+                in: surroundings(of: bump.app, known, at: now),
                 receipt: receipt, render: render)
         }
         progress.poke()
@@ -56,8 +55,7 @@ extension RequirementControl {
         }
         guard bump.required != nil || bump.latest != nil else { return nil }
         if apps()[bump.app]?.downloadURL != nil { bump.downloadURL = nil }
-        // It is the word of a store, or of a file that the owner keeps: nobody is there to be asked.
-        bump.isConfirmed = true
+        bump.isListed = StoreKind(rawValue: source) != nil
         let applied = try self.bump(bump, actor: source, source: source, receipt: nil) { _ in
             StoredAnswer(status: 200, body: [])
         }
@@ -66,9 +64,11 @@ extension RequirementControl {
     }
 
     /// What the configuration and the stores say of an app at this moment.
-    func surroundings(of app: AppKey, at now: Timestamp) -> RequirementMachine.Surroundings {
+    func surroundings(
+        of app: AppKey, _ known: KnownVersions? = nil, at now: Timestamp
+    ) -> RequirementMachine.Surroundings {
         RequirementMachine.Surroundings(
-            now: now, gate: sources.decidingStore(of: app)?.rawValue, draft: routes()[app]?.draft
+            now: now, gate: sources.decidingStore(of: app)?.rawValue, draft: routes()[app]?.draft, known: known
         ) { [sources] row, isReminder in
             sources.verdict(row.version, build: row.build, of: app, isReminder: isReminder, at: now)
         }
@@ -80,7 +80,7 @@ extension RequirementControl {
     /// A machine does not ask for what a person has taken back, and makes no canary wider: while the newest requirement is for
     /// named users alone, its own begins with them, too.
     private func asked(
-        _ bump: VersionBump, _ app: AppConfiguration, isMachine: Bool, at now: Timestamp
+        _ bump: VersionBump, _ app: AppConfiguration, _ known: KnownVersions, isMachine: Bool, at now: Timestamp
     ) throws -> (bump: VersionBump, planned: Requirements) {
         let stored = try store.version(of: bump.app)
         let requirements = stored?.requirements ?? Requirements()
@@ -108,26 +108,27 @@ extension RequirementControl {
         if app.downloadURL == nil, bump.downloadURL == nil { bump.downloadURL = stored?.downloadURL }
         var machine = RequirementMachine(requirements, campaigns: [])
         do {
-            var surroundings = surroundings(of: bump.app, at: now)
+            var surroundings = surroundings(of: bump.app, known, at: now)
             surroundings.draft = nil
             try machine.reduce(.asked(bump), by: Signature(by: "plan", via: "plan", at: now), in: surroundings)
         } catch {
-            throw StoreError(error, of: bump.app)
+            guard case .implausible(let field, let proposed, let highest) = error else {
+                throw StoreError(error, of: bump.app)
+            }
+            let name = "\(bump.app.app) \(bump.app.platform.rawValue)"
+            throw ControlError(
+                .implausible(field: field, proposed: proposed, known: highest),
+                context: KnownVersions.doubt(proposed, of: name, known: highest),
+                hint: "\"upgrade-relay version set \(name) --\(field) \(proposed) --yes\" takes it, if it is meant")
         }
         return (bump, machine.requirements)
     }
 
-    /// What is implausible of a bump; nil: nothing.
-    private func doubt(_ bump: VersionBump) throws -> ControlError.Code? {
-        guard let known = try largestKnown(of: bump.app), let doubt = bump.implausible(known: known) else { return nil }
-        return .implausible(field: doubt.field, proposed: doubt.version, known: known)
-    }
-
-    /// The highest version that the registry has seen, that was announced, or that a store offers.
-    private func largestKnown(of app: AppKey) throws -> Version? {
-        let stored = try store.version(of: app)
-        let seen = try store.seenVersions(of: app).versions.map(\.version)
-        return (seen + [stored?.required, stored?.latest, sources.offered(of: app)].compactMap(\.self)).max()
+    /// What speaks for the versions of a bump: not what the store itself offers that says them.
+    private func known(of bump: VersionBump) throws -> KnownVersions {
+        var known = try sources.known(of: bump.app)
+        if bump.isListed { known.offered = nil }
+        return known
     }
 
     package func withdraw(
@@ -179,8 +180,11 @@ extension RequirementControl {
 
     package func plan(_ bump: VersionBump) throws -> PlanReport {
         let app = try configured(bump.app)
-        // The dry run says what the bump itself would say.
-        let (bump, planned) = try asked(bump, app, isMachine: false, at: clock())
+        let known = try known(of: bump)
+        // The dry run says what the bump itself would say, once it is confirmed.
+        var confirmed = bump
+        confirmed.isConfirmed = true
+        let (bump, planned) = try asked(confirmed, app, known, isMachine: false, at: clock())
         guard let row = planned.required else {
             throw ControlError(
                 .noRequirement, context: "no required version is given, none is stored and no force policy derives one",
@@ -212,8 +216,9 @@ extension RequirementControl {
             report.campaign = try store.campaigns(before: nil, limit: 100).first { $0.requirement == row.id }?.id
         }
         report.waves = report.rises ? route.draft.waves : row.stages
-        report.largestKnown = try largestKnown(of: bump.app)
-        report.needsConfirmation = try doubt(bump) != nil
+        let requirements = try store.version(of: bump.app)?.requirements ?? Requirements()
+        report.largestKnown = known.highest(requirements.accepted)
+        report.needsConfirmation = known.doubt(bump, requirements) != nil
         report.gate = row.state == .inForce ? nil : sources.verdict(required, build: row.build, of: bump.app)
         return report
     }

@@ -48,4 +48,6 @@ package enum RequirementRefusal: Error, Hashable, Sendable {
     case notRequired(Version, now: Version?)
     /// The campaign's state does not allow it.
     case wrongState(CampaignState)
+    /// Nothing speaks for such a version, and nobody has confirmed it.
+    case implausible(field: String, proposed: Version, known: Version)
 }

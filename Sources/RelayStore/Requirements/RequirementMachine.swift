@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
+import RelayEngine
 import UpgradeRules
 
 /// Decides what becomes of an app's requirements and campaigns. Pure: it is given all of them, one event, the stores' verdicts and
@@ -9,7 +9,7 @@ import UpgradeRules
 /// |---|---|---|
 /// | none | asked by a person or a machine | `waiting`, and at once as far as its gate lets it |
 /// | none | asked by another program | `asked` |
-/// | `asked` | looked at, not withdrawn before | `waiting` |
+/// | `asked` | looked at, not withdrawn before, plausible | `waiting` |
 /// | `asked` | released · a newer one is asked for | `waiting`, released · `withdrawn` |
 /// | `waiting` | offered, hold ahead; or kind `latest` | `announced` |
 /// | `waiting`, `announced` | gate open, or none | `inForce` |
@@ -21,27 +21,6 @@ import UpgradeRules
 ///
 /// A gate that closes without a halt, a source that fails or is removed, and all that happens to a campaign move nothing.
 package struct RequirementMachine: Sendable {
-    /// What the configuration and the stores say at this moment.
-    package struct Surroundings {
-        package var now: Timestamp
-        /// What the app's store says of a requirement; nil where no store is asked.
-        package var verdict: (Requirement, _ isReminder: Bool) -> GateVerdict?
-        /// The store that new requirements wait for; nil: none.
-        package var gate: String?
-        /// Of a campaign; nil: the app has no push service.
-        package var draft: CampaignDraft?
-
-        package init(
-            now: Timestamp, gate: String? = nil, draft: CampaignDraft? = nil,
-            verdict: @escaping (Requirement, _ isReminder: Bool) -> GateVerdict? = { _, _ in nil }
-        ) {
-            self.now = now
-            self.gate = gate
-            self.draft = draft
-            self.verdict = verdict
-        }
-    }
-
     package private(set) var requirements: Requirements
     package private(set) var campaigns: [CampaignFacts]
     /// What the event was about: the row that was asked for, released, taken back.
@@ -111,6 +90,10 @@ package struct RequirementMachine: Sendable {
         let (before, latestBefore) = (accepted.required, accepted.latest)
         try Self.check("required", bump.required, against: before?.version)
         try Self.check("latest", bump.latest, against: latestBefore?.version)
+        if !bump.isConfirmed, let known = surroundings.known, let doubt = known.doubt(bump, accepted) {
+            throw .implausible(
+                field: doubt.field, proposed: doubt.version, known: known.highest(accepted.accepted) ?? doubt.version)
+        }
         let builds = bump.builds
         try Self.check("builds.latest", builds.latest, against: accepted.rows.compactMap(\.build).max())
         try Self.check(
@@ -121,11 +104,7 @@ package struct RequirementMachine: Sendable {
             // What another program required, and nobody has looked at yet, has its campaign before another takes its place. Without a URL it
             // never could be told to anybody.
             try? makeMissingCampaign(surroundings)
-            for row in requirements.rows where row.state == .asked && row.kind == .required && row.version >= required {
-                change(row.id, by: actor) {
-                    ($0.state, $0.reason) = (.withdrawn, "\(required) was asked for in its place")
-                }
-            }
+            replaceAsked(.required, by: required, actor)
             var row = Requirement(
                 id: 0, kind: .required, version: required, build: builds.required, state: .waiting,
                 isGated: surroundings.gate != nil, changed: actor)
@@ -151,11 +130,21 @@ package struct RequirementMachine: Sendable {
                 id: 0, kind: .latest, version: latest, build: builds.latest, state: .waiting,
                 isGated: surroundings.gate != nil, changed: actor)
             (row.downloadURL, row.message) = (bump.downloadURL, bump.message)
+            replaceAsked(.latest, by: latest, actor)
             _ = add(row)
         } else if let build = builds.latest, required == nil, let latestBefore {
             change(latestBefore.id, by: actor) { $0.build = max($0.build ?? build, build) }
         }
         if required == nil { reword(bump, before, rises == nil ? latestBefore : nil, by: actor) }
+    }
+
+    /// What nobody has taken up gives way to what is taken up.
+    private mutating func replaceAsked(_ kind: Requirement.Kind, by version: Version, _ actor: Signature) {
+        for row in requirements.rows where row.state == .asked && row.kind == kind && row.version >= version {
+            change(row.id, by: actor) {
+                ($0.state, $0.reason) = (.withdrawn, "\(version) was asked for in its place")
+            }
+        }
     }
 
     /// A bump that names the requirement says all of its texts; one that does not mends what it brings.
@@ -194,15 +183,20 @@ package struct RequirementMachine: Sendable {
         throw .versionWouldFall(field: field, current: now, proposed: wanted)
     }
 
-    /// What another program wrote is accepted, but for what a person has taken back.
+    /// What another program wrote is accepted, but for what a person has taken back and for what nothing speaks for: that was looked at
+    /// once, and waits for a person.
     private mutating func takeUp(_ surroundings: Surroundings) {
-        for row in requirements.rows where row.state == .asked {
+        guard let known = surroundings.known else { return }
+        for row in requirements.rows where row.state == .asked && row.reason == nil {
             var asker = row.changed
             asker.at = surroundings.now
             let wasWithdrawn = requirements.wasWithdrawn(row.version, kind: row.kind)
+            let doubt = known.doubt(row, requirements)
             change(row.id, by: asker) {
                 if wasWithdrawn {
                     $0.reason = "\(row.version) was withdrawn before: a person has to release it"
+                } else if let doubt {
+                    $0.reason = doubt
                 } else {
                     $0.accept(surroundings)
                 }
@@ -272,9 +266,11 @@ package struct RequirementMachine: Sendable {
                 && (row.state != .inForce || row.reach == 0) && version.map { $0 == row.version } ?? true
         }
         .sorted { $0.version > $1.version }
-        guard let row = candidates.first(where: { $0.state != .inForce }) ?? candidates.first else {
-            throw .nothingWaits
-        }
+        // What is held as a slip comes last: whoever releases a canary does not mean that.
+        guard
+            let row = candidates.first(where: { $0.isAccepted && $0.state != .inForce })
+                ?? candidates.first(where: \.isAccepted) ?? candidates.first
+        else { throw .nothingWaits }
         subject = row.id
         if row.state == .inForce {
             change(row.id, by: actor) { ($0.reach, $0.reason) = ($0.firstReach, "released by hand") }

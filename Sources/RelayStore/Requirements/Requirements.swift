@@ -17,6 +17,9 @@ package struct Requirements: Hashable, Sendable {
     /// The highest version that users are, or are to be, told of.
     package var latest: Requirement? { highest { $0.kind != .blocked && $0.isLive } }
 
+    /// The highest version that was taken up, whether it is required or announced.
+    package var accepted: Version? { rows.filter { $0.kind != .blocked && $0.isAccepted }.map(\.version).max() }
+
     /// What every channel goes by, the highest first. What is in force for some users alone counts until it is superseded, what is only
     /// announced where it is for everybody.
     package var rules: [UpgradeRule] {

@@ -13,6 +13,8 @@ struct Announcement {
     var isOutside = false
     /// When the relay was first seen to know of what another program wrote.
     var noticedAt: Int64?
+    /// Whether it leaps over all that is known, and no person has said that it is meant.
+    var isDoubted = false
     /// Two have asked for it, one of them for some users and one for all, before the relay had looked: which of them counts no
     /// promise says.
     var isUnclear = false
@@ -55,7 +57,9 @@ struct Announcement {
 
     /// From when on it is in force for everybody; nil where it is not.
     var inForceAt: Int64? {
-        guard isLive, isForAll, isThrough, !isUnclear, !isStaged, !isOutside || noticedAt != nil else { return nil }
+        guard isLive, !isDoubted, isForAll, isThrough, !isUnclear, !isStaged, !isOutside || noticedAt != nil else {
+            return nil
+        }
         return max(
             noticedAt ?? 0, askedAt, isGated && !isReleased ? (offeredAt ?? askedAt) + hold : askedAt,
             max(canaryReleasedAt ?? 0, lastWaveAt ?? 0))

@@ -22,6 +22,8 @@ struct Model {
     var routeGoneAt: [Int64?] = [nil, nil]
     /// Devices of which a file has said something older than they did themselves: whether that counts is asked at the end.
     var disputed: Set<String> = []
+    /// By app: the highest version that was announced, by people or by its store.
+    var announced = [0, 0]
     /// When each user was erased.
     var erased: [Int: Int64] = [:]
     /// Broken promises, each rule once.
@@ -37,7 +39,16 @@ struct Model {
 
     /// What is required, as far as people have said; nil: nothing.
     func required(_ app: Int) -> Announcement? {
-        announcements.filter { $0.app == app && $0.isLive }.max { $0.version < $1.version }
+        announcements.filter { $0.app == app && $0.isLive && !$0.isDoubted }.max { $0.version < $1.version }
+    }
+
+    /// Whether a version leaps over all that was asked for, announced, offered, or ever seen on ten devices.
+    func doubts(_ app: Int, _ version: Int) -> Bool {
+        let seen = devices.filter { $0.key.hasPrefix("\(app)/") }.compactMap { $0.value.compactMap(\.version).max() }
+            .sorted(by: >)
+        var known = max(announced[app], required(app)?.version ?? 0)
+        if known == 0 || seen.count >= 10 { known = max(known, seen.isEmpty ? 0 : seen[known == 0 ? 0 : 9]) }
+        return known > 0 && version > known + (100 + known) / 10
     }
 
     /// The newest announcement of a version.
@@ -64,7 +75,9 @@ struct Model {
     /// A person lets through whatever waits of a version.
     mutating func release(_ app: Int, _ version: Int) {
         guard let place = newest(app, version) else { return }
-        if announcements[place].isThrough {
+        if announcements[place].isDoubted {
+            (announcements[place].isDoubted, announcements[place].isReleased) = (false, true)
+        } else if announcements[place].isThrough {
             if announcements[place].canary != nil {
                 announcements[place].canaryReleasedAt = announcements[place].canaryReleasedAt ?? now
             }
@@ -116,6 +129,7 @@ struct Model {
             since.map { now - $0 > grace } ?? false
         }
         let what = "\(token) of app \(app) for \(World.text(version: announcement.version)) (campaign \(campaign))"
+        if announcement.isDoubted { broke("inForce.implausible", "\(what): nobody has said that it is meant") }
         if isOver(announcement.withdrawnAt) {
             broke("push.withdrawn", "\(what) was withdrawn \(ago(announcement.withdrawnAt))")
         }
@@ -189,7 +203,7 @@ struct Model {
     mutating func says(_ channel: String, app: Int, version: Int, user: Int?) {
         let known = announcements.filter { $0.app == app && $0.version == version }
         func may(_ one: Announcement) -> Bool {
-            one.isLive && (one.isThrough || one.haltedAt.map { now - $0 < 65_000 } ?? false)
+            one.isLive && !one.isDoubted && (one.isThrough || one.haltedAt.map { now - $0 < 65_000 } ?? false)
                 && (one.isForAll && (!one.isStaged || user != nil) || one.isUnclear
                     || user.map { one.canary?.contains($0) ?? false } ?? false)
         }
@@ -205,6 +219,9 @@ struct Model {
                 last.lostItsGate ? "inForce.removedSource" : "inForce.withdrawn",
                 "\(what), which was withdrawn \(ago(last.withdrawnAt))")
             announcements[place].withdrawnAt = nil
+        } else if last.isDoubted {
+            broke("inForce.implausible", "\(what), and nobody has said that it is meant")
+            announcements[place].isDoubted = false
         } else if !last.isForAll, user.map({ !(last.canary?.contains($0) ?? false) }) ?? true {
             broke(
                 last.lostItsGate ? "inForce.removedSource" : last.hasWaves ? "canary.itself" : "inForce.canary",

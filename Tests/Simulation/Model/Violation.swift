@@ -27,6 +27,10 @@ package enum Promise {
         ("push.pause", "a key that the push service wants left alone is left alone, also over a restart", "DESIGN 10"),
         ("push.unrecorded", "what cannot be recorded is not sent", "DESIGN 12"),
         ("inForce.unknown", "nothing is in force that nobody asked for", "DESIGN 1"),
+        (
+            "inForce.implausible",
+            "nothing that leaps over all that is known is forced before a person has said that it is meant", "DESIGN 11"
+        ),
         ("inForce.withdrawn", "what was withdrawn is in force nowhere", "DESIGN 1"),
         ("inForce.gate", "a force waits for the store, on every channel", "DESIGN 8"),
         (

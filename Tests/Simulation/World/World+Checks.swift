@@ -77,7 +77,8 @@ extension World {
     private func judgeHalts() {
         for (place, one) in model.announcements.enumerated() {
             let isOpenStill =
-                one.isLive && one.isGated && !one.isReleased && one.offeredAt != nil && one.haltedAt == nil
+                one.isLive && !one.isDoubted && one.isGated && !one.isReleased && one.offeredAt != nil
+                && one.haltedAt == nil
                 && !one.lostItsGate
             // What a newer one has taken the place of is in force nowhere, and its store is not asked.
             let isSuperseded = told.values.contains {

@@ -141,10 +141,8 @@ extension World {
         let phone = phones[place]
         let version = try Version(Self.text(version: phone.version))
         let key = settings.key(phone.app)
-        let newest = relay.cache.newest(key)
         let answer = relay.cache.check(key, version: version, user: .init(phone.user.map(Phone.telephone)))
-        let isBelieved = newest.map { version <= $0 } ?? true
-        if isBelieved {
+        if relay.cache.isCredible(version, of: key) {
             relay.sightings.note(Sighting(app: key, token: token(phone), version: version, told: answer?.told))
             relay.sightings.flush()
             // Stored a second later at the latest, where the store takes it.

@@ -13,6 +13,7 @@ extension World {
     func tells(_ app: Int) {
         model.now = milliseconds
         toldStores[app] = stores[app]
+        model.announced[app] = max(model.announced[app], stores[app].releases.map(\.version).max() ?? 0)
         journal.trace(
             "the store of app \(app) is asked: "
                 + stores[app].releases.map { "\($0.version) \($0.percent) %\($0.isHalted ? " halted" : "")" }
@@ -51,8 +52,8 @@ extension World {
             guard settings.setup["file", app] == 1, !settings.isAndroid(app), settings.hasSources[app] else {
                 return nil
             }
-            let version =
-                max(wanted, model.announcements.filter { $0.app == app }.map(\.version).max() ?? 2) + number % 2
+            let highest = model.announcements.filter { $0.app == app }.map(\.version).max() ?? 2
+            let version = slip(max(wanted, highest) + number % 2, number)
             files[app] = version
             // Somebody edited the file: that is asking.
             if model.required(app).map({ $0.version < version }) ?? true,

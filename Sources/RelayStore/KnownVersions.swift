@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package import UpgradeRules
+
+/// What speaks for a version that somebody asks for, beside what is required or announced already. A rise for which nothing
+/// speaks asks (DESIGN, rule 11): it would lock everybody out of the app, with nothing to install.
+package struct KnownVersions: Hashable, Sendable {
+    /// The highest version that a store of the app offers; nil: none does, or none is asked.
+    package var offered: Version?
+    /// What devices were seen with.
+    package var seen: SeenVersions
+
+    /// Fewer devices may be one person's telephones, or one person's lies.
+    package static let enough: Int64 = 10
+
+    /// For who doubts nothing.
+    package static let everything = KnownVersions(
+        offered: try? Version(String(repeating: "9", count: Version.maximumDigits)))
+
+    package init(offered: Version? = nil, seen: SeenVersions = SeenVersions()) {
+        self.offered = offered
+        self.seen = seen
+    }
+
+    /// The highest version beyond doubt: that was announced, that a store offers, or that ten devices run, or a newer one. Where there is none, what
+    /// the middle one of the devices runs. nil: nothing is known.
+    ///
+    /// - Parameter announced: the highest version that is required or announced.
+    package func highest(_ announced: Version?) -> Version? {
+        let falling = seen.versions.sorted { $0.version > $1.version }
+        func reached(_ count: Int64) -> Version? {
+            var devices: Int64 = 0
+            return falling.first { one in
+                devices += one.devices
+                return devices >= count
+            }?.version
+        }
+        let all = falling.reduce(0) { $0 + $1.devices }
+        return [announced, offered, reached(Self.enough)].compactMap(\.self).max() ?? reached(all / 2 + 1)
+    }
+
+    /// Whether a version is neither known nor what could come next.
+    package func doubts(_ version: Version, announced: Version?) -> Bool {
+        highest(announced).map { version > $0 && !Self.mayFollow(version, $0) } ?? false
+    }
+
+    /// A digit too many makes a number larger by nine at least. So one may rise by eight, the first by one, a large one, as a build number is,
+    /// by a tenth; those behind it begin anew.
+    private static func mayFollow(_ version: Version, _ known: Version) -> Bool {
+        func number(_ place: Int, _ version: Version) -> UInt64 {
+            place < version.segments.count ? version.segments[place] : 0
+        }
+        var hasRisen = false
+        for place in 0..<max(version.segments.count, known.segments.count) {
+            let (new, old) = (number(place, version), number(place, known))
+            let most =
+                hasRisen ? max(9, old + old / 10) : place == 0 ? old + 1 : old + max(8, old / 10)
+            if new > most { return false }
+            if new != old { hasRisen = true }
+        }
+        return true
+    }
+
+    /// What of a bump nothing speaks for.
+    package func doubt(_ bump: VersionBump, _ requirements: Requirements) -> (field: String, version: Version)? {
+        let announced = requirements.accepted
+        for (field, version) in [("required", bump.required), ("latest", bump.latest)] {
+            if let version, doubts(version, announced: announced) { return (field, version) }
+        }
+        return nil
+    }
+
+    /// Why a row of another program waits for a person; nil where it need not.
+    func doubt(_ row: Requirement, _ requirements: Requirements) -> String? {
+        let announced = requirements.accepted
+        guard doubts(row.version, announced: announced) else { return nil }
+        let command = row.kind == .required ? "version release" : "version set --latest \(row.version) --yes"
+        return Self.doubt(row.version, known: highest(announced))
+            + ". If it is meant, a person has to say so: \"upgrade-relay \(command)\""
+    }
+
+    /// In words.
+    package static func doubt(_ version: Version, of app: String? = nil, known: Version?) -> String {
+        "\(version)\(app.map { " of \($0)" } ?? "") looks like a typing error: no store offers it, nothing announced it, and fewer than "
+            + "\(enough) devices were seen with it or a newer one; the highest version known is \(known?.text ?? "none")"
+    }
+}
