@@ -150,6 +150,8 @@ package struct PlanReport: Sendable {
     package var toPush: Int64 { rises ? survey.toPush : canary ?? 0 }
     /// The highest version that the registry has seen, that was announced, or that a store offers; nil where none is known.
     package var largestKnown: Version?
+    /// What would be asked for.
+    package var planned: VersionRecord?
     /// Whether the bump is refused unless it is confirmed.
     package var needsConfirmation = false
 

@@ -148,8 +148,8 @@ public struct LaunchGateAdvice: Hashable, Sendable {
             section.required = .init(minimumVersion: String(required), message: Self.requiredMessage(facts))
         } else if let version = facts.required {
             warnings.append(
-                "Gandalf compares version codes and none is known for \(version): the document does not require it; "
-                    + "send builds.required")
+                "Gandalf compares version codes and none is known for \(version): the launch document requires nothing, and who "
+                    + "asks it alone is not forced; send builds.required (on the command line: --required-build)")
         }
         if let latest, required.map({ $0 < latest }) ?? true {
             section.optional = .init(

@@ -77,6 +77,12 @@ final class ControlDouble: RelayControl {
         let survey = try store.survey(bump.app) { row, _ in row.telephone.isAbsent ? .noTelephone : nil }
         var report = PlanReport(survey: survey, samplePayload: payload.render(userTelephone: "138"))
         report.required = try bump.required ?? store.version(of: bump.app)?.required ?? Version("1")
+        var machine = RequirementMachine(
+            try store.version(of: bump.app)?.requirements ?? Requirements(), campaigns: [])
+        try machine.reduce(
+            .asked(bump), by: Signature(by: "plan", via: "plan", at: Bench.now),
+            in: RequirementMachine.Surroundings(now: Bench.now))
+        report.planned = VersionRecord(bump.app, machine.requirements)
         return report
     }
 

@@ -53,6 +53,24 @@ struct LaunchGateLiveTests {
         }
     }
 
+    @Test("a requirement without a code takes the code before it out of the document; plan and bump say so")
+    func noCode() throws {
+        let bench = try Bench()
+        let path = "/v1/apps/com.example.app/android"
+        func minimum() throws -> String? {
+            try bench.askNetwork("GET", Self.document).text("android", "requiredUpdate", "minimumVersion")
+        }
+        _ = try bench.ask("PUT", "\(path)/version", #"{"required":"2.1.0","builds":{"required":210}}"#)
+        #expect(try minimum() == "210")
+        for (method, route) in [("POST", "plan"), ("PUT", "version")] {
+            let answer = try bench.ask(method, "\(path)/\(route)", #"{"required":"2.1.3"}"#)
+            #expect(answer.text("warnings", "0")?.contains("none is known for 2.1.3") == true, "\(answer.body)")
+        }
+        #expect(try minimum() == nil, "210 is the code of another version")
+        let answer = try bench.ask("PUT", "\(path)/version", #"{"required":"2.1.3","builds":{"required":213}}"#)
+        #expect(try answer.count("warnings") == 0 && minimum() == "213")
+    }
+
     @Test("a bump and a plan warn of whom LaunchGate would lock out")
     func warnings() throws {
         let bench = try Bench()

@@ -136,17 +136,6 @@ package final class VersionCache: Sendable {
         return LaunchGateAdvice(record.app.platform, facts)
     }
 
-    /// What to know before a bump. Asks the store.
-    func warnings(for bump: VersionBump) throws -> [String] {
-        var record = try store.version(of: bump.app) ?? VersionRecord(app: bump.app, updatedAt: clock())
-        record.required = [record.required, bump.required].compactMap(\.self).max()
-        record.latest = [record.latest, bump.latest, record.required].compactMap(\.self).max()
-        record.builds.required = bump.builds.required ?? record.builds.required
-        record.builds.latest = [record.builds.latest, bump.builds.latest, record.builds.required].compactMap(\.self)
-            .max()
-        return advice(for: record, seen: try store.seenVersions(of: bump.app)).warnings
-    }
-
     private static func facts(
         _ inForce: InForce, _ profile: AppProfile?, _ seen: SeenVersions
     ) -> LaunchGateAdvice.Facts {

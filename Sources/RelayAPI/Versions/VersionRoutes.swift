@@ -54,7 +54,8 @@ extension API {
         try require(app)
         let bump = try read(body, app)
         let report = try control.plan(bump)
-        let warnings = try versionCache.warnings(for: bump)
+        let seen = try store.seenVersions(of: app)
+        let warnings = report.planned.map { versionCache.advice(for: $0, seen: seen).warnings } ?? []
         let record = try store.version(of: app)
         return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
     }

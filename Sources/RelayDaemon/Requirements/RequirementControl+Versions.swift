@@ -216,6 +216,7 @@ extension RequirementControl {
             report.campaign = try store.campaigns(before: nil, limit: 100).first { $0.requirement == row.id }?.id
         }
         report.waves = report.rises ? route.draft.waves : row.stages
+        report.planned = VersionRecord(bump.app, planned)
         let requirements = try store.version(of: bump.app)?.requirements ?? Requirements()
         report.largestKnown = known.highest(requirements.accepted)
         report.needsConfirmation = known.doubt(bump, requirements) != nil
