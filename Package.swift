@@ -136,7 +136,8 @@ let package = Package(
         room(
             "RelayStoreSQLite",
             [
-                "CSQLite", "CTexts", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
+                "CSQLite", "CTexts", "RelayStore", "Telemetry", "Threading", "WireFormat", "RelayEngine",
+                "UpgradeRules",
             ], touchesC: true),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
         room("Telemetry", ["RelayEngine"]),
