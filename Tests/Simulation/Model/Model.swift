@@ -77,7 +77,8 @@ struct Model {
         guard let place = newest(app, version) else { return }
         if announcements[place].isDoubted {
             (announcements[place].isDoubted, announcements[place].isReleased) = (false, true)
-        } else if announcements[place].isThrough {
+        } else if announcements[place].isThrough, !announcements[place].isUnnoticed {
+            // What the relay has not looked at yet waits, whatever its store says.
             if announcements[place].canary != nil {
                 announcements[place].canaryReleasedAt = announcements[place].canaryReleasedAt ?? now
             }

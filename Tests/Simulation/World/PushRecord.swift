@@ -5,7 +5,7 @@ import RelayEngine
 struct PushRecord {
     /// Pushes that were taken: by app and token, the versions.
     private(set) var taken: [String: Set<Int>] = [:]
-    /// Whom the last of them was for, by app and token.
+    /// Whom the last of each version was for, by app, token and version.
     private var users: [String: Int] = [:]
     /// Taken and come back, and perhaps not in the store yet.
     var returned: [SeenPush] = []
@@ -38,10 +38,10 @@ struct PushRecord {
 
     mutating func took(_ push: SeenPush, version: Int) {
         taken["\(push.app)/\(push.token)", default: []].insert(version)
-        users["\(push.app)/\(push.token)"] = Phone.user(push.telephone)
+        users["\(push.app)/\(push.token)/\(version)"] = Phone.user(push.telephone)
     }
 
-    func user(of token: String, _ app: Int) -> Int? { users["\(app)/\(token)"] }
+    func user(of token: String, _ app: Int, _ version: Int) -> Int? { users["\(app)/\(token)/\(version)"] }
 
     func has(_ app: Int, _ token: String, _ version: Int) -> Bool {
         taken["\(app)/\(token)"]?.contains(version) ?? false

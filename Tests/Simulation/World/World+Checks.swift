@@ -247,7 +247,7 @@ extension World {
             let named = announcement.canary
             for phone in phones where phone.app == app && pushes.has(app, token(phone), campaign.version) {
                 guard let user = model.device(app, token(phone))?.user, named?.contains(user) ?? true,
-                    pushes.user(of: token(phone), app) == user,
+                    pushes.user(of: token(phone), app, campaign.version) == user,
                     check(user).map({ $0 < campaign.version }) ?? true
                 else { continue }
                 model.broke(
