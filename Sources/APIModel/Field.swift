@@ -28,7 +28,7 @@ package enum Field: String, Sendable {
     case deadSince, stored, new, updated, unchanged, versionsKept, refusedCount, refused, line
     // One user, explained.
     case known, spelling, similar, stage, named, reach, turn, reached, channels, enforce, launchDocument
-    case says, why, pushes
+    case says, why, pushes, versionFrom, versionAt
     // Alerts, API tokens, notifications, the log.
     case blocking, endsAt, createdBy, name, scopes, apps, revokedAt, type, url, at, milliseconds, status, level
     // The store.

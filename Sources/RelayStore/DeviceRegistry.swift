@@ -61,12 +61,20 @@ package struct DeviceRecord: Hashable, Sendable {
     package var registeredAt: Timestamp
     /// When the push service declared the token dead; nil while it is alive. Registering it after that revives it.
     package var retiredAt: Timestamp?
+    /// When the device last told another version at login than the registry had.
+    package var seenAt: Timestamp?
 
     package init(id: Int64, registration: DeviceRegistration, registeredAt: Timestamp, retiredAt: Timestamp?) {
         self.id = id
         self.registration = registration
         self.registeredAt = registeredAt
         self.retiredAt = retiredAt
+    }
+
+    /// Who told its version last: the device at login, or a registration, its own or an import's; and when.
+    package var versionSource: (isLogin: Bool, at: Timestamp) {
+        guard let seenAt, seenAt >= registeredAt else { return (false, registeredAt) }
+        return (true, seenAt)
     }
 }
 

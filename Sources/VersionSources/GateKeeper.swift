@@ -61,6 +61,14 @@ package struct GateKeeper {
             surroundings.draft = nil
             decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)
         }
+        if let campaign = decision.campaign {
+            runner.log(
+                .notice, "the required version rose: a campaign begins",
+                [
+                    ("campaign", campaign.id), ("app", app.app), ("required", campaign.required.text),
+                    ("state", campaign.state.rawValue),
+                ])
+        }
         let after = decision.after
         for row in after.rows where row.isAccepted && !after.isSuperseded(row) {
             let before = decision.before[row.id]

@@ -64,7 +64,9 @@ import Testing
         #expect(
             shown.out.hasPrefix(
                 "\(Self.user)\n\n\(RealDaemon.app) ios: 2.0.0 is required of everybody, 2.1.0 is announced\n"))
-        #expect(shown.out.contains("device aaaaaa…aaaa, version 1.0.0, registered "), "\(shown.out)")
+        #expect(
+            shown.out.contains("device aaaaaa…aaaa, version 1.0.0\n  known: by its registration or an import, 20"),
+            "\(shown.out)")
         #expect(
             shown.out.contains("  push: is to be pushed: it is in line in campaign \(id); it is paused\n"),
             "\(shown.out)")

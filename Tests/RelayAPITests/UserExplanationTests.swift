@@ -56,7 +56,7 @@ struct UserExplanationTests {
     func explained() throws {
         let (bench, id) = try bench()
         let told = try bench.askNetwork(
-            "GET", "/v1/check?app=com.example.app&platform=ios&version=1.0&telephone=\(Self.user)&token=ab01")
+            "GET", "/v1/check?app=com.example.app&platform=ios&version=1.1&telephone=\(Self.user)&token=ab01")
         #expect(told.text("body", "needUpgrade") == "1")
         try bench.until { try bench.store.toldAtLogin([1])[1]?.isEmpty == false }
         let answer = try bench.ask("GET", Self.path)
@@ -69,11 +69,13 @@ struct UserExplanationTests {
             answer.text("apps", "0", "devices", "\(device)", "channels", channel, "why")
         }
         #expect(why(0, "push") == "the push service took it, by campaign \(id)")
-        #expect(why(0, "login") == "1.0 is below 2.0, which is required of everybody")
+        #expect(why(0, "login") == "1.1 is below 2.0, which is required of everybody")
         #expect(why(1, "login") == "2.0 meets all that is required and announced")
         #expect(why(2, "push")?.hasPrefix("the push service declared this token dead at 2023-11-14T") == true)
         #expect(answer.text("apps", "0", "devices", "0", "toldAtLogin", "0") == "2.0")
         #expect(answer.count("apps", "0", "devices", "1", "toldAtLogin") == 0)
+        #expect(answer.text("apps", "0", "devices", "0", "versionFrom") == "login")
+        #expect(answer.text("apps", "0", "devices", "1", "versionFrom") == "registration")
         #expect(answer.count("apps", "0", "pushes") == 3)
         #expect(answer.text("apps", "0", "pushes", "1", "reason") == "alreadyCurrent")
         #expect(!bench.logged.all.contains { $0.contains(Self.user) })

@@ -77,8 +77,9 @@ enum UserText {
     }
 
     private static func device(_ device: JSONValue) -> String {
-        var text = "device \(shortened(device.shown(.token))), version \(device.shown(.version, or: "unknown"))"
-        text += ", registered \(device.shown(.registeredAt, or: "-"))\n"
+        var text = "device \(shortened(device.shown(.token))), version \(device.shown(.version, or: "unknown"))\n"
+        let source = device.shown(.versionFrom) == "login" ? "told at login" : "by its registration or an import"
+        text += "  known: \(source), \(device.shown(.versionAt, or: "-"))\n"
         let channels: [(Field, String)] = [
             (.push, "push"), (.login, "login check"), (.enforce, "/v1/enforce"), (.launchDocument, "launch document"),
         ]

@@ -33,6 +33,9 @@ extension JSONWriter {
                 writer.object { writer in
                     writer.member(.token, device.record.registration.token)
                     writer.member(.version, device.record.registration.version?.text)
+                    let source = device.record.versionSource
+                    writer.member(.versionFrom, source.isLogin ? "login" : "registration")
+                    writer.member(.versionAt, source.at)
                     writer.member(.environment, device.record.registration.environment.name)
                     writer.member(.registeredAt, device.record.registeredAt)
                     writer.member(.retiredAt, device.record.retiredAt)

@@ -156,7 +156,7 @@ package enum DeviceTable {
     private static let selection: SQL = columns + "FROM device AS d CROSS JOIN app AS a"
     private static let selectionOfApp: SQL = columns + "FROM device AS d INDEXED BY device_live CROSS JOIN app AS a"
     private static let columns: SQL = """
-        SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at
+        SELECT d.id, a.name, a.platform, d.token, d.telephone, d.version, d.environment, d.registered_at, d.retired_at, d.seen_at
 
         """
 
@@ -218,13 +218,15 @@ package enum DeviceTable {
         """
 
     static func record(_ row: Statement) -> DeviceRecord {
-        DeviceRecord(
+        var record = DeviceRecord(
             id: row.integer(0),
             registration: DeviceRegistration(
                 app: AppKey(app: row.text(1), platform: row.platform(2)), token: row.text(3),
                 telephone: row.optionalText(4), version: row.version(5),
                 environment: row.environment(6)),
             registeredAt: row.time(7), retiredAt: row.optionalTime(8))
+        record.seenAt = row.optionalTime(9)
+        return record
     }
 
     /// A token as it is stored: on iOS in lower case, for it is hex there.
