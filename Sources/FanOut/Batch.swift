@@ -123,7 +123,7 @@ final class Batch {
             targetRows.remove(at: refusal.place)
         }
         guard !targets.isEmpty else { return }
-        let template = try service.template(for: run, at: now)
+        let template = try service.template(for: run)
         self.template = template
         let batch = RequestBatch(
             template: template.request, tag: tag, capacity: targets.count, bytesPerRequest: provider.bytesPerPush)

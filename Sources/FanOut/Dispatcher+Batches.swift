@@ -66,7 +66,7 @@ extension Dispatcher {
                 service.machine.leased(
                     shards.map { ShardRange(number: $0.number, wave: $0.wave, cursor: $0.cursor, last: $0.last) })
             case .readShard(let shard, let devices, let pushes):
-                if let wait = try waitForCredential(of: service, run, at: now.wall) { return wait }
+                if let wait = try waitForCredential(of: service, run) { return wait }
                 try send(to: service, of: run) { batch, tag in
                     try store.readDevices(
                         run.record.app, environment: service.key.environment, after: shard.cursor, through: shard.last,
@@ -79,7 +79,7 @@ extension Dispatcher {
                     )
                 }
             case .readRetries(let pushes):
-                if let wait = try waitForCredential(of: service, run, at: now.wall) { return wait }
+                if let wait = try waitForCredential(of: service, run) { return wait }
                 try send(to: service, of: run) { batch, tag in
                     try store.readDueRetries(
                         run.record.key, environment: service.key.environment, at: now.wall, limit: pushes,

@@ -27,9 +27,9 @@ extension Dispatcher {
         weigh(judgement.trust, &settlement, batch, of: run, service, at: now)
         report(judgement.outage, of: service, settlement.failureText, at: now)
         judgeQuota(of: service, settlement.report, answers: settlement.answered, at: now)
-        if settlement.needsNewCredential { renewCredential(run, service, batch, at: now.wall) }
+        if settlement.needsNewCredential { renewCredential(run, service, batch) }
         if judgement.isKeyUnrelated {
-            let place = service.place(of: run, at: now.wall)
+            let place = service.place(of: run)
             stop(
                 run, service, .credential,
                 for: provider.explain(.unrelatedKey, reason: "UnrelatedKeyIdInToken", refused: nil, place))
@@ -61,7 +61,7 @@ extension Dispatcher {
     func reason(for error: any Error, _ service: PushService, _ run: CampaignRun) -> String {
         guard let error = error as? UnusableCredential else { return "\(error)" }
         return service.provider.explain(
-            error.fault, reason: error.reason, refused: nil, service.place(of: run, at: now.wall))
+            error.fault, reason: error.reason, refused: nil, service.place(of: run))
     }
 
     // MARK: The breaker
@@ -106,20 +106,20 @@ extension Dispatcher {
             stop(
                 run, service, cause,
                 for: service.provider.explain(
-                    fault, reason: reason, refused: (trip.pushes, trip.answers), service.place(of: run, at: now.wall)))
+                    fault, reason: reason, refused: (trip.pushes, trip.answers), service.place(of: run)))
         }
     }
 
     // MARK: The credential
 
     private mutating func renewCredential(
-        _ run: CampaignRun, _ service: PushService, _ batch: Batch, at now: Timestamp
+        _ run: CampaignRun, _ service: PushService, _ batch: Batch
     ) {
         guard let template = batch.template else { return }
         let sharers = servicesInOrder.filter { $0.sharesCredential(of: service.provider) }
         for other in sharers { other.forgetTemplate() }
         do {
-            switch try service.provider.renewCredential(after: template, at: now) {
+            switch try service.provider.renewCredential(after: template, at: service.clock()) {
             case .kept:
                 break
             case .renewed:
@@ -129,7 +129,7 @@ extension Dispatcher {
                     .notice, "the push service does not take the token any more: another one is used",
                     [("campaign", run.record.id), ("app", run.record.app.app)])
             case .futile(let fault, let reason):
-                let place = service.place(of: run, at: now)
+                let place = service.place(of: run)
                 stop(
                     run, service, .credential,
                     for: service.provider.explain(fault, reason: reason, refused: nil, place))

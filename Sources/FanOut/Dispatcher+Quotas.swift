@@ -91,11 +91,11 @@ extension Dispatcher {
     /// - Returns: how long until the credential is asked for again, where there is none; nil where there is.
     /// - Throws: what an operator has to put right.
     mutating func waitForCredential(
-        of service: PushService, _ run: CampaignRun, at now: Timestamp
+        of service: PushService, _ run: CampaignRun
     ) throws -> Duration? {
         let part = credentialPart(service)
         do {
-            _ = try service.template(for: run, at: now)
+            _ = try service.template(for: run)
             if faults.clear(part) {
                 log(.notice, "the credential is there again", [("app", service.key.app.app)])
             }
@@ -106,7 +106,7 @@ extension Dispatcher {
                     .error, "no credential for the push service: sending waits and goes on by itself",
                     [("app", service.key.app.app), ("error", fault)])
             }
-            return pending.until.map { max($0 - now, .milliseconds(1)) } ?? .seconds(3600)
+            return pending.until.map { max($0 - service.clock(), .milliseconds(1)) } ?? .seconds(3600)
         } catch {
             _ = faults.clear(part)
             throw error

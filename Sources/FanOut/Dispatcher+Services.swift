@@ -17,7 +17,7 @@ extension Dispatcher {
             limits: configuration.limits, pace: route.pace, outageProbes: configuration.outageProbes, at: now)
         let other = PushService.Key(app: app, environment: environment, isStaged: !isStaged)
         let service = PushService(
-            key, route: route, machine: machine, lanes: lanes,
+            key, route: route, machine: machine, lanes: lanes, clock: clock.shown,
             unregistered: services[other]?.unregistered ?? UnregisteredTokens())
         services[key] = service
         return service
@@ -144,7 +144,7 @@ extension Dispatcher {
         // A service in an outage is spared these too; no probe is made of what nobody waits for.
         if other.machine.isInOutage || (other.secondTriesRestUntil.map { $0 > now.tick } ?? false) { return false }
         // No credential: the first answers stand, and the next batch tells why.
-        guard let template = try? other.template(for: run, at: now.wall),
+        guard let template = try? other.template(for: run),
             let requests = batch.makeSecondTries(with: template)
         else { return false }
         // Nobody asked the bucket: later pushes make up for them.

@@ -18,7 +18,7 @@ package struct Dispatcher {
     var routes: [AppKey: AppRoute]
     let configuration: FanOut.Configuration
     let log: Log
-    private let clock: BelievedTime
+    let clock: BelievedTime
     /// When the last turn was: whether the clock was set back since.
     private var lastTurn: Moment?
     let random: RandomSource
@@ -156,7 +156,7 @@ package struct Dispatcher {
     /// for themselves what is due.
     private mutating func noticeClock() {
         let now = now
-        if let lastTurn, now.wall < lastTurn.wall(at: now.tick) - .seconds(60) {
+        if let lastTurn, now.wall < lastTurn.wall(at: now.tick) - BelievedClock.tolerance {
             log(.notice, "the clock was set back", [("now", now.wall.internetTime)])
             for run in runsInOrder {
                 rerouted.insert(run.record.key)
@@ -242,13 +242,16 @@ package struct Dispatcher {
 }
 
 /// The dispatcher's clock. Read many times a turn, by one thread.
-private final class BelievedTime: Sendable {
+final class BelievedTime: Sendable {
     private let clock: @Sendable () -> Moment
     private let believed = Mutex(BelievedClock())
 
     init(_ clock: @escaping @Sendable () -> Moment) {
         self.clock = clock
     }
+
+    /// The wall clock as it is set at this moment.
+    var shown: @Sendable () -> Timestamp { { [clock] in clock().wall } }
 
     var now: Moment {
         let moment = clock()

@@ -43,14 +43,18 @@ final class PushService {
     var secondTriesRestUntil: MonotonicTime?
     /// What the service answers in its outage, such as "503 ServiceUnavailable".
     var outageText = ""
+    /// The wall clock as it is: credentials are signed and judged by it, also while the dispatcher does not believe it yet.
+    let clock: @Sendable () -> Timestamp
     private let configuration: PoolConfiguration
     let provider: any PushProvider
     let quota: QuotaLimit?
     private var known: (campaign: CampaignKey, template: PushTemplate, until: Timestamp)?
 
     init(
-        _ key: Key, route: AppRoute, machine: ServiceMachine, lanes: LaneSet, unregistered: UnregisteredTokens
+        _ key: Key, route: AppRoute, machine: ServiceMachine, lanes: LaneSet,
+        clock: @escaping @Sendable () -> Timestamp, unregistered: UnregisteredTokens
     ) {
+        self.clock = clock
         self.unregistered = unregistered
         self.key = key
         self.machine = machine
@@ -72,7 +76,8 @@ final class PushService {
     /// The request template with a credential that is fit for use, made anew every minute at most.
     ///
     /// - Throws: what keeps the credential from being used.
-    func template(for run: CampaignRun, at now: Timestamp) throws -> PushTemplate {
+    func template(for run: CampaignRun) throws -> PushTemplate {
+        let now = clock()
         if let known, known.campaign == run.record.key, now < known.until { return known.template }
         let made = try provider.template(
             for: run.payload, authority: configuration.origin.authority, expiresAt: run.record.expiresAt, at: now)
@@ -84,10 +89,10 @@ final class PushService {
         known = nil
     }
 
-    func place(of run: CampaignRun, at now: Timestamp) -> SendingPlace {
+    func place(of run: CampaignRun) -> SendingPlace {
         SendingPlace(
             app: key.app.app, section: run.route.section, server: configuration.origin.description,
-            campaign: run.record.id, now: now)
+            campaign: run.record.id, now: clock())
     }
 
     /// Hands back what no lane has sent yet.

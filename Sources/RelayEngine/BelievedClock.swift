@@ -3,8 +3,8 @@
 /// The wall clock, as far as it is believed: one that was set is, when it has stood for a minute. A clock that is eight days
 /// ahead for half a second (a virtual machine that wakes, a time server that errs) ends no campaign's time to live. Pure.
 package struct BelievedClock: Sendable {
-    /// Less is a clock that is slewed, or a process that did not get its turn between two readings.
-    private static let tolerance = Duration.seconds(1)
+    /// What is set by less is believed at once: it ends nothing and holds up nothing for long.
+    package static let tolerance = Duration.seconds(60)
     private static let proof = Duration.seconds(60)
 
     /// What the wall clock showed when the monotonic one was at 0.

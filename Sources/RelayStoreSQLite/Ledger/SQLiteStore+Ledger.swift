@@ -53,14 +53,13 @@ extension SQLiteStore {
     }
 
     package func releaseRetries(of campaign: CampaignKey, at now: Timestamp) throws {
-        // A clock that is slewed goes back by less.
         _ = try write("looking for retries that a clock deferred") { connection in
             try connection.run(
                 """
                 UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1
                 WHERE campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
                     AND (next_attempt_at <= updated_at OR updated_at > ?3)
-                """, .time(now), .integer(campaign.row), .time(now + .seconds(60)))
+                """, .time(now), .integer(campaign.row), .time(now + BelievedClock.tolerance))
         }
     }
 
