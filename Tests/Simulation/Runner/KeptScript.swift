@@ -15,9 +15,7 @@ package struct KeptScript {
     package var script: Script
 
     package static func all(in folder: String) throws -> [KeptScript] {
-        // Git keeps no empty folder: without `Known` there is nothing that is not mended.
-        guard FileManager.default.fileExists(atPath: folder) else { return [] }
-        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".script") }.sorted()
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".script") }.sorted()
             .map {
                 name in
                 let text = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
