@@ -53,13 +53,23 @@ extension SQLiteStore {
     }
 
     package func releaseRetries(of campaign: CampaignKey, at now: Timestamp) throws {
-        _ = try write("looking for retries that a clock deferred") { connection in
+        let condition: SQL = """
+            campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
+                AND (next_attempt_at <= updated_at OR updated_at > ?3)
+            """
+        let (now, row, ahead) = (
+            SQLValue.time(now), SQLValue.integer(campaign.row), SQLValue.time(now + BelievedClock.tolerance)
+        )
+        // There are none as a rule, and a campaign begins where nothing can be written, too.
+        let isAny = try readOnce("looking for retries that a clock deferred") { connection in
+            try connection.first("SELECT 1 FROM delivery INDEXED BY delivery_retry WHERE \(condition)", now, row, ahead)
+            { _ in true }
+        }
+        guard isAny ?? false else { return }
+        _ = try write("making retries due that a clock deferred") { connection in
             try connection.run(
-                """
-                UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1
-                WHERE campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
-                    AND (next_attempt_at <= updated_at OR updated_at > ?3)
-                """, .time(now), .integer(campaign.row), .time(now + BelievedClock.tolerance))
+                "UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1 WHERE \(condition)", now, row, ahead
+            )
         }
     }
 
