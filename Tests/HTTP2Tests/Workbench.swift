@@ -71,6 +71,8 @@ struct Workbench {
         configuration.trustedCertificates = identity.authorityPath
         // At a time, so that tests can count them; those about more say so.
         configuration.maximumConnections = 1
+        // A peer's thread may wait for its turn on a busy machine; no test here is about this time.
+        configuration.connectTimeout = .seconds(60)
         configure(&configuration)
         pool = lane.addPool(configuration, judge: judge, receiver: collector)
     }

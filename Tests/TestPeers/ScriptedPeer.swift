@@ -96,12 +96,15 @@ package final class ScriptedPeer: Sendable {
 
     package let port: UInt16
     package let state = Watched(State())
+    /// Keeps the port from the next test's peer when this one was stopped: who still dials it must not be counted there.
+    private let place: Loopback.ReservedPort?
     private let listener: Int32
     private let thread: NativeThread
 
     package init(_ identity: TestIdentity, _ manner: PeerManner, script: @escaping Script) throws {
         let context = ServerContext(try Self.context(identity, manner))
-        (listener, port) = try Loopback.listen(manner.address, port: manner.port)
+        place = manner.port == 0 ? try Loopback.ReservedPort(manner.address) : nil
+        (listener, port) = try Loopback.listen(manner.address, port: place?.port ?? manner.port)
         thread = try NativeThread(name: "peer") { [listener, state] in
             while true {
                 let socket = Loopback.accept(listener)
