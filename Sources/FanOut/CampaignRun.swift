@@ -103,7 +103,7 @@ final class CampaignRun {
 }
 
 extension CampaignRecord {
-    /// What the lifecycle of a running campaign goes by.
+    /// What the lifecycle of a running campaign goes by. A canary's time to live does not begin before a person has released it.
     func seen(_ rules: WaveRules?) -> CampaignLifecycle.Seen {
         CampaignLifecycle.Seen(
             CampaignLifecycle.Terms(

@@ -27,12 +27,13 @@ extension Dispatcher {
         let now = now
         for (app, route) in newRoutes.sorted(by: { $0.key < $1.key }) {
             guard !runs.values.contains(where: { $0.record.app == app }) else { continue }
-            if let route, let old = routes[app] {
+            let old = routes[app]
+            if let route, let old {
                 do { try endCauses(of: app, old, route, at: now.wall) } catch { return noteStore(error) }
             }
             newRoutes[app] = nil
             unrouted.remove(app)
-            let old = routes.updateValue(route, for: app)
+            routes[app] = route
             for service in servicesInOrder where service.key.app == app {
                 if let old, let route, old.reaches(as: route) {
                     service.machine.change(pace: route.pace, at: now)
@@ -67,13 +68,5 @@ extension Dispatcher {
         service.close()
         owners = owners.filter { $0.value.service !== service }
         services[service.key] = nil
-    }
-}
-
-extension Dictionary {
-    /// Sets or removes the value, and returns what was there.
-    fileprivate mutating func updateValue(_ value: Value?, for key: Key) -> Value? {
-        defer { self[key] = value }
-        return self[key]
     }
 }

@@ -15,7 +15,7 @@ extension Dispatcher {
         do {
             let mark = try store.changeMark()
             let hasChanged =
-                mark != seenMark || running != Set(runsInOrder.filter(\.lifecycle.isSending).map(\.record.key))
+                mark != seenMark || running != Set(runs.filter(\.value.lifecycle.isSending).keys)
             if hasChanged {
                 // What is superseded below was open before.
                 if lastLook == nil { knownOpen = Set(try store.openCampaigns().map(\.key)) }

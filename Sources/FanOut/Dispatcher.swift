@@ -251,7 +251,7 @@ final class BelievedTime: Sendable {
     }
 
     /// The wall clock as it is set at this moment.
-    var shown: @Sendable () -> Timestamp { { [clock] in clock().wall } }
+    func shown() -> Timestamp { clock().wall }
 
     var now: Moment {
         let moment = clock()

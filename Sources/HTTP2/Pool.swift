@@ -131,6 +131,8 @@ final class Pool {
             if prepared.batch.reportsUnreachable { return pause == nil }
             return PoolMachine.canWait(since: prepared.enqueuedAt, until: now + (pause ?? .zero))
         }
+        // Few batches: most turns end here, however many requests go again.
+        guard batches.indices.contains(where: { !canWait(Int32($0)) }) else { return }
         let (again, numbers) = (returned[returnedHead...], waiting[waitingHead...])
         guard !again.allSatisfy({ canWait($0.batch) }) || !numbers.allSatisfy(canWait) else { return }
         let seconds = pause.map { Int32(clamping: max(1, ($0.milliseconds + 999) / 1000)) } ?? -1

@@ -20,6 +20,11 @@ package struct WavePlan: Sendable, Hashable {
 
     package var count: Int { ends.count }
 
+    /// Parts as people read them, in percent: "1", "0.5".
+    package static func percentText(_ parts: Int) -> String {
+        parts % 100 == 0 ? String(parts / 100) : "\(Double(parts) / 100)"
+    }
+
     /// The share of the audience in one wave.
     package func share(of wave: Int) -> Double {
         Double(ends[wave] - (wave == 0 ? 0 : ends[wave - 1])) / Double(Self.parts)

@@ -58,10 +58,7 @@ package struct CampaignWave: Sendable, Hashable {
 
     package var percent: Double { Double(end) * 100 / Double(WavePlan.parts) }
 
-    /// "1", "0.5": for a text.
-    package var percentText: String {
-        end % 100 == 0 ? String(end / 100) : "\(percent)"
-    }
+    package var percentText: String { WavePlan.percentText(end) }
 }
 
 /// The waves of one campaign.
@@ -111,15 +108,10 @@ package struct CampaignWaves: Sendable, Hashable {
             return .hold(
                 .stageFailed,
                 reason: "WaveFailed: \(current.failed) of \(pushes) pushes of \(wave) failed, more than "
-                    + "\(Self.percent(most)) percent; \(onwards)")
+                    + "\(WavePlan.percentText(Int((most * Double(WavePlan.parts)).rounded()))) percent; \(onwards)")
         }
         guard rules.needsApproval else { return .begin }
         return .hold(
             .approval, reason: "WaveDone: \(wave) is done and the next waits for approval; \(onwards)")
-    }
-
-    static func percent(_ share: Double) -> String {
-        let hundredths = Int((share * 10_000).rounded())
-        return hundredths % 100 == 0 ? String(hundredths / 100) : "\(Double(hundredths) / 100)"
     }
 }

@@ -36,9 +36,6 @@ extension CampaignRecord {
     /// Those that it goes to; nil: everybody.
     package var audience: [String]? { canary?.phase == .released ? nil : telephones }
 
-    /// Whether its time to live has run out. A canary's does not begin before a person has released it.
-    package func isExpired(at now: Timestamp) -> Bool { now >= expiresAt && !isCanary }
-
     /// What the canary's pushes came to, as its waves tell it.
     package var canaryFailures: Int64 { counts.rejected + counts.unregistered + counts.expired }
 

@@ -35,6 +35,11 @@ enum AppArguments {
         return Place(app: app, platform: try platform(arguments.require("PLATFORM"))).path(part)
     }
 
+    /// `--app` and `--platform`, as far as they are given.
+    static func query(_ run: ClientRun) throws -> [(String, String?)] {
+        [("app", run.arguments.value("app")), ("platform", try run.arguments.value("platform").map(platform))]
+    }
+
     static func platform(_ text: String) throws(UsageError) -> String {
         if Platform(rawValue: text) != nil { return text }
         throw UsageError("\"\(text)\" is not a platform; ios or android")

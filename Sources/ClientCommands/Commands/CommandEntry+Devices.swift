@@ -92,7 +92,7 @@ extension CommandEntry {
             try await Confirmation.obtain(run, "Forget this user?") {
                 try await devicesTable(of: telephone, run)
             }
-            let query = try [("telephone", telephone)] + placeQuery(run)
+            let query = try [("telephone", telephone)] + AppArguments.query(run)
             let reply = try await run.client().reply(to: APIRequest("DELETE", ["v1", "users"], query: query))
             let (devices, deliveries) = (reply.json.count(.devices), reply.json.count(.deliveries))
             run.show(
@@ -114,7 +114,7 @@ extension CommandEntry {
 
     /// - Throws: `CommandFailure` where there is none.
     private static func devices(of telephone: String, _ run: ClientRun) async throws -> RelayClient.Reply {
-        let query = try [("telephone", telephone)] + placeQuery(run) + [("limit", "1000")]
+        let query = try [("telephone", telephone)] + AppArguments.query(run) + [("limit", "1000")]
         let reply = try await run.client().reply(to: APIRequest("GET", ["v1", "devices"], query: query))
         guard !reply.items.isEmpty else {
             throw CommandFailure(
@@ -125,7 +125,7 @@ extension CommandEntry {
 
     /// What a person sees before a yes.
     private static func devicesTable(of telephone: String, _ run: ClientRun) async throws -> String {
-        let query = try [("telephone", telephone)] + placeQuery(run) + [("limit", "1000")]
+        let query = try [("telephone", telephone)] + AppArguments.query(run) + [("limit", "1000")]
         let reply = try await run.client().reply(to: APIRequest("GET", ["v1", "devices"], query: query))
         var table = TextTable(["APP", "PLATFORM", "TOKEN", "VERSION", "REGISTERED"])
         for item in reply.items {

@@ -31,7 +31,7 @@ extension Verdict {
             return "\(installed) is below \(rule.version), which is required of "
                 + (rule.reach == 0
                     ? "those alone whom its canary names, and this user is not known to be one of them"
-                    : "\(Share(rule.reach)) of the users, and this one is not among them")
+                    : "\(WavePlan.percentText(rule.reach)) % of the users, and this one is not among them")
         }
     }
 }
@@ -40,21 +40,8 @@ extension UpgradeRule {
     fileprivate func whom(_ user: User) -> String {
         if isForEverybody { return "everybody" }
         return reach == 0
-            ? "those whom its canary names, this user among them" : "\(Share(reach)) of the users, this one among them"
-    }
-}
-
-/// Ten-thousandths, as people read them.
-struct Share: CustomStringConvertible {
-    private let parts: Int
-
-    init(_ parts: Int) {
-        self.parts = parts
-    }
-
-    var description: String {
-        let rest = parts % 100
-        return "\(parts / 100)" + (rest == 0 ? "" : ".\(rest / 10)" + (rest % 10 == 0 ? "" : "\(rest % 10)")) + " %"
+            ? "those whom its canary names, this user among them"
+            : "\(WavePlan.percentText(reach)) % of the users, this one among them"
     }
 }
 

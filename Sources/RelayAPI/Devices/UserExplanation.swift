@@ -104,7 +104,7 @@ package struct UserExplainer {
         let apps = Set(devices.map(\.registration.app) + pushes.map(\.app) + named)
         let told = try store.toldAtLogin(devices.map(\.id))
         let campaigns = try campaigns(of: apps, pushes)
-        for app in apps.sorted(by: { ($0.app, $0.platform.rawValue) < ($1.app, $1.platform.rawValue) }) {
+        for app in apps.sorted() {
             var one = UserExplanation.App(app: app, record: records[app])
             let requirements = one.record?.requirements ?? Requirements()
             one.pushes = pushes.filter { $0.app == app }.map { delivery in
@@ -221,14 +221,21 @@ package struct UserExplainer {
 extension Requirements {
     /// Whether a live requirement's canary has the user.
     fileprivate func names(_ telephone: String) -> Bool {
-        rows.contains { $0.isLive && $0.canary?.contains { TelephoneRule.matches($0, telephone) } ?? false }
+        rows.contains { $0.isLive && $0.names(telephone) }
+    }
+}
+
+extension Requirement {
+    /// Whether its canary has the user.
+    fileprivate func names(_ telephone: String) -> Bool {
+        canary?.contains { TelephoneRule.matches($0, telephone) } ?? false
     }
 }
 
 extension UserExplanation.Stage {
     fileprivate init(_ row: Requirement, _ telephone: String) {
         rule = row.rule
-        isNamed = row.canary?.contains { TelephoneRule.matches($0, telephone) } ?? false
+        isNamed = row.names(telephone)
         let part = UserDraw(requirement: row.id).part(of: telephone.utf8)
         turn = row.stages?.ends.first { part < $0 } ?? UpgradeRule.everybody
         isReached = rule.reaches(UpgradeRule.User(telephone, isProven: true))
