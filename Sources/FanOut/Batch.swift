@@ -167,12 +167,13 @@ final class Batch {
     }
 
     /// Turns the answers into ledger rows.
-    func settle(with settlement: inout Settlement) {
+    func settle(with settlement: inout Settlement, at now: Timestamp) {
         guard let requests, let service else { return }
-        settlement.settle(requests, of: &rows, devices: devices)
+        let provider = service.provider
+        settlement.settle(requests, of: &rows, devices: devices, by: provider, at: now)
         // Second tries come behind what they are the second of.
         if let secondTries {
-            settlement.settleSecondTries(secondTries, of: &rows, devices: devices, in: service.key.environment.other)
+            settlement.settleSecondTries(secondTries, of: &rows, devices: devices, by: provider, at: now)
         }
     }
 
@@ -209,7 +210,11 @@ final class Batch {
                     cursor: isLast ? shard.last : rows.last?.device ?? shard.last, shardDone: isLast, rows: rows,
                     devices: devices, retirements: settlement.retirements)
             }
-        commit.corrections = settlement.corrections
+        if let other = service?.key.environment.other {
+            commit.corrections = settlement.takenByOther.map {
+                EnvironmentCorrection(device: $0.device, environment: other, registeredAt: $0.registeredAt)
+            }
+        }
         if run?.draw != nil { commit.waves = WaveTally.tallies(of: rows, areRetries: source == .retries) }
         return commit
     }

@@ -15,9 +15,9 @@ extension Dispatcher {
     ) -> LedgerCommit {
         let provider = service.provider
         var settlement = Settlement(
-            provider: provider, tag: batch.tag, expiresAt: run.record.expiresAt, isPayloadTaken: run.isPayloadTaken,
-            now: now.wall, random: random)
-        batch.settle(with: &settlement)
+            tag: batch.tag, expiresAt: run.record.expiresAt, isPayloadTaken: run.isPayloadTaken,
+            connectionReasons: provider.connectionReasons, now: now.wall, random: random)
+        batch.settle(with: &settlement, at: now.wall)
         run.isPayloadTaken = settlement.isPayloadTaken
         settlement.judgeTokens(by: &service.unregistered.window, limit: run.unregisteredLimit)
         if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, reason: pause.reason) }

@@ -135,7 +135,8 @@ extension HTTP2Connection {
         }
         pool.answers()
         let body = takeBody(slot.body) ?? []
-        switch pool.judge.judge(status: slot.status, body: body) {
+        let (verdict, reading) = pool.judge.judge(status: slot.status, body: body)
+        switch verdict {
         case .recycle:
             machine.retire(.judged)
         case .doubt where !machine.isDoubted(), .keep:
@@ -145,7 +146,7 @@ extension HTTP2Connection {
             pool.isHalted = true
         }
         pool.resolve(
-            slot.reference, .answered, status: slot.status, retryAfter: slot.retryAfter, body: body)
+            slot.reference, .answered, status: slot.status, retryAfter: slot.retryAfter, body: body, reading)
     }
 }
 

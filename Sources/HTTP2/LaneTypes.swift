@@ -64,9 +64,22 @@ package enum AnswerVerdict: Sendable {
     case doubt
 }
 
+/// What a judge found in an answer's body, so that nobody parses it again.
+package struct AnswerReading: Sendable, Hashable {
+    /// A place in the judge's own table, from 1; 0: none of it, so the body itself has to be looked at.
+    package var entry: UInt16
+    /// A number from the body, such as the timestamp of a 410.
+    package var number: Int64?
+
+    package init(entry: UInt16 = 0, number: Int64? = nil) {
+        self.entry = entry
+        self.number = number
+    }
+}
+
 /// Judges answers on the lane's thread; called for every answer that is not 2xx, so it must be quick.
 package protocol AnswerJudge: Sendable {
-    func judge(status: UInt16, body: [UInt8]) -> AnswerVerdict
+    func judge(status: UInt16, body: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading)
 }
 
 /// How a pool is doing, for status and logs.

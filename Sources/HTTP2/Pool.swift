@@ -166,7 +166,7 @@ final class Pool {
 
     func resolve(
         _ reference: RequestReference, _ kind: Answer.Kind, status: UInt16 = 0, retryAfter: Int32 = -1,
-        body: [UInt8]? = nil
+        body: [UInt8]? = nil, _ reading: AnswerReading = AnswerReading()
     ) {
         guard let prepared = prepared(reference) else { return }
         let answer = unsafe prepared.answers + Int(reference.request)
@@ -176,7 +176,7 @@ final class Pool {
             unsafe answer.pointee.status = status
             if let body, !body.isEmpty {
                 unsafe answer.pointee.body = Int32(prepared.batch.bodies.count)
-                prepared.batch.bodies.append(body)
+                prepared.batch.append(body: body, reading)
             }
         }
         prepared.unanswered -= 1

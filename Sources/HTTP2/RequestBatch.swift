@@ -77,6 +77,8 @@ package final class RequestBatch: @unchecked Sendable {
     package var answers: [Answer] = []
     /// Bodies of answers that were not 2xx; each at most 4 KiB.
     package var bodies: [[UInt8]] = []
+    /// What the pool's judge found in each of them.
+    package private(set) var readings: [AnswerReading] = []
 
     package init(template: RequestTemplate, tag: Int, capacity: Int, bytesPerRequest: Int) {
         self.template = template
@@ -86,6 +88,11 @@ package final class RequestBatch: @unchecked Sendable {
     }
 
     package var count: Int { bytes.count }
+
+    package func append(body: [UInt8], _ reading: AnswerReading) {
+        bodies.append(body)
+        readings.append(reading)
+    }
 
     /// Appends a request. `write` fills its slots, each once and in their order.
     ///

@@ -60,8 +60,8 @@ package protocol PushProvider: Sendable {
     /// Whether one of the answers wants a pause of everything that uses this credential.
     func wantsPause(_ batch: RequestBatch) -> Bool
 
-    /// Whether a 5xx with this reason speaks of the server behind one connection and not of the service.
-    func speaksOfConnection(_ reason: String) -> Bool
+    /// The reasons of a 5xx that speak of the server behind one connection, which is dropped, and not of the service.
+    var connectionReasons: Set<String> { get }
 
     /// All reasons that a push can have, but for an answer's bare status: labels of a bounded number.
     var knownReasons: Set<String> { get }
@@ -106,7 +106,7 @@ extension PushProvider {
     // What a provider with one world, whose service wants no pauses, need not say.
     package func badTokens(in batch: RequestBatch) -> [Int] { [] }
     package func wantsPause(_ batch: RequestBatch) -> Bool { false }
-    package func speaksOfConnection(_ reason: String) -> Bool { false }
+    package var connectionReasons: Set<String> { [] }
     package func pauseCredential(until time: Timestamp) {}
     package func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)? { nil }
 

@@ -45,8 +45,7 @@ import UpgradeRules
     private func settle(
         _ answer: Answer, attempts: UInt16 = 0, timeToLive: Duration = .seconds(86_400)
     ) -> (row: LedgerRow, settlement: Settlement) {
-        var settlement = Settlement(
-            provider: provider, tag: 0, expiresAt: now + timeToLive, now: now)
+        var settlement = Settlement(tag: 0, expiresAt: now + timeToLive, now: now)
         var rows = [LedgerRow(device: 7, state: .inFlight, attempts: attempts)]
         var devices = DeviceRows()
         devices.append(
@@ -54,7 +53,8 @@ import UpgradeRules
                 id: 7, token: .absent, telephone: .absent, version: .absent, environment: .production, isDead: false,
                 registeredAt: 0, attempts: attempts))
         batch.answers = [answer]
-        settlement.settle(Batch.Requests(batch: batch, rows: [0]), of: &rows, devices: devices)
+        settlement.settle(
+            Batch.Requests(batch: batch, rows: [0]), of: &rows, devices: devices, by: provider, at: now)
         return (rows[0], settlement)
     }
 

@@ -13,10 +13,10 @@ private final class StuckJudge: AnswerJudge {
     let asked = DispatchSemaphore(value: 0)
     let goOn = DispatchSemaphore(value: 0)
 
-    func judge(status: UInt16, body: [UInt8]) -> AnswerVerdict {
+    func judge(status: UInt16, body: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading) {
         asked.signal()
         goOn.wait()
-        return .keep
+        return (.keep, AnswerReading())
     }
 }
 

@@ -31,7 +31,9 @@ final class Collector: BatchReceiver {
 /// Says the same about every bad answer.
 struct FixedJudge: AnswerJudge {
     var verdicts: [UInt16: AnswerVerdict] = [:]
-    func judge(status: UInt16, body: [UInt8]) -> AnswerVerdict { verdicts[status] ?? .keep }
+    func judge(status: UInt16, body: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading) {
+        (verdicts[status] ?? .keep, AnswerReading())
+    }
 }
 
 /// A lane with one pool that leads to a scripted peer.

@@ -83,6 +83,12 @@ import Testing
         }
         #expect(APNsReaction.to(status: status, reason: reason).connection == connection)
         let body = reason.map { Array(#"{"reason":"\#($0)"}"#.utf8) } ?? []
-        #expect(APNsJudge().judge(status: status, body: body) == connection)
+        let (verdict, reading) = APNsJudge().judge(status: status, body: body)
+        #expect(verdict == connection)
+        // What the lane read is what the bytes say.
+        if reading.entry > 0 {
+            let entry = APNsReaction.entries[Int(reading.entry) - 1]
+            #expect(entry.key.reason == reason && entry.key.status == status)
+        }
     }
 }

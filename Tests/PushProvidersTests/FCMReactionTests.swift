@@ -123,7 +123,10 @@ enum FCMAnswer {
         #expect(reaction.reason == reason)
         let connection: AnswerVerdict = if case .fault = push { .doubt } else { .keep }
         #expect(reaction.connection == connection)
-        #expect(FCMJudge().judge(status: status, body: Array((body ?? "").utf8)) == connection)
+        let (verdict, reading) = FCMJudge().judge(status: status, body: Array((body ?? "").utf8))
+        #expect(verdict == connection)
+        // What the lane read is what the bytes say.
+        if status != 200 { #expect(FCMReaction.to(status: status, entry: reading.entry) == reaction) }
         if !reason.isEmpty, !reason.hasPrefix("HTTP") { #expect(FCMProvider.reasons.contains(reason)) }
     }
 
@@ -132,7 +135,7 @@ enum FCMAnswer {
         let now = Timestamp(seconds: 1_800_000_000)
         for (status, body, push, _) in Self.table {
             let outcome = FCMProvider.outcome(
-                status: status, body: body.map { Array($0.utf8) }, retryAfter: nil, at: now)
+                FCMReaction.to(status: status, body.map { FCMErrorBody(Array($0.utf8)) }), retryAfter: nil, at: now)
             if case .unregistered(_, let since) = outcome {
                 #expect(since == (push == .unregistered ? now : nil))
                 #expect(push == .unregistered || push == .perhapsUnregistered)
@@ -146,10 +149,11 @@ enum FCMAnswer {
         let now = Timestamp(seconds: 1_800_000_000)
         let quota = Array(FCMAnswer.body("RESOURCE_EXHAUSTED", code: "QUOTA_EXCEEDED").utf8)
         #expect(
-            FCMProvider.outcome(status: 429, body: quota, retryAfter: .seconds(9), at: now)
+            FCMProvider.outcome(
+                FCMReaction.to(status: 429, FCMErrorBody(quota)), retryAfter: .seconds(9), at: now)
                 == .retry(.quota(retryAfter: .seconds(9)), reason: "QUOTA_EXCEEDED"))
         #expect(
-            FCMProvider.outcome(status: 503, body: nil, retryAfter: nil, at: now)
+            FCMProvider.outcome(FCMReaction.to(status: 503, nil), retryAfter: nil, at: now)
                 == .retry(.unavailable(retryAfter: nil), reason: "HTTP 503"))
     }
 

@@ -8,10 +8,17 @@ import RelayEngine
 struct APNsErrorBody: Hashable, Sendable {
     var reason: String?
     /// As the body has it; nil where it has none.
-    private var milliseconds: Int64?
+    var milliseconds: Int64?
 
     /// A reason is a word of letters; the longest known has 27.
     private static let maximumReason = 64
+
+    /// What the judge read.
+    init(reason: String, milliseconds: Int64?) {
+        self.reason = reason
+        self.milliseconds = milliseconds
+    }
+
     init(_ body: [UInt8]) {
         if var index = Self.valueStart(of: "\"reason\"", in: body), index < body.count,
             body[index] == UInt8(ascii: "\"")

@@ -5,7 +5,14 @@ package import HTTP2
 package struct APNsJudge: AnswerJudge {
     package init() {}
 
-    package func judge(status: UInt16, body: [UInt8]) -> AnswerVerdict {
-        APNsReaction.to(status: status, reason: APNsErrorBody(body).reason).connection
+    package func judge(status: UInt16, body: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading) {
+        let body = APNsErrorBody(body)
+        guard let entry = APNsReaction.entry(status: status, reason: body.reason) else {
+            return (APNsReaction.to(status: status, reason: body.reason).connection, AnswerReading())
+        }
+        return (
+            APNsReaction.entries[entry].reaction.connection,
+            AnswerReading(entry: UInt16(entry + 1), number: body.milliseconds)
+        )
     }
 }

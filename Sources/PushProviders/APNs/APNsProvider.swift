@@ -180,7 +180,7 @@ package struct APNsProvider: PushProvider {
     package func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
         if let outcome = PushOutcome.withoutAnswer(answer) { return outcome }
         if answer.status == 200 { return .accepted }
-        let body = answer.body < 0 ? APNsErrorBody([]) : APNsErrorBody(batch.bodies[Int(answer.body)])
+        let body = Self.body(of: answer, in: batch)
         let outcome = Self.outcome(
             status: answer.status, reason: body.reason, timestamp: body.timestamp(at: now),
             retryAfter: answer.retryAfter < 0 ? nil : .seconds(Int64(answer.retryAfter)))
@@ -208,8 +208,19 @@ package struct APNsProvider: PushProvider {
         _ answer: Answer, _ status: UInt16, _ push: APNsReaction.Push, in batch: RequestBatch
     ) -> Bool {
         guard answer.kind == .answered, answer.status == status, answer.body >= 0 else { return false }
-        let reason = APNsErrorBody(batch.bodies[Int(answer.body)]).reason
-        return APNsReaction.to(status: status, reason: reason).push == push
+        return APNsReaction.to(status: status, reason: Self.body(of: answer, in: batch).reason).push == push
+    }
+
+    /// As the lane's judge read it; a word that is in no table is read from the bytes.
+    private static func body(of answer: Answer, in batch: RequestBatch) -> APNsErrorBody {
+        guard answer.body >= 0 else { return APNsErrorBody([]) }
+        let place = Int(answer.body)
+        if place < batch.readings.count, batch.readings[place].entry > 0 {
+            let reading = batch.readings[place]
+            return APNsErrorBody(
+                reason: APNsReaction.entries[Int(reading.entry) - 1].key.reason, milliseconds: reading.number)
+        }
+        return APNsErrorBody(batch.bodies[place])
     }
 
     static func outcome(

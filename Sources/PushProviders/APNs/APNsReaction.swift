@@ -32,7 +32,7 @@ struct APNsReaction: Sendable {
 
     static func to(status: UInt16, reason: String?) -> APNsReaction {
         if status == 200 { return APNsReaction(.accepted) }
-        if let reason, let known = table[Key(status: status, reason: reason)] { return known }
+        if let known = entry(status: status, reason: reason) { return entries[known].reaction }
         switch status {
         case 403:
             return fault(.unknown)
@@ -52,9 +52,19 @@ struct APNsReaction: Sendable {
     /// Every reason that is known.
     static let reasons = Set(table.keys.map(\.reason))
 
-    private struct Key: Hashable {
+    struct Key: Hashable {
         var status: UInt16
         var reason: String
+    }
+
+    /// The table in an order, so that a lane's reading can name a row of it.
+    static let entries: [(key: Key, reaction: APNsReaction)] = table.map { ($0.key, $0.value) }
+
+    private static let places = Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.key, $0) })
+
+    /// The row of the table; nil where the status class decides.
+    static func entry(status: UInt16, reason: String?) -> Int? {
+        reason.flatMap { places[Key(status: status, reason: $0)] }
     }
 
     private static func fault(_ fault: SendingFault) -> APNsReaction {

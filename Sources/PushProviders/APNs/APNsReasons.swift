@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayEngine
 
 /// Reasons as labels: few, whatever a server says.
 extension APNsProvider {
@@ -10,8 +11,8 @@ extension APNsProvider {
 
     package var knownReasons: Set<String> { Self.reasons }
 
-    /// Whether a 5xx speaks of the server behind one connection, which is dropped, and not of the service.
-    package func speaksOfConnection(_ reason: String) -> Bool { reason == "Shutdown" }
+    private static let ofConnection: Set<String> = ["Shutdown"]
+    package var connectionReasons: Set<String> { Self.ofConnection }
 
     /// Those that an operator ends by another key, topic or environment.
     package static let credentialReasons: Set<String> = [

@@ -5,7 +5,8 @@ package import HTTP2
 package struct FCMJudge: AnswerJudge {
     package init() {}
 
-    package func judge(status: UInt16, body: [UInt8]) -> AnswerVerdict {
-        FCMReaction.to(status: status, body.isEmpty ? nil : FCMErrorBody(body)).connection
+    package func judge(status: UInt16, body: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading) {
+        let reaction = FCMReaction.to(status: status, body.isEmpty ? nil : FCMErrorBody(body))
+        return (reaction.connection, AnswerReading(entry: FCMReaction.entry(of: reaction)))
     }
 }

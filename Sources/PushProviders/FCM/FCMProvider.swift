@@ -147,14 +147,22 @@ package struct FCMProvider: PushProvider {
     package func outcome(of answer: Answer, in batch: RequestBatch, at now: Timestamp) -> PushOutcome {
         if let outcome = PushOutcome.withoutAnswer(answer) { return outcome }
         return Self.outcome(
-            status: answer.status, body: answer.body < 0 ? nil : batch.bodies[Int(answer.body)],
+            Self.reaction(to: answer, in: batch),
             retryAfter: answer.retryAfter < 0 ? nil : .seconds(Int64(answer.retryAfter)), at: now)
+    }
+
+    /// As the lane's judge found it, where it has read the body.
+    private static func reaction(to answer: Answer, in batch: RequestBatch) -> FCMReaction {
+        guard answer.body >= 0 else { return FCMReaction.to(status: answer.status, nil) }
+        let place = Int(answer.body)
+        let entry = place < batch.readings.count ? batch.readings[place].entry : 0
+        return FCMReaction.to(status: answer.status, entry: entry)
+            ?? FCMReaction.to(status: answer.status, FCMErrorBody(batch.bodies[place]))
     }
 
     /// FCM does not say since when a token is dead: it was when the answer came. A device that registers again after it was read
     /// for the push is known by its new time of registration and stays.
-    static func outcome(status: UInt16, body: [UInt8]?, retryAfter: Duration?, at now: Timestamp) -> PushOutcome {
-        let reaction = FCMReaction.to(status: status, body.map { FCMErrorBody($0) })
+    static func outcome(_ reaction: FCMReaction, retryAfter: Duration?, at now: Timestamp) -> PushOutcome {
         let reason = reaction.reason
         switch reaction.push {
         case .accepted: return .accepted

@@ -7,7 +7,7 @@ import RelayEngine
 /// Authority: Google, "FCM error codes" and "Best practices when sending FCM messages at scale"; PROTOCOLS 2.3. Decided by the
 /// `errorCode` of the detail FcmError, then by `error.status`, then by the HTTP status. Only UNREGISTERED speaks about a token;
 /// INVALID_ARGUMENT may, where the same payload was taken for another device.
-struct FCMReaction: Sendable {
+struct FCMReaction: Sendable, Hashable {
     enum Push: Sendable, Hashable {
         case accepted
         case rejected
@@ -37,6 +37,28 @@ struct FCMReaction: Sendable {
         }
         return made(push(status), "HTTP \(status)")
     }
+
+    /// What an answer's body was found to mean by the lane's judge; nil where nobody has read it.
+    static func to(status: UInt16, entry: UInt16) -> FCMReaction? {
+        switch entry {
+        case 0: nil
+        case statusAlone: made(push(status), "HTTP \(status)")
+        default: entries[Int(entry) - 1]
+        }
+    }
+
+    /// For a lane's reading.
+    static func entry(of reaction: FCMReaction) -> UInt16 {
+        places[reaction].map { UInt16($0 + 1) } ?? statusAlone
+    }
+
+    private static let statusAlone = UInt16.max
+
+    /// All that a word can mean, in an order.
+    private static let entries: [FCMReaction] =
+        [codes, statuses, infos].flatMap { $0.map { made($1, $0) } }
+        + [.fault(.request), .badToken, .rejected].map { made($0, invalidArgument) }
+    private static let places = Dictionary(entries.enumerated().map { ($1, $0) }) { first, _ in first }
 
     /// Every word that is known.
     static let reasons = Set(codes.keys).union(statuses.keys).union(infos.keys).union([invalidArgument])

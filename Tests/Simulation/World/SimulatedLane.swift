@@ -186,18 +186,19 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         case .answered:
             let batch = one.request.batch
             let body = Array(one.answer.body.utf8)
+            var isHalted = false
             world.delivered(one.answer, to: one.request.push, at: pool.place)
             batch.answers[one.request.place].status = one.answer.status
             if one.answer.status == 200 {
                 taken[ObjectIdentifier(batch), default: []].append(one.request.push)
             } else {
                 batch.answers[one.request.place].body = Int32(batch.bodies.count)
-                batch.bodies.append(body)
+                let (verdict, reading) = pool.judge.judge(status: one.answer.status, body: body)
+                batch.append(body: body, reading)
+                isHalted = verdict == .halt
             }
             resolve(one.request, .answered, pool, retryAfter: one.answer.retryAfter)
-            if one.answer.status != 200, pool.judge.judge(status: one.answer.status, body: body) == .halt {
-                withdraw(pool)
-            }
+            if isHalted { withdraw(pool) }
         }
     }
 

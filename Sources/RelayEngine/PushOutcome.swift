@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import RelayEngine
 
 /// What a push service's answer means for the push. A refusal is a value, not an error.
 package enum PushOutcome: Sendable, Hashable {

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the answers of one batch come to: for each push, and beyond their own pushes for the campaign and the service. Pure:
+/// outcomes in, results out; who sends and records them does as they say.
+package struct Settlement: Sendable {
+    /// A push whose answer is there.
+    package struct Push: Sendable {
+        package var device: Int64
+        /// When the token that was pushed to had been registered.
+        package var registeredAt: Timestamp
+        /// Attempts in all, with this one.
+        package var attempts: UInt16
+        /// It failed before: what was put in line again untried is at its first try, and says nothing of a service's recovery.
+        package var isRepeated: Bool
+
+        package init(device: Int64, registeredAt: Timestamp, attempts: UInt16, isRepeated: Bool) {
+            self.device = device
+            self.registeredAt = registeredAt
+            self.attempts = attempts
+            self.isRepeated = isRepeated
+        }
+    }
+
+    /// What is recorded of a push.
+    package struct Result: Sendable, Equatable {
+        package var state: DeliveryState
+        /// The service's word; nil where it took the push.
+        package var reason: String?
+        /// Only for `.retrying`.
+        package var nextAttemptAt: Timestamp?
+    }
+
+    /// Retries are due at whole tenths of a second: those of a busy service go and are recorded together, not in a batch and a
+    /// transaction each.
+    private static let retryGrain = Duration.milliseconds(100)
+
+    private let schedule = RetrySchedule()
+    private let expiresAt: Timestamp
+    private let now: Timestamp
+    private let random: RandomSource
+    private let connectionReasons: Set<String>
+
+    /// The service has taken the campaign's payload for some device.
+    package private(set) var isPayloadTaken: Bool
+
+    package private(set) var retirements: [TokenRetirement] = []
+    /// Pushes that the service did not take, as far as that may be the credential's fault or that of all tokens.
+    package private(set) var refusals = Refusals()
+    /// What each reason of a fault means.
+    package private(set) var faults: [String: SendingFault] = [:]
+    /// The reasons that another environment may not have.
+    package private(set) var badTokenReasons: Set<String> = []
+    /// Pushes that the other environment took: their tokens are of that one.
+    package private(set) var takenByOther: [Push] = []
+    package private(set) var needsNewCredential = false
+    package private(set) var pause: (until: Timestamp, reason: String)?
+    /// What the service's machine judges.
+    package private(set) var report: BatchReport
+    /// The first 5xx, such as "503 ServiceUnavailable".
+    package private(set) var failureText = ""
+    /// What the other environment has against the credential; it stops nothing.
+    package private(set) var otherEnvironmentFault: String?
+    /// Pushes that the service itself answered, and not only a connection.
+    package private(set) var answered = 0
+
+    /// - Parameters:
+    ///   - expiresAt: nothing is tried later: the end of the campaign's time to live.
+    ///   - isPayloadTaken: as the batches before had it.
+    ///   - connectionReasons: those of a 5xx that speak of the server behind one connection and not of the service.
+    package init(
+        tag: Int, expiresAt: Timestamp, isPayloadTaken: Bool = false, connectionReasons: Set<String> = [],
+        now: Timestamp, random: RandomSource = .system
+    ) {
+        self.isPayloadTaken = isPayloadTaken
+        self.connectionReasons = connectionReasons
+        self.expiresAt = expiresAt
+        self.now = now
+        self.random = random
+        report = BatchReport(tag: tag)
+    }
+
+    /// So many pushes were simply taken. Said first: what the service says of other tokens depends on it.
+    package mutating func taken(_ count: Int) {
+        guard count > 0 else { return }
+        isPayloadTaken = true
+        report.answers.accepted += count
+        report.health.good += count
+        answered += count
+    }
+
+    /// The service did not simply take a push.
+    ///
+    /// - Parameter status: of HTTP; 0 without an answer.
+    package mutating func settle(_ outcome: PushOutcome, of push: Push, status: UInt16) -> Result {
+        var isFailure = false
+        var isAnswered = true
+        if case .retry(let cause, let reason) = outcome {
+            (isAnswered, isFailure) = noteFailure(cause, reason, status, isRepeated: push.isRepeated)
+        }
+        if isAnswered { answered += 1 }
+        if isAnswered, !isFailure { report.health.good += 1 }
+        return result(of: outcome, push)
+    }
+
+    /// What the other environment says to a token that this one called bad with `first`.
+    ///
+    /// It can only better that: what the other environment has against our credential, or against the token, or that it
+    /// cannot be reached, leaves the token as bad as it was.
+    ///
+    /// - Returns: what is recorded instead; nil: what was.
+    package mutating func settleSecondTry(_ outcome: PushOutcome, of push: Push, first: String?) -> Result? {
+        switch outcome {
+        case .badToken, .invalidToken, .rejected, .retry(.held, _), .retry(.unreachable, _):
+            return nil
+        case .fault(let reason, _), .reconnect(let reason):
+            otherEnvironmentFault = reason
+            return nil
+        case .accepted:
+            takenByOther.append(push)
+        case .unregistered, .retry, .renewCredential, .pauseCredential:
+            break
+        }
+        if let first {
+            refusals.remove(first, .refused)
+            report.answers.refused -= 1
+        }
+        return result(of: outcome, push)
+    }
+
+    /// Keeps back what the batch would retire until the service's next answers have been seen, and retires instead what was kept
+    /// back before.
+    package mutating func judgeTokens(by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?) {
+        let answers = report.answers
+        let verdict = window.take(
+            answers: answers.proven + answers.refused, unregistered: answers.unregistered, held: retirements,
+            limit: limit)
+        switch verdict {
+        case .released(let released): retirements = released
+        case .tripped(let trip): (retirements, report.unregistered) = ([], trip)
+        }
+    }
+
+    /// The tokens stay: that they are called unregistered is in doubt.
+    package mutating func keepTokens() { retirements.removeAll() }
+
+    /// - Returns: whether the service itself spoke, and whether it says that it fails.
+    private mutating func noteFailure(
+        _ cause: RetrySchedule.Cause, _ reason: String, _ status: UInt16, isRepeated: Bool
+    ) -> (isAnswered: Bool, isFailure: Bool) {
+        switch cause {
+        case .tooManyRequests:
+            // The service is at work: it counts the pushes to each device.
+            return (true, false)
+        case .quota(let retryAfter):
+            // Of the project or of one device: the project's quota judges (`ProjectQuota`).
+            report.throttled += 1
+            if let retryAfter { report.throttledFor = max(report.throttledFor ?? retryAfter, retryAfter) }
+            return (true, false)
+        case .service(let retryAfter) where !connectionReasons.contains(reason),
+            .unavailable(let retryAfter) where !connectionReasons.contains(reason):
+            report.health.failed += 1
+            if isRepeated { report.health.repeated += 1 }
+            if let retryAfter { report.health.retryAfter = min(report.health.retryAfter ?? retryAfter, retryAfter) }
+            if report.health.failed == 1 {
+                failureText = reason == "HTTP \(status)" ? "\(status)" : "\(status) \(reason)"
+            }
+            return (true, true)
+        case .service, .unavailable, .transport, .unreachable, .held:
+            return (false, false)
+        }
+    }
+
+    private mutating func result(of outcome: PushOutcome, _ push: Push) -> Result {
+        switch outcome {
+        case .accepted:
+            report.answers.accepted += 1
+            return Result(state: .accepted)
+        case .rejected(let reason), .badToken(let reason):
+            report.answers.refused += 1
+            refusals.add(reason, .refused)
+            if case .badToken = outcome { badTokenReasons.insert(reason) }
+            return Result(state: .rejected, reason: reason)
+        case .invalidToken(let reason, let since):
+            return result(
+                of: isPayloadTaken ? .unregistered(reason: reason, since: since) : .badToken(reason: reason), push)
+        case .unregistered(let reason, let since):
+            report.answers.unregistered += 1
+            refusals.add(reason, .unregistered)
+            if let since {
+                retirements.append(
+                    TokenRetirement(device: push.device, deadSince: since, registeredAt: push.registeredAt))
+            }
+            return Result(state: .unregistered, reason: reason)
+        case .retry(let cause, let reason):
+            return retry(push, cause, reason)
+        case .renewCredential(let reason):
+            needsNewCredential = true
+            return requeue(reason, at: now)
+        case .pauseCredential(let length, let reason):
+            let end = now + schedule.delay(after: .service(retryAfter: length), attempt: 1, random: random.unit())
+            if pause.map({ $0.until < end }) ?? true { pause = (end, reason) }
+            return requeue(reason, at: end)
+        case .reconnect(let reason):
+            report.reconnects += 1
+            return retry(push, .transport, reason)
+        case .fault(let reason, let fault):
+            report.answers.faults += 1
+            refusals.add(reason, .fault)
+            faults[reason] = fault
+            if fault.mayBeOfConnection, push.attempts < 2 { return retry(push, .transport, reason) }
+            return Result(state: .rejected, reason: reason)
+        }
+    }
+
+    private func retry(_ push: Push, _ cause: RetrySchedule.Cause, _ reason: String) -> Result {
+        let delay = schedule.delay(after: cause, attempt: Int(max(1, push.attempts)), random: random.unit())
+        // What nothing is wrong with goes at once.
+        return requeue(reason, at: delay > .zero ? (now + delay).roundedUp(to: Self.retryGrain) : now)
+    }
+
+    private func requeue(_ reason: String, at time: Timestamp) -> Result {
+        time >= expiresAt
+            ? Result(state: .expired, reason: reason)
+            : Result(state: .retrying, reason: reason, nextAttemptAt: time)
+    }
+}
