@@ -38,10 +38,10 @@ struct RequirementMigrationTests {
         ("canaryWithdrawn", nil, nil, nil, ["2.0 cancelled 2 6 0"]),
     ]
 
-    private func open() throws -> (TemporaryDirectory, SQLiteStore) {
+    private func open(_ name: String = "ace1025") throws -> (TemporaryDirectory, SQLiteStore) {
         let directory = try TemporaryDirectory()
         let path = directory.file("relay.db")
-        let dump = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Stores/ace1025.sql")
+        let dump = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Stores/\(name).sql")
         try StoreFile.create(path)
         do {
             let old = try SQLiteConnection(path: path)
@@ -107,6 +107,45 @@ struct RequirementMigrationTests {
         #expect(try states("canaryCancelled") == ["2.0 withdrawn 0"])
         #expect(try states("latestOnly") == ["2.0 announced 10000"])
         #expect(try states("outside") == ["2.0 in_force 10000"])
+        withExtendedLifetime(directory) {}
+    }
+
+    /// Made by the store of ace1025 itself, for no rollout of Google's can be halted by hand. What was suspended waits now, as every
+    /// requirement does that its store does not offer; also where somebody had resumed it, against what the other channels said.
+    private static let halts: [Said] = [
+        ("halted", nil, nil, nil, ["2.0 waiting 4 0 4"]),
+        ("haltedCancelled", nil, nil, nil, ["2.0 cancelled 4 4 0"]),
+        ("haltedCompleted", nil, nil, nil, ["2.0 completed 8 0 0"]),
+        ("haltedEarlier", "1.9", "1.9", "1.9", ["2.0 waiting 4 0 4", "1.9 completed 8 0 0"]),
+        ("haltedOpenAgain", "2.0", "2.0", "2.0", ["2.0 running 4 0 4"]),
+        ("haltedResumed", nil, nil, nil, ["2.0 waiting 4 0 4"]),
+    ]
+
+    @Test("What a store had stopped to offer stays out of force, and what was cancelled meanwhile stays so")
+    func standsStill() throws {
+        let (directory, store) = try open("ace1025-halted")
+        defer { store.close() }
+        let campaigns = try store.campaigns(before: nil, limit: 99)
+        for said in Self.halts {
+            let app = AppKey(app: "com.example.\(said.state)", platform: .android)
+            let record = try #require(try store.version(of: app))
+            #expect(record.inForce.required?.text == said.forced, "\(said.state)")
+            #expect(record.inForce.latest?.text == said.latest, "\(said.state)")
+            let own = campaigns.filter { $0.app == app }.map {
+                "\($0.required) \($0.state.rawValue) \($0.counts.accepted) \($0.counts.cancelled) \($0.counts.pending)"
+            }
+            #expect(own == said.campaigns, "\(said.state)")
+        }
+        for name in ["halted", "haltedEarlier"] {
+            #expect(
+                campaigns.first { $0.app.app == "com.example.\(name)" }?.reason
+                    == "the rollout of 2.0 is halted in Google Play, at 50 % of users")
+        }
+        let cancelled = AppKey(app: "com.example.haltedCancelled", platform: .android)
+        #expect(
+            try store.version(of: cancelled)?.requirements.rows.map(\.state) == [.withdrawn],
+            "no gate that opens brings it back")
+        #expect(try store.check { _ in true } == [])
         withExtendedLifetime(directory) {}
     }
 }

@@ -110,12 +110,12 @@ enum RequirementMigration {
             FROM requirement AS r JOIN in_force AS h ON h.app = r.app AND h.platform = r.platform AND h.canary = 1
             WHERE r.id = rise.id AND r.kind = 'required' AND r.state = 'in_force' AND r.reach = 0;
         UPDATE requirement SET reach = 0 WHERE state = 'waiting' AND canary IS NOT NULL;
-        -- 6. Cancelled before that, or a canary that came to its end: taken back.
+        -- 6. Cancelled before that or after a halt, or a canary that came to its end: taken back.
         UPDATE requirement AS r SET state = 'withdrawn', changed_via = 'migration',
                 reason = 'its campaign ended before it was in force for everybody'
             WHERE kind = 'required' AND (state = 'waiting' OR state = 'in_force' AND reach = 0) AND EXISTS (
                 SELECT 1 FROM campaign_of AS o JOIN campaign AS c ON c.id = o.campaign_id WHERE o.requirement_id = r.id
-                    AND (c.state = 'cancelled' AND (\(wasForced)) IS NULL
+                    AND (c.state = 'cancelled' AND (r.state = 'waiting' OR (\(wasForced)) IS NULL)
                          OR c.canary = 'alone' AND c.state IN ('completed', 'superseded', 'cancelled')));
         -- 7. Announced.
         UPDATE requirement AS r SET state = 'announced' WHERE kind = 'latest' AND state = 'waiting'
@@ -133,6 +133,8 @@ enum RequirementMigration {
         UPDATE requirement SET gated = 0 WHERE state = 'in_force' AND coalesce(in_force_by, 'noGate') = 'noGate';
         UPDATE requirement AS r SET reason = c.reason FROM campaign_of AS o JOIN campaign AS c ON c.id = o.campaign_id
             WHERE o.requirement_id = r.id AND r.state = 'withdrawn' AND c.state = 'cancelled' AND c.reason IS NOT NULL;
+        UPDATE requirement AS r SET reason = c.reason FROM campaign_of AS o JOIN campaign AS c ON c.id = o.campaign_id
+            WHERE o.requirement_id = r.id AND r.state = 'waiting' AND c.state = 'suspended';
         INSERT INTO requirement_canary (requirement_id, number, telephone)
             SELECT r.id, t.key, t.value FROM requirement AS r JOIN rise AS s ON s.id = r.id JOIN json_each(s.telephones) AS t
             WHERE r.canary IS NOT NULL AND r.state <> 'withdrawn';
@@ -147,6 +149,10 @@ enum RequirementMigration {
             WHEN c.reason LIKE '%none was given up%' THEN 'deadTokens'
             ELSE 'credential' END
         """
+
+    /// What a halt had stopped waits; also where somebody had resumed it, since nobody may be told.
+    private static let state: SQL =
+        "iif(r.state = 'waiting' AND c.state IN ('running', 'suspended'), 'waiting', c.state)"
 
     private static let campaigns: SQL = """
         -- Over, and not by its own end: it goes on when what took its place is taken back. Who was left out has no outcome.
@@ -163,12 +169,13 @@ enum RequirementMigration {
                 planned_at, left_devices, left_last, canary_ended_at, pruned_at, accepted, retrying, rejected, unregistered, expired,
                 filtered, cancelled, upgraded, upgraded_push, upgraded_login, upgraded_both, told)
             SELECT c.id, c.public_id, c.app_id, r.id, c.required, c.latest, c.download_url, c.message,
-                c.state, c.reason, iif(c.state = 'paused', coalesce(c.started_at, c.created_at), NULL),
+                \(state), coalesce(c.reason, iif(r.state = 'waiting', r.reason, NULL)),
+                iif(c.state = 'paused', coalesce(c.started_at, c.created_at), NULL),
                 \(cause), iif(\(cause) IS NULL, NULL, c.reason),
                 CASE WHEN c.state = 'completed' THEN 'completed'
                      WHEN c.state = 'cancelled' AND r.state <> 'withdrawn' THEN 'cancelled' END,
                 c.created_at, c.started_at, c.finished_at, c.expires_at,
-                iif(c.state = 'running', NULL, max(c.expires_at - coalesce(c.finished_at, c.started_at, c.created_at), 0)),
+                iif(\(state) = 'running', NULL, max(c.expires_at - coalesce(c.finished_at, c.started_at, c.created_at), 0)),
                 max(c.expires_at - coalesce(c.started_at, c.created_at), 1000),
                 iif(l.unplanned, NULL, c.planned_at), iif(l.unplanned, l.devices, NULL), iif(l.unplanned, l.last, NULL),
                 c.canary_ended_at, c.pruned_at, c.accepted, c.retrying, c.rejected, c.unregistered, c.expired, c.filtered,
