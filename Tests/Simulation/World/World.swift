@@ -15,10 +15,10 @@ final class World: @unchecked Sendable {
     let script: Script
     let folder: StoreFolder
     /// SQLite's own idea of now goes with it.
-    /// How often one was due.
-    var explanations = 0
     var clock = VirtualClock() { didSet { StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds) } }
     var settings: Settings
+    /// How often one was due.
+    var explanations = 0
     var model = Model()
     var relay: Relay?
     /// The connection of another program, once it has written something.
