@@ -64,7 +64,7 @@ package final class APIServer: Sendable {
                 let stop = CancellationFlag()
                 stopping = stop
                 versionCache.refresh()
-                sightings.start()
+                try sightings.start()
                 try http.start(
                     API(
                         store: store, control: control, settings: settings, stop: stop, versionCache: versionCache,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import HTTP2
 import RelayEngine
 import Synchronization
@@ -18,12 +17,11 @@ final class ServiceReport: Sendable {
     private let notifier = ServiceNotifier()
     private let log: Log
     private let state = Mutex(State())
-    private let over = DispatchSemaphore(value: 0)
+    private let worker = Worker()
 
     private struct State {
         var status = ServiceStatus()
         var shown = ""
-        var thread: NativeThread?
     }
 
     init(log: Log) {
@@ -42,13 +40,12 @@ final class ServiceReport: Sendable {
         watching parts: [Watchdog.Part], idle: String, activity: @escaping @Sendable () -> ServiceStatus.Activity
     ) {
         guard notifier.isThere else { return }
-        state.withLock { state in
-            state.status.idle = idle
-            do {
-                state.thread = try NativeThread(name: "report") { self.run(parts, activity) }
-            } catch {
-                log(.error, "the service manager cannot be told of the daemon's health", [("error", "\(error)")])
-            }
+        state.withLock { $0.status.idle = idle }
+        let watch = Watch(patience: notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30))
+        do {
+            try worker.start("report") { _ in self.look(parts, watch, activity) }
+        } catch {
+            log(.error, "the service manager cannot be told of the daemon's health", [("error", "\(error)")])
         }
         say(.ready) { $0.phase = .serving }
     }
@@ -70,44 +67,50 @@ final class ServiceReport: Sendable {
     }
 
     /// Ends the thread.
-    func end() {
-        let thread = state.withLock { state in
-            defer { state.thread = nil }
-            return state.thread
-        }
-        guard let thread else { return }
-        over.signal()
-        thread.join()
-    }
+    func end() { worker.stop() }
 
     // MARK: The thread
 
-    private func run(_ parts: [Watchdog.Part], _ activity: @Sendable () -> ServiceStatus.Activity) {
-        // Half of it for a step that takes long, half of it for the ping after that.
-        let patience = notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30)
-        let pace = min(patience / 2, .seconds(1))
-        var watchdog = Watchdog(patience: patience, step: pace)
-        var nextStatus = MonotonicClock.now()
-        while over.wait(timeout: .now() + .nanoseconds(Int(pace.nanoseconds))) == .timedOut {
-            let stuck = watchdog.look(parts.map(Watchdog.Reading.init), at: MonotonicClock.now())
-            let (before, phase) = state.withLock { ($0.status.stuck, $0.status.phase) }
-            if stuck.isEmpty {
-                if notifier.watchdogInterval != nil { notifier.tell(.watchdog) }
-                if phase == .stopping { notifier.tell(.extendTimeout(Self.respite)) }
-            }
-            if stuck != before {
-                say { $0.stuck = stuck }
-                if stuck.isEmpty {
-                    log(.notice, "all parts get on again")
-                } else {
-                    log(.error, "a part does not get on", [("parts", stuck.joined(separator: ", "))])
-                }
-            }
-            let now = MonotonicClock.now()
-            guard now >= nextStatus, stuck.isEmpty else { continue }
-            nextStatus = now + .seconds(1)
-            say(activity: activity()) { _ in }
+    /// The thread's own.
+    private final class Watch: Sendable {
+        let pace: Duration
+        let watchdog: Mutex<Watchdog>
+        let nextStatus = Mutex(MonotonicClock.now())
+
+        /// - Parameter patience: half of the manager's: for a step that takes long; the other half is for the ping after that.
+        init(patience: Duration) {
+            pace = min(patience / 2, .seconds(1))
+            watchdog = Mutex(Watchdog(patience: patience, step: pace))
         }
+    }
+
+    /// - Returns: when to look again.
+    private func look(
+        _ parts: [Watchdog.Part], _ watch: Watch, _ activity: @Sendable () -> ServiceStatus.Activity
+    ) -> Duration {
+        let readings = parts.map(Watchdog.Reading.init)
+        let stuck = watch.watchdog.withLock { $0.look(readings, at: MonotonicClock.now()) }
+        let (before, phase) = state.withLock { ($0.status.stuck, $0.status.phase) }
+        if stuck.isEmpty {
+            if notifier.watchdogInterval != nil { notifier.tell(.watchdog) }
+            if phase == .stopping { notifier.tell(.extendTimeout(Self.respite)) }
+        }
+        if stuck != before {
+            say { $0.stuck = stuck }
+            if stuck.isEmpty {
+                log(.notice, "all parts get on again")
+            } else {
+                log(.error, "a part does not get on", [("parts", stuck.joined(separator: ", "))])
+            }
+        }
+        let isStatusDue = watch.nextStatus.withLock { next in
+            let now = MonotonicClock.now()
+            guard now >= next, stuck.isEmpty else { return false }
+            next = now + .seconds(1)
+            return true
+        }
+        if isStatusDue { say(activity: activity()) { _ in } }
+        return watch.pace
     }
 
     /// Sends `message`, and the status where it has changed.

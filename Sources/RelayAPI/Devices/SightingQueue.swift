@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 package import RelayEngine
 package import RelayStore
 import Synchronization
+package import Threading
 import UpgradeRules
 
 /// Versions reported at login, on their way into the registry: gathered by device, stored each second or a thousand at a time
@@ -68,8 +68,7 @@ package final class SightingQueue: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let onTick: @Sendable () -> Void
     private let state = Mutex(State())
-    private let wake = DispatchSemaphore(value: 0)
-    private let ended = DispatchSemaphore(value: 0)
+    private let worker = Worker()
 
     /// - Parameters:
     ///   - limit: how many devices may wait.
@@ -103,23 +102,22 @@ package final class SightingQueue: Sendable {
             }
             return isNew && state.waiting.count % Self.batch == 0
         }
-        if isFull { wake.signal() }
+        if isFull { worker.wake() }
     }
 
     /// Begins to store what is noted. Does nothing the second time.
-    package func start() {
+    ///
+    /// - Throws: where the system has no thread left.
+    package func start() throws(SystemError) {
         let begins = state.withLock { state in
             defer { state.isRunning = true }
             return !state.isRunning && !state.isStopping
         }
         guard begins else { return }
-        DispatchQueue(label: "sightings").async { [self] in
-            while !state.withLock({ $0.isStopping }) {
-                if wake.wait(timeout: .now() + 1) == .timedOut { onTick() }
-                flush()
-            }
+        try worker.start("sightings") { [self] isSecondOver in
+            if isSecondOver { onTick() }
             flush()
-            ended.signal()
+            return .seconds(1)
         }
     }
 
@@ -130,8 +128,8 @@ package final class SightingQueue: Sendable {
             return state.isRunning && !state.isStopping
         }
         guard waits else { return }
-        wake.signal()
-        ended.wait()
+        worker.stop()
+        flush()
     }
 
     /// Stores what waits, as far as the store takes it.
