@@ -174,7 +174,7 @@ extension Dispatcher {
             unregisteredLimit: try unregisteredLimit(of: record))
         run.lifecycle.begun(hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering)
         let keepsRamp = rerouted.contains(record.key)
-        try store.releaseRetries(of: record.key, at: now.wall)
+        try store.bringForward(record.key, at: now.wall)
         for environment in try store.environments(of: record.key).sorted() {
             try begin(run, at: environment, keepsRamp: keepsRamp, now)
         }

@@ -151,9 +151,10 @@ package protocol Ledger: Sendable {
         into rows: inout DeviceRows
     ) throws
 
-    /// Makes due what is deferred by a clock that was ahead: what was recorded at a moment that lies ahead, and what had no schedule
-    /// to keep and was only deferred while the campaign stood still. For a campaign that begins, or goes on.
-    func releaseRetries(of campaign: CampaignKey, at now: Timestamp) throws
+    /// Makes due what is deferred by a clock that was ahead: retries that were recorded at a moment that lies ahead, or that had no
+    /// schedule to keep and were only deferred while the campaign stood still; and the pause after a wave that ended at such a
+    /// moment begins now. For a campaign that begins, or goes on.
+    func bringForward(_ campaign: CampaignKey, at now: Timestamp) throws
 
     /// When the campaign's next retry by `environment` is due; nil when none is scheduled.
     func nextRetry(_ campaign: CampaignKey, environment: PushEnvironment) throws -> Timestamp?

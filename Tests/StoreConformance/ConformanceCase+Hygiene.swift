@@ -152,7 +152,7 @@ extension ConformanceCase {
                     nextAttemptAt: ahead + .seconds(60))
             }
             func due() throws -> Int {
-                try subject.store.releaseRetries(of: campaign.key, at: subject.now)
+                try subject.store.bringForward(campaign.key, at: subject.now)
                 var rows = DeviceRows()
                 try subject.store.readDueRetries(
                     campaign.key, environment: .production, at: subject.now, limit: 9, waves: nil, into: &rows)

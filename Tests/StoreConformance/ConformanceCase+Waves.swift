@@ -51,6 +51,15 @@ extension ConformanceCase {
             try subject.store.beginNextWave(campaign.key, at: subject.now)
             try same(try subject.record(campaign.key).waves.current?.number, 1, "there is none after it")
         },
+        ConformanceCase("the pause after a wave that ended ahead of the clock begins when the campaign begins again") {
+            subject in
+            let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)
+            try subject.store.endWave(campaign.key, at: subject.now + .seconds(3_600))
+            try subject.store.bringForward(campaign.key, at: subject.now)
+            try same(try subject.record(campaign.key).waves.current?.endedAt, subject.now)
+            try subject.store.bringForward(campaign.key, at: subject.now - .seconds(1))
+            try same(try subject.record(campaign.key).waves.current?.endedAt, subject.now, "a second is no leap")
+        },
         ConformanceCase("what held a wave is released by going on, and by that only") { subject in
             let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)
             func move(_ event: CampaignChange) throws {

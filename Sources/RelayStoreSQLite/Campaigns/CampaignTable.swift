@@ -140,16 +140,26 @@ enum CampaignTable {
         _ connection: SQLiteConnection
     ) throws -> CampaignKey {
         let app = try AppTable.idMade(for: key, connection)
+        // One whose place another takes in the same decision, such as a canary that comes right after another program's row: it
+        // was there before it was superseded.
+        var first = facts
+        if facts.state.isFinal { (first.state, first.reason) = (.waiting, nil) }
         try connection.run(
             """
             INSERT INTO campaign (public_id, app_id, requirement_id, required, latest, download_url, message, state, reason,
                 created_at, started_at, expires_at, time_left, time_to_live)
             SELECT ?1, ?2, id, version, ?4, ?5, message, ?6, ?7, ?8, ?9, ?10, ?11, ?12 FROM requirement WHERE id = ?3
             """, .text(PushID.newCampaign(random)), .integer(app), .integer(requirement), .version(latest),
-            .text(facts.downloadURL), .text(facts.state.rawValue), .text(facts.reason), .time(facts.createdAt),
-            .time(facts.startedAt), .time(facts.expiresAt), .optional(facts.timeLeft?.milliseconds),
-            .integer(facts.timeToLive.milliseconds))
-        return CampaignKey(row: connection.lastInsertedRow)
+            .text(first.downloadURL), .text(first.state.rawValue), .text(first.reason), .time(first.createdAt),
+            .time(first.startedAt), .time(first.expiresAt), .optional(first.timeLeft?.milliseconds),
+            .integer(first.timeToLive.milliseconds))
+        let made = CampaignKey(row: connection.lastInsertedRow)
+        if facts.state.isFinal {
+            var final = facts
+            final.key = made
+            try write(final, over: first, at: facts.createdAt, connection)
+        }
+        return made
     }
 
     /// Writes what was decided; within the same statement whom the campaign leaves out, for the event that it makes is the campaign as it then

@@ -52,7 +52,7 @@ extension SQLiteStore {
         }
     }
 
-    package func releaseRetries(of campaign: CampaignKey, at now: Timestamp) throws {
+    package func bringForward(_ campaign: CampaignKey, at now: Timestamp) throws {
         let condition: SQL = """
             campaign_id = ?2 AND environment IN (0, 1) AND state = 3 AND next_attempt_at > ?1
                 AND (next_attempt_at <= updated_at OR updated_at > ?3)
@@ -60,16 +60,21 @@ extension SQLiteStore {
         let (now, row, ahead) = (
             SQLValue.time(now), SQLValue.integer(campaign.row), SQLValue.time(now + BelievedClock.tolerance)
         )
+        let wave: SQL = "campaign_id = ?2 AND ended_at > ?3"
         // There are none as a rule, and a campaign begins where nothing can be written, too.
-        let isAny = try readOnce("looking for retries that a clock deferred") { connection in
-            try connection.first("SELECT 1 FROM delivery INDEXED BY delivery_retry WHERE \(condition)", now, row, ahead)
-            { _ in true }
+        let isAny = try readOnce("looking for what a clock deferred") { connection in
+            try connection.first(
+                """
+                SELECT EXISTS (SELECT 1 FROM delivery INDEXED BY delivery_retry WHERE \(condition))
+                    OR EXISTS (SELECT 1 FROM campaign_wave WHERE \(wave))
+                """, now, row, ahead
+            ) { $0.integer(0) != 0 }
         }
         guard isAny ?? false else { return }
-        _ = try write("making retries due that a clock deferred") { connection in
+        try write("making due what a clock deferred") { connection in
             try connection.run(
-                "UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1 WHERE \(condition)", now, row, ahead
-            )
+                "UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1 WHERE \(condition)", now, row, ahead)
+            try connection.run("UPDATE campaign_wave SET ended_at = ?1 WHERE \(wave)", now, row, ahead)
         }
     }
 

@@ -17,6 +17,10 @@ extension World {
             note(prefix + text)
         } catch {
             journal.reach("refused: \(operation.kind.rawValue)")
+            // A rule of the schema is no answer to a person: what may not be is refused in words, by what knows why.
+            if let error = error as? StoreError, error.code == .conflict, !isDiskFailing, !rowsWereDeleted {
+                model.broke("store.refuses", plain(error))
+            }
             note("\(prefix)\(operation.kind.rawValue) is refused: \(plain(error))")
         }
     }
