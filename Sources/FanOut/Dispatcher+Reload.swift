@@ -9,6 +9,7 @@ extension Dispatcher {
     /// Notes what the reload changes. An app whose route stays as it was notices nothing.
     mutating func reroute(_ routes: [AppRoute]) {
         let wanted = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
+        let waiting = Set(newRoutes.keys)
         newRoutes.removeAll()
         for app in Set(self.routes.keys).union(wanted.keys) where wanted[app] != self.routes[app] {
             newRoutes[app] = .some(wanted[app])
@@ -17,6 +18,8 @@ extension Dispatcher {
             rerouted.insert(run.record.key)
             halt(run)
         }
+        // A reload that takes back what the one before had changed exchanges nothing: whose runs that one halted begin anew.
+        if !waiting.subtracting(newRoutes.keys).isEmpty { lookAtOnce() }
     }
 
     /// Exchanges an app's route when all that went out over the old one is recorded. Where it leads elsewhere or has another
@@ -45,8 +48,7 @@ extension Dispatcher {
             changeQuotas(at: now.tick)
             if route == nil { _ = faults.clear("app:\(app.app)/\(app.platform.rawValue)") }
             // Another route may announce, remind or send what the old one did not.
-            seenMark = nil
-            nextLook = now.tick
+            lookAtOnce()
         }
     }
 

@@ -64,6 +64,13 @@ extension Dispatcher {
     mutating func forget(_ run: CampaignRun) {
         for service in run.services { service.machine.forget(campaign: run.record.key.row) }
         runs[run.record.key] = nil
+        if rerouted.contains(run.record.key), newRoutes[run.record.app] == nil { lookAtOnce() }
+    }
+
+    /// Whatever the store says it was seen to say before.
+    mutating func lookAtOnce() {
+        seenMark = nil
+        nextLook = now.tick
     }
 
     private mutating func announceRises(at now: Timestamp) throws {

@@ -132,8 +132,7 @@ package struct Dispatcher {
     private mutating func handle(_ event: FanOut.Event) {
         switch event {
         case .poke:
-            seenMark = nil
-            nextLook = now.tick
+            lookAtOnce()
         case .returned(let requests):
             guard let batch = batchesOut[requests.tag], !sendSecondTries(batch) else { return }
             batchesOut[requests.tag] = nil

@@ -13,6 +13,8 @@ struct Announcement {
     var isOutside = false
     /// When the relay was first seen to know of what another program wrote.
     var noticedAt: Int64?
+    /// A file said so and says another thing since: the relay may never have read it.
+    var isOverwritten = false
     /// Whether it leaps over all that is known, and no person has said that it is meant.
     var isDoubted = false
     /// Two have asked for it, one of them for some users and one for all, before the relay had looked: which of them counts no
@@ -40,6 +42,9 @@ struct Announcement {
     var wasHalted = false
     /// When a person took it back, or cancelled its campaign before it was in force for everybody.
     var withdrawnAt: Int64?
+
+    /// Whether it counts as asked for: live, meant, and nothing that nobody but a file's editor ever saw.
+    var isAsked: Bool { isLive && !isDoubted && !(isOverwritten && isUnnoticed) }
 
     /// Whether the relay has not looked yet at what another program wrote.
     var isUnnoticed: Bool { isOutside && noticedAt == nil }

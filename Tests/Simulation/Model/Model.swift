@@ -39,7 +39,7 @@ struct Model {
 
     /// What is required, as far as people have said; nil: nothing.
     func required(_ app: Int) -> Announcement? {
-        announcements.filter { $0.app == app && $0.isLive && !$0.isDoubted }.max { $0.version < $1.version }
+        announcements.filter { $0.app == app && $0.isAsked }.max { $0.version < $1.version }
     }
 
     /// Whether a version leaps over all that was asked for, announced, offered, or ever seen on ten devices.

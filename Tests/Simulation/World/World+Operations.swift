@@ -17,8 +17,11 @@ extension World {
             note(prefix + text)
         } catch {
             journal.reach("refused: \(operation.kind.rawValue)")
-            // A rule of the schema is no answer to a person: what may not be is refused in words, by what knows why.
-            if let error = error as? StoreError, error.code == .conflict, !isDiskFailing, !rowsWereDeleted {
+            // A rule of the schema is no answer to a person: what may not be is refused in words, by what knows why. Another program has
+            // no other answer.
+            if let error = error as? StoreError, error.code == .conflict, operation.kind != .otherProgram,
+                !isDiskFailing, !rowsWereDeleted
+            {
                 model.broke("store.refuses", plain(error))
             }
             note("\(prefix)\(operation.kind.rawValue) is refused: \(plain(error))")

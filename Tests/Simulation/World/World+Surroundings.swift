@@ -54,6 +54,9 @@ extension World {
             }
             let highest = model.announcements.filter { $0.app == app }.map(\.version).max() ?? 2
             let version = slip(max(wanted, highest) + number % 2, number)
+            if let before = files[app], before != version, let place = model.newest(app, before) {
+                model.announcements[place].isOverwritten = true
+            }
             files[app] = version
             // Somebody edited the file: that is asking.
             if model.required(app).map({ $0.version < version }) ?? true,
@@ -182,8 +185,10 @@ extension World {
             silence -= 1
             relay?.poke()
             step(.zero)
-            // A relay that starts asks its stores at once.
-            let isComparable = !isDiskFailing && !settings.hasAnySource
+            // A relay that starts asks its stores at once, and believes the clock, which one that runs does when it has stood for a
+            // minute (`BelievedClock`).
+            let isClockBelieved = clockSetAt.map { tick - $0 > .seconds(60) } ?? true
+            let isComparable = !isDiskFailing && !settings.hasAnySource && isClockBelieved
             let before = answers()
             die(downFor: downFor)
             if downFor == .zero, isComparable { compare(before) }
@@ -204,7 +209,7 @@ extension World {
         case .clockBack, .clockForward:
             let time = [Duration.seconds(90), .seconds(3600), .seconds(2 * 3600), .seconds(30 * 3600)][first % 4]
             clock.error += kind == .clockBack ? .zero - time : time
-            wasClockSet = true
+            clockSetAt = tick
             model.isClockRight = false
             return "the clock is set \(kind == .clockBack ? "back" : "forward") by \(time)"
         default: return nil

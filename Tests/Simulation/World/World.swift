@@ -42,7 +42,9 @@ final class World: @unchecked Sendable {
     /// Webhooks that were sent: their ids and what they asked for.
     var webhooks: [(id: String, app: Int, version: Int)] = []
     /// Whether the wall clock was ever set: then nothing is held to a time by it.
-    var wasClockSet = false
+    var wasClockSet: Bool { clockSetAt != nil }
+    /// When it was last.
+    var clockSetAt: MonotonicTime?
     var rowsWereDeleted = false
     /// Whether the disk is made to fail until it works again.
     var isDiskFailing = false
