@@ -140,10 +140,10 @@ extension Dispatcher {
     /// Carries out what the campaign's own machine says.
     private mutating func advance(_ run: CampaignRun) throws -> Duration {
         let now = now
-        let action = run.lifecycle.next(run.progress, at: now.wall)
+        let action = run.lifecycle.next(run.progress, at: surelyPast)
         switch action {
         case .wait(let until):
-            return until.map { max($0 - now.wall, .zero) } ?? .seconds(3600)
+            return until.map { max($0 - surelyPast, .zero) } ?? .seconds(3600)
         case .gather:
             try gather(run, at: now)
         case .endWave:

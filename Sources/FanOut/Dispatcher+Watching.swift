@@ -124,7 +124,7 @@ extension Dispatcher {
         let byKey = Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0) })
         for run in runsInOrder {
             let record = byKey[run.record.key]
-            perform(run.lifecycle.looked(record?.seen(run.route.waveRules), at: now.wall), of: run)
+            perform(run.lifecycle.looked(record?.seen(run.route.waveRules), at: surelyPast), of: run)
             if let record, run.lifecycle.isSending { run.take(record) }
         }
         rerouted.formIntersection(byKey.keys)
@@ -137,7 +137,7 @@ extension Dispatcher {
             let seen = record.seen(route.waveRules)
             var lifecycle = CampaignLifecycle(seen)
             do {
-                if lifecycle.looked(seen, at: now.wall) == .expire {
+                if lifecycle.looked(seen, at: surelyPast) == .expire {
                     try expire(record, at: now.wall)
                 } else {
                     try begin(record, lifecycle, route, at: now)

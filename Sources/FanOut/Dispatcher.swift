@@ -94,6 +94,10 @@ package struct Dispatcher {
 
     package var now: Moment { clock.now }
 
+    /// What has passed by the clock that is believed and by the one that is shown: a time to live that was begun by a clock that was
+    /// just set back ends by no other.
+    var surelyPast: Timestamp { min(now.wall, clock.shown()) }
+
     /// What follows is done in this order, not in that of the hashes, which is another in each process.
     var runsInOrder: [CampaignRun] { runs.values.sorted { $0.record.key < $1.record.key } }
     var servicesInOrder: [PushService] { services.values.sorted { $0.key < $1.key } }

@@ -9,12 +9,15 @@ package struct Sighting: Hashable, Sendable {
     package var version: Version
     /// The requirement that it was told of, where it was told that it must upgrade.
     package var told: Version?
+    /// When it logged in; nil: as it is stored. What the device has told since counts.
+    package var at: Timestamp?
 
-    package init(app: AppKey, token: String, version: Version, told: Version? = nil) {
+    package init(app: AppKey, token: String, version: Version, told: Version? = nil, at: Timestamp? = nil) {
         self.app = app
         self.token = token
         self.version = version
         self.told = told
+        self.at = at
     }
 }
 

@@ -268,12 +268,10 @@ extension VersionStore {
         receipt: WebhookReceipt?, render: (BumpOutcome) throws -> StoredAnswer
     ) throws -> AppliedBump {
         func outcome(_ decision: Decision) -> BumpOutcome {
-            let (before, after) = (decision.before.required?.version, decision.after.required?.version)
-            return BumpOutcome(
+            BumpOutcome(
                 record: VersionRecord(bump.app, decision.after)
                     ?? VersionRecord(app: bump.app, updatedAt: actor.at),
-                requiredRose: after.map { after in before.map { $0 < after } ?? true } ?? false,
-                campaign: decision.campaign)
+                requiredRose: decision.subject != nil, campaign: decision.campaign)
         }
         do {
             return try withoutActuallyEscaping(render) { render in

@@ -94,6 +94,20 @@ extension ConformanceCase {
             try same(try subject.record(campaign.key).upgraded, 2)
             try same(try subject.seen(), ["1.0": 1, "2.0": 2])
         },
+        ConformanceCase("a sighting that waited lowers nothing that the device has told since") { subject in
+            try subject.registerDevices(1, version: subject.version("2.0"))
+            func saw(_ version: String, at time: Timestamp) throws -> String? {
+                let sighting = Sighting(
+                    app: subject.app, token: subject.token(0), version: try subject.version(version), at: time)
+                try subject.store.sawVersions([sighting], at: subject.now + .seconds(9))
+                let device = try subject.device(0)
+                return device.registration.version?.text
+            }
+            try same(try saw("1.0", at: subject.now - .seconds(1)), "2.0")
+            try same(try saw("2.1", at: subject.now - .seconds(1)), "2.1", "registered without its version, it may be")
+            try same(try saw("1.5", at: subject.now + .seconds(2)), "1.5", "it was downgraded since")
+            try same(try saw("1.4", at: subject.now + .seconds(1)), "1.5")
+        },
     ]
 }
 

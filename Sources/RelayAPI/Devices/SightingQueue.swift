@@ -17,11 +17,12 @@ package final class SightingQueue: Sendable {
     private struct Seen {
         var version: Version
         var told: Version?
+        var at: Timestamp?
 
         /// Takes what is newer. Whom the older sighting was told stays told: a device may come back with another version
         /// within the second.
         mutating func take(_ newer: Seen) {
-            version = newer.version
+            (version, at) = (newer.version, newer.at)
             told = newer.told ?? told
         }
     }
@@ -89,12 +90,13 @@ package final class SightingQueue: Sendable {
     /// Takes a sighting; a later one of the same device replaces it. Never blocks for long.
     package func note(_ sighting: Sighting) {
         let device = Device(app: sighting.app, token: sighting.token)
+        let now = clock()
         let isFull = state.withLock { state in
             guard !state.isStopping, state.waiting.count < limit || state.waiting[device] != nil else {
                 state.dropped += 1
                 return false
             }
-            let seen = Seen(version: sighting.version, told: sighting.told)
+            let seen = Seen(version: sighting.version, told: sighting.told, at: sighting.at ?? now)
             let isNew = state.waiting[device]?.take(seen) == nil
             if isNew {
                 state.waiting[device] = seen
@@ -140,7 +142,8 @@ package final class SightingQueue: Sendable {
             do {
                 try store.sawVersions(
                     taken.map { device, seen in
-                        Sighting(app: device.app, token: device.token, version: seen.version, told: seen.told)
+                        Sighting(
+                            app: device.app, token: device.token, version: seen.version, told: seen.told, at: seen.at)
                     }, at: clock())
             } catch {
                 // The watcher and readyz report a store that refuses.

@@ -84,9 +84,10 @@ extension RequirementControl {
     ) throws -> (bump: VersionBump, planned: Requirements) {
         let stored = try store.version(of: bump.app)
         let requirements = stored?.requirements ?? Requirements()
+        let takenUp = requirements.takenUp
         var bump = bump
         func rises(_ new: Version?) -> Bool {
-            new.map { new in requirements.required.map { $0.version < new } ?? true } ?? false
+            new.map { new in takenUp.required.map { $0.version < new } ?? true } ?? false
         }
         if isMachine, rises(bump.required), let required = bump.required, requirements.wasWithdrawn(required) {
             let name = "\(bump.app.app) \(bump.app.platform.rawValue)"
@@ -96,7 +97,8 @@ extension RequirementControl {
         }
         if bump.required == nil, let latest = bump.latest, app.forcePolicy != .manual {
             bump.required = app.forcePolicy.required(
-                latest: latest, previousLatest: stored?.latest, previousRequired: stored?.required)
+                latest: latest, previousLatest: takenUp.latest?.version,
+                previousRequired: takenUp.required?.version)
             // A store goes on offering what a person has taken back.
             if let required = bump.required, requirements.wasWithdrawn(required) { bump.required = nil }
         }

@@ -17,6 +17,7 @@ import UpgradeRules
 /// | `announced`, `inForce` | halted by its store, not released | `waiting`; its reach stays |
 /// | `inForce`, its canary's | released | its first wave's, or everybody's |
 /// | `inForce`, a wave's | the next wave begins | that wave's |
+/// | `inForce`, a wave's, its campaign over | released | everybody's |
 /// | live, not superseded | withdrawn · its campaign cancelled before it is for everybody | `withdrawn` |
 ///
 /// A gate that closes without a halt, a source that fails or is removed, and all that happens to a campaign move nothing.
@@ -86,7 +87,7 @@ package struct RequirementMachine: Sendable {
     private mutating func ask(
         _ bump: VersionBump, by actor: Signature, _ surroundings: Surroundings
     ) throws(RequirementRefusal) {
-        let accepted = Requirements(requirements.rows.filter(\.isAccepted))
+        let accepted = requirements.takenUp
         let (before, latestBefore) = (accepted.required, accepted.latest)
         try Self.check("required", bump.required, against: before?.version)
         try Self.check("latest", bump.latest, against: latestBefore?.version)
@@ -261,9 +262,10 @@ package struct RequirementMachine: Sendable {
         _ version: Version?, by actor: Signature, _ surroundings: Surroundings
     ) throws(RequirementRefusal) {
         let candidates = requirements.rows.filter { row in
-            // Of one in waves it is its campaign's next wave that waits.
+            // Of one in waves it is its campaign's next wave that waits, while there is one to come.
             row.kind == .required && row.isLive && !requirements.isSuperseded(row)
-                && (row.state != .inForce || row.reach == 0) && version.map { $0 == row.version } ?? true
+                && (row.state != .inForce || row.reach == 0 || isLeftInWaves(row))
+                && version.map { $0 == row.version } ?? true
         }
         .sorted { $0.version > $1.version }
         // What is held as a slip comes last: whoever releases a canary does not mean that.
@@ -273,7 +275,8 @@ package struct RequirementMachine: Sendable {
         else { throw .nothingWaits }
         subject = row.id
         if row.state == .inForce {
-            change(row.id, by: actor) { ($0.reach, $0.reason) = ($0.firstReach, "released by hand") }
+            let reach = isLeftInWaves(row) ? Requirement.everybody : row.firstReach
+            change(row.id, by: actor) { ($0.reach, $0.reason) = (reach, "released by hand") }
             for index in campaigns.indices where campaigns[index].requirement == row.id {
                 restartTime(index, surroundings)
             }
@@ -283,6 +286,12 @@ package struct RequirementMachine: Sendable {
                 (row.isReleased, row.reason) = (true, "released by hand")
             }
         }
+    }
+
+    /// Whether its campaign is over, by its time to live or by hand, before all of its waves had begun.
+    private func isLeftInWaves(_ row: Requirement) -> Bool {
+        (1..<Requirement.everybody).contains(row.reach)
+            && campaigns.contains { $0.requirement == row.id && $0.end != nil }
     }
 
     /// A stage begins: it has the whole time to live.

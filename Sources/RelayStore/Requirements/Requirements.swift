@@ -17,6 +17,9 @@ package struct Requirements: Hashable, Sendable {
     /// The highest version that users are, or are to be, told of.
     package var latest: Requirement? { highest { $0.kind != .blocked && $0.isLive } }
 
+    /// Without what another program wrote and nobody has taken up: that is no word of anybody's yet.
+    package var takenUp: Requirements { Requirements(rows.filter(\.isAccepted)) }
+
     /// The highest version that was taken up, whether it is required or announced.
     package var accepted: Version? { rows.filter { $0.kind != .blocked && $0.isAccepted }.map(\.version).max() }
 

@@ -73,7 +73,8 @@ extension SQLiteStore {
         guard isAny ?? false else { return }
         try write("making due what a clock deferred") { connection in
             try connection.run(
-                "UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1 WHERE \(condition)", now, row, ahead)
+                "UPDATE delivery INDEXED BY delivery_retry SET next_attempt_at = ?1 WHERE \(condition)", now, row, ahead
+            )
             try connection.run("UPDATE campaign_wave SET ended_at = ?1 WHERE \(wave)", now, row, ahead)
         }
     }

@@ -90,21 +90,23 @@ private struct Pruning {
             while !isDone {
                 let size = pace.size
                 let deleted = try batch { [now, cutoff] connection -> (deliveries: Int64, isLast: Bool)? in
-                    // Somebody may have opened it again since it was listed.
-                    let isMarked = try connection.run(
-                        """
-                        UPDATE campaign SET pruned_at = coalesce(pruned_at, ?1)
-                        WHERE id = ?2 AND (pruned_at IS NOT NULL OR finished_at < ?3 AND NOT \(Self.mayComeBack))
-                        """, .time(now), .integer(campaign), .time(cutoff))
-                    guard isMarked > 0 else { return nil }
-                    // Nothing of it goes on: whom it left out is settled.
+                    // Nothing of it goes on: whom it left out is settled, once. Somebody may have opened it again since it was listed.
                     try connection.run(
                         """
-                        UPDATE campaign SET cancelled = cancelled + retrying + coalesce(left_devices, 0) + (
-                                SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ?1 AND done = 0),
-                            retrying = 0, left_devices = NULL, left_last = NULL, planned_at = coalesce(planned_at, ?2)
-                        WHERE id = ?1
-                        """, .integer(campaign), .time(now))
+                        UPDATE campaign SET pruned_at = ?1, cancelled = cancelled + retrying + coalesce(left_devices, 0) + (
+                                SELECT coalesce(sum(remaining), 0) FROM shard WHERE campaign_id = ?2 AND done = 0),
+                            retrying = 0, left_devices = NULL, left_last = NULL, planned_at = coalesce(planned_at, ?1)
+                        WHERE id = ?2 AND pruned_at IS NULL AND finished_at < ?3 AND NOT \(Self.mayComeBack)
+                        """, .time(now), .integer(campaign), .time(cutoff))
+                    try connection.run(
+                        """
+                        UPDATE shard SET done = 1 WHERE campaign_id = ?1 AND done = 0
+                            AND (SELECT pruned_at FROM campaign WHERE id = ?1) IS NOT NULL
+                        """, .integer(campaign))
+                    let isMarked = try connection.first(
+                        "SELECT 1 FROM campaign WHERE id = ? AND pruned_at IS NOT NULL", .integer(campaign)
+                    ) { _ in true }
+                    guard isMarked != nil else { return nil }
                     return try LedgerRemoval(campaign: campaign, size: size, connection: connection).run()
                 }
                 guard let deleted else { continue campaigns }

@@ -56,15 +56,20 @@ extension SQLiteStore {
                 work += 1
                 guard let app = try AppTable.id(of: sighting.app, connection) else { continue }
                 let device = try connection.first(
-                    "SELECT id, version FROM device \(DeviceTable.isToken) AND removed_at IS NULL",
-                    .integer(app), .text(sighting.token), .integer(DeviceTable.hash(sighting.token))
-                ) { ($0.integer(0), $0.version(1)) }
-                guard let (id, old) = device else { continue }
+                    """
+                    SELECT id, version, max(registered_at, coalesce(seen_at, registered_at)) FROM device
+                    \(DeviceTable.isToken) AND removed_at IS NULL
+                    """, .integer(app), .text(sighting.token), .integer(DeviceTable.hash(sighting.token))
+                ) { ($0.integer(0), $0.version(1), $0.time(2)) }
+                guard let (id, old, lastTold) = device else { continue }
+                let at = min(sighting.at ?? now, now)
                 // First: who comes up to the requirement now had been told before.
                 if let required = sighting.told { try told.told(id, of: required, app: app, connection) }
                 guard old?.text != sighting.version.text else { continue }
+                // It waited while the device told a newer one: an app is not downgraded without being registered anew.
+                if at <= lastTold, let old, sighting.version < old { continue }
                 try connection.run(
-                    "UPDATE device SET version = ?, seen_at = ? WHERE id = ?", .version(sighting.version), .time(now),
+                    "UPDATE device SET version = ?, seen_at = ? WHERE id = ?", .version(sighting.version), .time(at),
                     .integer(id))
                 try upgrades.saw(sighting.version, after: old, device: id, app: app, connection)
                 seen.left(old, app: app)

@@ -54,7 +54,8 @@ extension World {
         }
         // What is recorded as taken was taken.
         let campaign = device.push.says == .pushed ? device.push.why.split(separator: " ").last.map(String.init) : nil
-        if let campaign, let facts = model.campaigns[campaign] {
+        // A device may have the id of one whose row another program has deleted, and its deliveries.
+        if let campaign, !rowsWereDeleted, let facts = model.campaigns[campaign] {
             let number = model.announcements[facts.announcement].version
             judge("the push", device.push, pushes.has(app, registration.token, number))
         }

@@ -247,7 +247,7 @@ extension World {
                 telephones = CASE WHEN excluded.required = required THEN telephones END
             """)
         // The same again is nothing new, also where its campaign was cancelled.
-        let asked = model.announcements.filter { $0.app == app && $0.isLive }.map(\.version).max()
+        let asked = model.announcements.filter { $0.app == app && $0.isAsked }.map(\.version).max()
         if asked.map({ $0 < version }) ?? true { self.asked(app, version, isOutside: true) }
         return "another program requires \(World.text(version: version)) of app \(app)"
     }

@@ -105,6 +105,7 @@ extension World {
                 phones[place].user = phone.user
                 throw error
             }
+            wasMoved = true
             return "\(name) is user \(user)'s now"
         case .erase:
             guard let user = phone.user else { return nil }

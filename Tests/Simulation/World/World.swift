@@ -46,6 +46,8 @@ final class World: @unchecked Sendable {
     /// When it was last.
     var clockSetAt: MonotonicTime?
     var rowsWereDeleted = false
+    /// Whether a phone was ever another user's.
+    var wasMoved = false
     /// Whether the disk is made to fail until it works again.
     var isDiskFailing = false
     /// Phones that logged in while the store took nothing: what they said comes later.
