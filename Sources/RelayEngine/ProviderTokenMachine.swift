@@ -16,6 +16,9 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     /// that Apple allows.
     package static let clockStep = Duration.seconds(60)
 
+    /// A service's pause at most, whatever its `Retry-After` says: Apple's are minutes (PROTOCOLS 1.6). Default 1 h.
+    package static let longestPause = Duration.seconds(3600)
+
     package enum Action: Sendable, Equatable {
         case use
         case sign
@@ -42,8 +45,15 @@ package struct ProviderTokenMachine: Sendable, Equatable {
         self.pausedUntil = pausedUntil
     }
 
-    /// The end of a pause that goes on.
-    package func pause(at now: Timestamp) -> Timestamp? { pausedUntil.flatMap { now < $0 ? $0 : nil } }
+    /// The end of a pause that goes on. One that lies further ahead than the longest, with what chance adds to that, was noted by a
+    /// clock that was ahead.
+    package func pause(at now: Timestamp) -> Timestamp? {
+        pausedUntil.flatMap { Self.isPaused(until: $0, at: now) ? $0 : nil }
+    }
+
+    static func isPaused(until end: Timestamp, at now: Timestamp) -> Bool {
+        now < end && end <= now + longestPause + longestPause / 4
+    }
 
     /// The service wants a pause; returns whether that is longer than was known.
     package mutating func paused(until time: Timestamp) -> Bool {

@@ -108,7 +108,9 @@ package struct ServiceMachine: Sendable {
         guard let campaign, !campaign.isHalted, campaign.stopReason == nil else { return .wait(nil) }
         if let opening = campaign.opensAt, now.wall < opening { return .wait(opening - now.wall) }
         if let pause {
-            guard now.wall >= pause.until else { return .wait(pause.until - now.wall) }
+            guard !ProviderTokenMachine.isPaused(until: pause.until, at: now.wall) else {
+                return .wait(pause.until - now.wall)
+            }
             return .endPause
         }
         switch campaign.scheduler.next(at: now.wall, atMost: share.batches) {
@@ -404,5 +406,7 @@ package struct ServiceMachine: Sendable {
     }
 
     /// Whether the service wants a pause at this moment.
-    package func isPaused(at now: Moment) -> Bool { pause.map { now.wall < $0.until } ?? false }
+    package func isPaused(at now: Moment) -> Bool {
+        pause.map { ProviderTokenMachine.isPaused(until: $0.until, at: now.wall) } ?? false
+    }
 }

@@ -197,6 +197,7 @@ package struct Settlement: Sendable {
             needsNewCredential = true
             return requeue(reason, at: now)
         case .pauseCredential(let length, let reason):
+            let length = min(length, ProviderTokenMachine.longestPause)
             let end = now + schedule.delay(after: .service(retryAfter: length), attempt: 1, random: random.unit())
             if pause.map({ $0.until < end }) ?? true { pause = (end, reason) }
             return requeue(reason, at: end)

@@ -22,6 +22,9 @@ package struct FileWatchMachine: Hashable, Sendable {
         next = start
     }
 
+    /// When it is read next. What lies further ahead than that was noted by a clock that was ahead: it is due.
+    package func due(at now: Timestamp) -> Timestamp { next > now + Self.polling ? now : next }
+
     /// Something happened in the file's directory.
     package mutating func changed(at now: Timestamp) {
         next = lastRead.map { min(max(now, $0 + Self.spacing), now + Self.spacing) } ?? now
@@ -37,7 +40,7 @@ package struct FileWatchMachine: Hashable, Sendable {
     /// - Returns: whether the fault is to be reported.
     package mutating func bad(at now: Timestamp) -> Bool {
         lastRead = now
-        let since = badSince ?? now
+        let since = min(badSince ?? now, now)
         badSince = since
         guard now >= since + Self.settling else {
             next = since + Self.settling

@@ -32,7 +32,8 @@ package struct LookupMachine: Hashable, Sendable {
 
     package func next(at now: Timestamp) -> Action {
         let keys = source.keys
-        guard now >= schedule.next, asked < keys.count else { return .wait(until: schedule.next) }
+        let due = schedule.due(at: now)
+        guard now >= due, asked < keys.count else { return .wait(until: due) }
         return .ask(keys[asked])
     }
 

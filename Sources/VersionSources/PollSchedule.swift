@@ -29,6 +29,11 @@ package struct PollSchedule: Hashable, Sendable {
         next = start
     }
 
+    /// When the next question is due. What lies further ahead than anything is put off was noted by a clock that was ahead: it is due.
+    package func due(at now: Timestamp) -> Timestamp {
+        next > now + (isHeldBack ? Self.longestRetryAfter : max(every, Self.longestBackOff)) ? now : next
+    }
+
     /// - Parameter pause: what the source wants of everybody just now, where that is longer.
     package mutating func succeeded(at now: Timestamp, atLeast pause: Duration = .zero) {
         throttled = 0

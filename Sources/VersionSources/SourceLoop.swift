@@ -156,19 +156,21 @@ package struct SourceLoop {
             watched.kind = .appStoreConnect(source, machine)
             return next
         case .file(let path, var machine):
-            if machine.next <= runner.clock() {
+            let now = runner.clock()
+            if machine.due(at: now) <= now {
                 // A directory that was missing, or that was replaced, is found again.
                 watchDirectories()
                 read(path, &machine, &watched)
                 watched.kind = .file(path: path, machine)
             }
-            return machine.next
+            return machine.due(at: runner.clock())
         case .url(let source, var schedule, var validators):
-            if schedule.next <= runner.clock() {
+            let now = runner.clock()
+            if schedule.due(at: now) <= now {
                 fetch(source, &schedule, &validators, &watched)
                 watched.kind = .url(source, schedule, validators)
             }
-            return schedule.next
+            return schedule.due(at: runner.clock())
         case .googlePlay(let source, var machine):
             let next = ask(source, &machine, watched)
             watched.kind = .googlePlay(source, machine)

@@ -319,7 +319,7 @@ package struct RequirementMachine: Sendable {
     // MARK: Campaigns
 
     private mutating func makeMissingCampaign(_ surroundings: Surroundings) throws(RequirementRefusal) {
-        guard let row = requirements.required, row.isAccepted else { return }
+        guard let row = requirements.takenUp.required else { return }
         try makeCampaign(of: row, surroundings)
     }
 

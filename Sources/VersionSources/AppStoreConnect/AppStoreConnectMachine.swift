@@ -45,7 +45,8 @@ package struct AppStoreConnectMachine: Hashable, Sendable {
     }
 
     package func next(at now: Timestamp) -> Action {
-        now >= schedule.next ? .ask(question) : .wait(until: schedule.next)
+        let due = schedule.due(at: now)
+        return now >= due ? .ask(question) : .wait(until: due)
     }
 
     /// Something happened: the next round begins at once, if the pace allows it and the service has not asked for a pause.

@@ -69,7 +69,8 @@ package struct GooglePlayMachine: Hashable, Sendable {
     }
 
     package func next(at now: Timestamp) -> Action {
-        guard now >= schedule.next else { return .wait(until: schedule.next) }
+        let due = schedule.due(at: now)
+        guard now >= due else { return .wait(until: due) }
         if listed != nil { return .readTrack }
         if let leftover, !hasDiscarded { return .discard(edit: leftover) }
         return .list

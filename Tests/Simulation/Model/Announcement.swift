@@ -17,8 +17,8 @@ struct Announcement {
     var isOverwritten = false
     /// Whether it leaps over all that is known, and no person has said that it is meant.
     var isDoubted = false
-    /// Two have asked for it, one of them for some users and one for all, before the relay had looked: which of them counts no
-    /// promise says.
+    /// Two have asked for it, one of them for some users and one for all, before the relay had looked, or it was looked at where nobody
+    /// sees whether its store was configured: which of them counts no promise says.
     var isUnclear = false
     /// The users that it names; nil: everybody.
     var canary: Set<Int>?
@@ -58,7 +58,7 @@ struct Announcement {
     var isLive: Bool { withdrawnAt == nil }
 
     /// Whether its store lets it through.
-    var isThrough: Bool { !isGated || isReleased || offeredAt != nil && haltedAt == nil }
+    var isThrough: Bool { !isGated || isReleased || isUnclear || offeredAt != nil && haltedAt == nil }
 
     /// From when on it is in force for everybody; nil where it is not.
     var inForceAt: Int64? {

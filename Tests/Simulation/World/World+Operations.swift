@@ -190,7 +190,7 @@ extension World {
     }
 
     /// No machine makes a canary wider: what it asks for begins with the same users.
-    private func inheritedCanary(_ app: Int) -> Set<Int>? {
+    func inheritedCanary(_ app: Int) -> Set<Int>? {
         model.required(app).flatMap { $0.isForAll ? nil : $0.canary }
     }
 

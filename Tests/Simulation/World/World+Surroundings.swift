@@ -62,7 +62,7 @@ extension World {
             if model.required(app).map({ $0.version < version }) ?? true,
                 !model.announcements.contains(where: { $0.app == app && $0.version == version })
             {
-                asked(app, version, isOutside: true)
+                asked(app, version, canary: inheritedCanary(app), isOutside: true)
             }
             return "the LaunchGate file of app \(app) requires \(World.text(version: version))"
         default: return nil
@@ -101,10 +101,16 @@ extension World {
             let owner = model.announcements[index].app
             model.announcements[index].lostItsGate = !settings.isGated(owner) || !settings.hasApp[owner]
         }
-        // What another program wrote waits for its store if that is there when the relay looks at it.
+        // What another program wrote waits for its store if that is there when the relay looks at it; of what a newer one stood above
+        // nobody outside sees when that was.
         for index in model.announcements.indices
         where model.announcements[index].isUnnoticed {
-            model.announcements[index].isGated = settings.isGated(model.announcements[index].app)
+            let isGated = settings.isGated(model.announcements[index].app)
+            let isHidden = model.announcements.contains {
+                $0.app == model.announcements[index].app && $0.version > model.announcements[index].version
+            }
+            if isHidden, isGated, !model.announcements[index].isGated { model.announcements[index].isUnclear = true }
+            model.announcements[index].isGated = isGated
         }
         for app in settings.apps {
             model.routeGoneAt[app] = settings.hasApp[app] ? nil : model.routeGoneAt[app] ?? milliseconds
