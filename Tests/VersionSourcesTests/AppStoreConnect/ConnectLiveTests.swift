@@ -247,7 +247,7 @@ struct ConnectLiveTests {
             .init(app: app, kind: .appStore(AppStoreSource(trackID: 1, bundleID: nil))),
             .init(app: app, kind: .appStoreConnect(ConnectSample.source())),
         ])
-        try bench.runner.start(.init(sources: []), callbacks: .init(apply: { _, _ in }, inForceChanged: {}))
+        // Without its thread, whose own loop would adopt its plan at a moment of its own.
         bench.runner.adopt(plan)
         var loop = SourceLoop(
             runner: bench.runner, callbacks: .init(apply: { _, _ in }, inForceChanged: {}), plan: plan)
