@@ -79,7 +79,7 @@ private final class PlayBench: Sendable {
 
 @Suite("Google Play as a source, live", .ownThread)
 struct PlayLiveTests {
-    @Test("a completed release raises latest with its code, opens the gate, and takes no edit without news")
+    @Test("a completed release raises latest with its code, opens the gate, and most polls take no edit")
     func completed() throws {
         let play = try PlayBench()
         defer { play.stop() }
@@ -101,14 +101,14 @@ struct PlayLiveTests {
         #expect(record.required?.text == "2.0.0" && record.builds.required == 200)
         #expect(record.downloadURL == "https://play.google.com/store/apps/details?id=com.example.app")
         #expect(Set(play.bench.seen.now.sources) == ["googlePlay"])
-        // What is published between the list and the edit of one poll is news to the next, too.
         let lists = play.google.count(.list)
-        play.bench.wait("two polls") { _ in play.google.count(.list) >= lists + 2 }
-        let edits = play.google.count(.open)
-        #expect((3...6).contains(edits), "one for each release, or two")
-        play.bench.wait("five polls without news") { _ in play.google.count(.list) >= lists + 7 }
+        play.bench.wait("five polls without news") { _ in play.google.count(.list) >= lists + 5 }
+        play.bench.runner.stop()
         let google = play.google.now
-        #expect(google.counts[.open] == edits && google.counts[.delete] == edits && google.openEdits.isEmpty)
+        // By the clock, a wanted version's rollout is read at every sixth poll; a busy machine polls later (`PlayMachineTests`).
+        let edits = google.counts[.open] ?? 0
+        #expect(edits >= 3 && edits < play.google.count(.list), "one for each release, and none for most polls")
+        #expect(google.counts[.delete] == edits && google.openEdits.isEmpty)
         #expect(google.counts[.token] == 1, "one token serves all of them")
         #expect(google.complaints == [])
         #expect(play.fault == nil)
