@@ -179,6 +179,12 @@ extension World {
                 "inForce.implausible",
                 "a source has raised \(required) of app \(app), and nobody has said that it is meant")
         }
+        // It was read before the file said another thing.
+        if let place = model.newest(app, version), model.announcements[place].isLive,
+            model.announcements[place].isOverwritten
+        {
+            return model.announcements[place].noticed(at: milliseconds)
+        }
         // What a file says is taken up once it is known from elsewhere.
         if let place = model.newest(app, version), model.announcements[place].isDoubted {
             return model.announcements[place].isDoubted = false
