@@ -30,8 +30,11 @@ import Testing
         /// The earliest moment at which a push may come again after these visits.
         static func earliest(after visits: [Visit]) -> Timestamp? {
             guard let last = visits.last else { return nil }
+            // A refused one counts where it was sent again at once, and not where it came back unsent: on a busy machine, after five
+            // seconds (`PoolMachine.longestWait`).
+            let attempts = visits.count { $0.reply != .refused }
             func doubled(_ first: Int64, _ limit: Int64) -> Duration {
-                .seconds(min(limit, first << Int64(min(visits.count - 1, 20))))
+                .seconds(min(limit, first << Int64(min(attempts - 1, 20))))
             }
             switch last.reply {
             case .busy: return last.at + doubled(2, 300)
