@@ -139,7 +139,7 @@ extension Dispatcher {
 
     /// Carries out what the campaign's own machine says.
     private mutating func advance(_ run: CampaignRun) throws -> Duration {
-        let now = now
+        let (now, surelyPast) = (now, surelyPast)
         let action = run.lifecycle.next(run.progress, at: surelyPast)
         switch action {
         case .wait(let until):

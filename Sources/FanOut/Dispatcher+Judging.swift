@@ -71,42 +71,31 @@ extension Dispatcher {
         _ service: PushService, at now: Moment
     ) {
         let environment = service.key.environment
-        let refused = settlement.refusals.reasons(recalledBy: .refused)
-        // What may be good in the other environment, and was not tried there, is not refused for good; nor what a credential
-        // did that may have been repaired since.
-        if !run.lifecycle.isSending {
-            batch.retry(run.route.triesOtherEnvironment ? refused : Array(settlement.faults.keys), at: now.wall)
-        }
+        let remembered = run.unjudged[environment] ?? UnjudgedRefusals()
         let pauseEnd = settlement.pause?.until ?? service.machine.pause?.until
-        if batch.isDeniedSecondTries, let pauseEnd, pauseEnd < run.record.expiresAt {
-            batch.retry(settlement.badTokenReasons, at: pauseEnd)
-        }
-        switch trust {
-        case .trusted:
-            run.unjudged[environment] = nil
-        case .watching:
-            run.unjudged[environment, default: UnjudgedRefusals()].add(settlement.refusals, batch.refusals(refused))
-        case .doubting:
-            run.unjudged[environment, default: UnjudgedRefusals()]
-                .add(settlement.refusals, batch.refusals(settlement.faults.keys))
-        case .tripped(let trip, let isNew):
-            batch.retry(settlement.refusals.reasons(recalledBy: trip.cause), at: now.wall)
-            if trip.cause == .unregistered { settlement.keepTokens() }
-            guard isNew else { return }
-            var unjudged = run.unjudged[environment] ?? UnjudgedRefusals()
-            unjudged.add(settlement.refusals, [])
-            batch.recalled = unjudged.recall(for: run.record.key, at: now.wall)
-            let reason = unjudged.refusals.main(trip.cause) ?? ""
-            let (cause, fault): (SuspensionCause, SendingFault) =
-                switch trip.cause {
-                case .refused: (.topic, .mostlyRefused)
-                case .unregistered: (.deadTokens, .mostlyUnregistered)
-                case .fault: (.credential, settlement.faults[reason] ?? .unknown)
-                }
-            stop(
-                run, service, cause,
-                for: service.provider.explain(
-                    fault, reason: reason, refused: (trip.pushes, trip.answers), service.place(of: run)))
+        let actions = settlement.weigh(
+            trust, isSending: run.lifecycle.isSending, triesOtherEnvironment: run.route.triesOtherEnvironment,
+            deniedUntil: batch.isDeniedSecondTries ? pauseEnd : nil, remembered: remembered.refusals)
+        for action in actions {
+            switch action {
+            case .retry(let reasons, let time):
+                batch.retry(reasons, at: time)
+            case .keepTokens:
+                settlement.keepTokens()
+            case .remember(let reasons):
+                run.unjudged[environment, default: UnjudgedRefusals()]
+                    .add(settlement.refusals, batch.refusals(reasons))
+            case .forgetRemembered:
+                run.unjudged[environment] = nil
+            case .recallRemembered:
+                batch.recalled = remembered.recall(for: run.record.key, at: now.wall)
+            case .stop(let cause, let fault, let reason, let trip):
+                let refused = (trip.pushes, trip.answers)
+                let place = service.place(of: run)
+                stop(
+                    run, service, cause,
+                    for: service.provider.explain(fault, reason: reason, refused: refused, place))
+            }
         }
     }
 

@@ -22,11 +22,8 @@ extension Dispatcher {
         nextReminderLook = now.tick + Self.reminderInterval
         let reminding = routes.filter { !$0.value.reminders.times.isEmpty && newRoutes[$0.key] == nil }
         for (app, route) in reminding.sorted(by: { $0.key < $1.key }) {
-            // A paused or suspended one waits, a cancelled one is over, and a requirement that nobody has any more is none.
-            guard let record = try store.campaignInForce(of: app), let startedAt = record.goesToAllSince,
-                record.state == .completed || record.state == .running,
-                case .begin(let dueAt) = route.reminders.next(
-                    startedAt: startedAt, last: record.lastReminder, at: now.wall)
+            guard let record = try store.campaignInForce(of: app),
+                case .begin(let dueAt) = record.reminder(route.reminders, at: now.wall)
             else { continue }
             let draft = RoundDraft(.reminder(dueAt: dueAt), timeToLive: route.timeToLive)
             guard try store.reopen(record.key, for: draft, at: now.wall) == .opened else { continue }

@@ -31,6 +31,7 @@ extension Dispatcher {
             noteLook(nil)
             lastLook = now.wall
         } catch {
+            seenMark = nil
             noteLook(error)
             haltUnconfirmed()
         }
@@ -42,7 +43,6 @@ extension Dispatcher {
         let open = (try? store.openCampaigns()) ?? []
         let running = Set(open.lazy.filter { $0.state == .running }.map(\.key))
         for run in runsInOrder where !running.contains(run.record.key) { halt(run) }
-        seenMark = nil
     }
 
     /// Begins nothing new for the campaign and calls back what has not left.
@@ -118,6 +118,7 @@ extension Dispatcher {
     }
 
     private mutating func matchRuns(at now: Moment) throws {
+        let surelyPast = surelyPast
         let open = try store.openCampaigns()
         try reportSuperseded(open)
         let records = open.filter { $0.state == .running }
@@ -218,10 +219,10 @@ extension Dispatcher {
         takeUpPause(service, run, at: now.wall)
     }
 
-    /// The share of tokens called dead that suspends the campaign; nil where it did so before: whoever resumed it accepts it.
+    /// The share of tokens called dead that suspends the campaign; nil where it did so before, and a person
+    /// resumed it.
     private func unregisteredLimit(of record: CampaignRecord) throws -> Double? {
-        let wasSuspended = try store.suspensions(of: record.key).contains { $0.contains(SendingFault.tokensKept) }
-        guard !wasSuspended else { return nil }
+        if record.acceptsDeadTokens { return nil }
         let earlier = try store.answers(of: record.app, before: record.key, campaigns: 100)
         let answered = earlier.accepted + earlier.unregistered
         return CredentialBreaker.unregisteredLimit(
@@ -276,7 +277,7 @@ extension Dispatcher {
     /// of the campaign yet: that run's breaker did not come to judge, the credential may have been at fault, and may
     /// have been repaired since. They go out again, fewer than a breaker's sample, and are judged with those that follow.
     private func recallRefusals(of record: CampaignRecord, at now: Timestamp) throws {
-        guard record.counts.rejected > 0, record.counts.accepted + record.counts.unregistered == 0 else { return }
+        guard record.counts.rejected > 0, !record.counts.proveCredential else { return }
         let refused = try store.deliveries(of: record.key, state: .rejected, telephone: nil, after: 0, limit: 1000)
         var refusals = UnjudgedRefusals()
         // What never went out was refused by the relay itself.

@@ -33,7 +33,7 @@ extension Dispatcher {
         case .begin:
             try store.beginNextWave(record.key, at: now.wall)
             // It may have superseded older campaigns: the store's change mark does not move by what this process writes.
-            seenMark = nil
+            lookAtOnce()
             guard let begun = try store.campaign(record.key), let wave = begun.waves.current else { return halt(run) }
             // The other channels force its users from now on, too.
             onVersions(try store.versions())

@@ -78,7 +78,7 @@ package final class RequestBatch: @unchecked Sendable {
     /// Bodies of answers that were not 2xx; each at most 4 KiB.
     package var bodies: [[UInt8]] = []
     /// What the pool's judge found in each of them.
-    package private(set) var readings: [AnswerReading] = []
+    private var readings: [AnswerReading] = []
 
     package init(template: RequestTemplate, tag: Int, capacity: Int, bytesPerRequest: Int) {
         self.template = template
@@ -92,6 +92,12 @@ package final class RequestBatch: @unchecked Sendable {
     package func append(body: [UInt8], _ reading: AnswerReading) {
         bodies.append(body)
         readings.append(reading)
+    }
+
+    /// What the pool's judge found in the answer's body; nothing where it has none.
+    package func reading(of answer: Answer) -> AnswerReading {
+        let place = Int(answer.body)
+        return readings.indices.contains(place) ? readings[place] : AnswerReading()
     }
 
     /// Appends a request. `write` fills its slots, each once and in their order.

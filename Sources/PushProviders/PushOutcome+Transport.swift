@@ -10,7 +10,7 @@ extension PushOutcome {
     static func withoutAnswer(_ answer: Answer) -> PushOutcome? {
         switch answer.kind {
         case .unsent where answer.sends >= PoolMachine.sendLimit: .retry(.transport, reason: "StreamRefused")
-        case .open, .unsent: .retry(.held, reason: "NotSent")
+        case .open, .unsent: .retry(.notSent, reason: "NotSent")
         case .unreachable:
             .retry(.unreachable(rest: .seconds(Int64(max(1, answer.retryAfter)))), reason: "NoConnection")
         case .lost: .retry(.transport, reason: "ConnectionLost")

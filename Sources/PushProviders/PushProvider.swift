@@ -194,7 +194,7 @@ extension SendingPlace {
         return say(
             reason,
             "\(pushes) of the last \(of) tokens of \(app) are no longer registered, says \(server), far more than in its "
-                + "earlier campaigns; \(SendingFault.tokensKept)",
+                + "earlier campaigns; none was given up",
             "\(fields), and where these tokens came from; if they really are dead, resume and they are retired",
             restarts: false)
     }

@@ -18,8 +18,8 @@ extension API {
         fields += [("by", call.caller.actor), ("source", call.caller.source)]
         // An import is many requests in a row.
         let isStream = if case .stream = route.answer { true } else { false }
-        let told = fields
-        access.report(isStream ? .info : .notice, "changed by hand", id: RequestMark.current) { told }
+        let written = fields
+        access.report(isStream ? .info : .notice, "changed by hand", id: RequestMark.current) { written }
     }
 }
 

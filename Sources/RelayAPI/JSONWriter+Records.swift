@@ -145,7 +145,7 @@ extension JSONWriter {
             writer.member(.audience, record.counts.audience)
             writer.member(.alreadyCurrent, record.alreadyCurrent)
             writer.member(.accepted, record.counts.accepted)
-            writer.member(.toldAtLogin, record.reach.told)
+            writer.member(.toldAtLogin, record.reach.toldAtLogin)
             writer.member(.upgraded, record.upgraded)
             writer.name(.reachedBy)
             writer.object { writer in

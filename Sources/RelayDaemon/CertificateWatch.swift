@@ -12,7 +12,7 @@ import Terminal
 import UpgradeRules
 import WireFormat
 
-/// The certificates that apps push with, and whom their end is told: the log, `/readyz`, the metrics. Any thread may ask.
+/// The certificates that apps push with, and where their end is reported: the log, `/readyz`, the metrics. Any thread may ask.
 final class CertificateWatch: Sendable {
     private struct Watched {
         let certificate: PushCertificate
@@ -26,7 +26,7 @@ final class CertificateWatch: Sendable {
         self.log = log
     }
 
-    /// At the start and at each reload: what is wrong is told anew.
+    /// At the start and at each reload: what is wrong is reported anew.
     func take(_ routes: [AppKey: AppRoute], at now: Timestamp) {
         let certificates = routes.compactMapValues { ($0.provider as? APNsProvider)?.certificate }
         let changed = watched.withLock { watched in
@@ -44,14 +44,14 @@ final class CertificateWatch: Sendable {
 
     /// Once a minute or so.
     func look(at now: Timestamp) {
-        let told = watched.withLock { watched in
+        let due = watched.withLock { watched in
             watched.keys.sorted(by: Self.order).compactMap { app in
                 watched[app]?.reminder.look(at: now).flatMap { standing in
                     watched[app].map { (app, $0.certificate, standing) }
                 }
             }
         }
-        for (app, certificate, standing) in told {
+        for (app, certificate, standing) in due {
             let fields = fields(app, certificate, at: now)
             switch standing {
             case .good: log(.notice, "the certificate for pushes holds", fields)

@@ -129,7 +129,7 @@ extension DaemonControl {
                 ].map { (Self.labels(record.app) + [$0.0], Double($0.1)) }
             })
         text.write(
-            MetricCatalogue.devicesTold, campaigns.map { (Self.labels($0.app), Double($0.reach.told)) })
+            MetricCatalogue.devicesTold, campaigns.map { (Self.labels($0.app), Double($0.reach.toldAtLogin)) })
     }
 
     // MARK: Pushes

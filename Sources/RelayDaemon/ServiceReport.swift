@@ -41,9 +41,9 @@ final class ServiceReport: Sendable {
     ) {
         guard notifier.isThere else { return }
         state.withLock { $0.status.idle = idle }
-        let watch = Watch(patience: notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30))
+        let watch = Mutex(Watch(patience: notifier.watchdogInterval.map { $0 / 2 } ?? .seconds(30)))
         do {
-            try worker.start("report") { _ in self.look(parts, watch, activity) }
+            try worker.start("report") { _ in watch.withLock { self.look(parts, &$0, activity) } }
         } catch {
             log(.error, "the service manager cannot be told of the daemon's health", [("error", "\(error)")])
         }
@@ -72,24 +72,24 @@ final class ServiceReport: Sendable {
     // MARK: The thread
 
     /// The thread's own.
-    private final class Watch: Sendable {
+    private struct Watch {
         let pace: Duration
-        let watchdog: Mutex<Watchdog>
-        let nextStatus = Mutex(MonotonicClock.now())
+        var watchdog: Watchdog
+        var nextStatus = MonotonicClock.now()
 
         /// - Parameter patience: half of the manager's: for a step that takes long; the other half is for the ping after that.
         init(patience: Duration) {
             pace = min(patience / 2, .seconds(1))
-            watchdog = Mutex(Watchdog(patience: patience, step: pace))
+            watchdog = Watchdog(patience: patience, step: pace)
         }
     }
 
     /// - Returns: when to look again.
     private func look(
-        _ parts: [Watchdog.Part], _ watch: Watch, _ activity: @Sendable () -> ServiceStatus.Activity
+        _ parts: [Watchdog.Part], _ watch: inout Watch, _ activity: @Sendable () -> ServiceStatus.Activity
     ) -> Duration {
         let readings = parts.map(Watchdog.Reading.init)
-        let stuck = watch.watchdog.withLock { $0.look(readings, at: MonotonicClock.now()) }
+        let stuck = watch.watchdog.look(readings, at: MonotonicClock.now())
         let (before, phase) = state.withLock { ($0.status.stuck, $0.status.phase) }
         if stuck.isEmpty {
             if notifier.watchdogInterval != nil { notifier.tell(.watchdog) }
@@ -103,13 +103,11 @@ final class ServiceReport: Sendable {
                 log(.error, "a part does not get on", [("parts", stuck.joined(separator: ", "))])
             }
         }
-        let isStatusDue = watch.nextStatus.withLock { next in
-            let now = MonotonicClock.now()
-            guard now >= next, stuck.isEmpty else { return false }
-            next = now + .seconds(1)
-            return true
+        let now = MonotonicClock.now()
+        if now >= watch.nextStatus, stuck.isEmpty {
+            watch.nextStatus = now + .seconds(1)
+            say(activity: activity()) { _ in }
         }
-        if isStatusDue { say(activity: activity()) { _ in } }
         return watch.pace
     }
 

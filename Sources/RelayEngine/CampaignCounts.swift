@@ -24,6 +24,9 @@ package struct CampaignCounts: Sendable, Hashable {
     /// a campaign that was cancelled half way stays at half.
     package var settled: Int64 { audience - pending - inFlight - retrying - cancelled }
 
+    /// The service has taken pushes, or refused some in a way that only a real token can be: its credential is good.
+    package var proveCredential: Bool { accepted + unregistered > 0 }
+
     package subscript(state: DeliveryState) -> Int64 {
         get {
             switch state {

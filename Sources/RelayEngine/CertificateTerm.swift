@@ -33,25 +33,25 @@ package struct CertificateTerm: Sendable, Hashable {
     package func left(at now: Timestamp) -> Duration { notAfter - now }
 }
 
-/// When a certificate's end is told of: at the first look, when it comes to another standing, and then once a day.
+/// When a certificate's end is reported: at the first look, when it comes to another standing, and then once a day.
 package struct CertificateReminder: Sendable {
     package static let interval = Duration.seconds(86_400)
 
     package let term: CertificateTerm
-    private var told: (standing: CertificateTerm.Standing, at: Timestamp)?
+    private var reported: (standing: CertificateTerm.Standing, at: Timestamp)?
 
     package init(_ term: CertificateTerm) {
         self.term = term
     }
 
-    /// - Returns: what is to be told now; nil: nothing. A certificate that holds is told of only after one that did not.
+    /// - Returns: what is to be reported now; nil: nothing. A certificate that holds is reported only after one that did not.
     package mutating func look(at now: Timestamp) -> CertificateTerm.Standing? {
         let standing = term.standing(at: now)
-        let isNew = standing != (told?.standing ?? .good)
+        let isNew = standing != (reported?.standing ?? .good)
         // A clock that is set back must not silence it.
-        let isDue = told.map { now >= $0.at + Self.interval || now < $0.at } ?? true
+        let isDue = reported.map { now >= $0.at + Self.interval || now < $0.at } ?? true
         guard isNew || standing != .good && isDue else { return nil }
-        told = (standing, now)
+        reported = (standing, now)
         return standing
     }
 }

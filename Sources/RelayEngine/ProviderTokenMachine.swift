@@ -45,14 +45,14 @@ package struct ProviderTokenMachine: Sendable, Equatable {
         self.pausedUntil = pausedUntil
     }
 
-    /// The end of a pause that goes on. One that lies further ahead than the longest, with what chance adds to that, was noted by a
-    /// clock that was ahead.
+    /// The end of a pause that goes on.
     package func pause(at now: Timestamp) -> Timestamp? {
         pausedUntil.flatMap { Self.isPaused(until: $0, at: now) ? $0 : nil }
     }
 
     static func isPaused(until end: Timestamp, at now: Timestamp) -> Bool {
-        now < end && end <= now + longestPause + longestPause / 4
+        // Chance adds up to a quarter to a pause.
+        now < end.due(at: now, putOffAtMost: longestPause + longestPause / 4)
     }
 
     /// The service wants a pause; returns whether that is longer than was known.

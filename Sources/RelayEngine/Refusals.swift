@@ -16,7 +16,7 @@ package struct Refusals: Sendable {
 
     /// What is tried again where the breaker trips: a 410 is the service's last word on a token, unless all are 410.
     package func reasons(recalledBy cause: CredentialBreaker.Cause) -> [String] {
-        reasons.flatMap { $0.key == .unregistered && cause != .unregistered ? [] : Array($0.value.keys) }
+        reasons.flatMap { $0.key == .unregistered && cause != .unregistered ? [] : Array($0.value.keys) }.sorted()
     }
 
     package mutating func add(_ reason: String, _ cause: CredentialBreaker.Cause) {

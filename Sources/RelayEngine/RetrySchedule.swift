@@ -34,7 +34,7 @@ package struct RetrySchedule: Sendable {
         /// No connection could be had, and none is dialled for so long.
         case unreachable(rest: Duration)
         /// Nothing is wrong with the push: it goes out again as soon as its campaign is sending.
-        case held
+        case notSent
     }
 
     package init() {}
@@ -45,7 +45,7 @@ package struct RetrySchedule: Sendable {
     package func delay(after cause: Cause, attempt: Int, random: Double) -> Duration {
         let base: Duration
         switch cause {
-        case .held:
+        case .notSent:
             return .zero
         case .unreachable(let rest):
             return max(rest, .seconds(1))

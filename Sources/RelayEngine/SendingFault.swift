@@ -30,10 +30,6 @@ package enum SendingFault: Sendable, Hashable {
     /// Far more tokens than in earlier campaigns are called unregistered.
     case mostlyUnregistered
 
-    /// In the text of `mostlyUnregistered`, and in no other: a campaign that was suspended with it and goes on was resumed by a
-    /// person who accepts that the tokens are dead.
-    package static let tokensKept = "none was given up"
-
     /// Whether the same push may well be taken on another connection, so that it is worth a second attempt.
     package var mayBeOfConnection: Bool {
         switch self {

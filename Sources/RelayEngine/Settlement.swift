@@ -35,8 +35,8 @@ package struct Settlement: Sendable {
     private static let retryGrain = Duration.milliseconds(100)
 
     private let schedule = RetrySchedule()
-    private let expiresAt: Timestamp
-    private let now: Timestamp
+    let expiresAt: Timestamp
+    let now: Timestamp
     private let random: RandomSource
     private let connectionReasons: Set<String>
 
@@ -61,7 +61,7 @@ package struct Settlement: Sendable {
     /// What the other environment has against the credential; it stops nothing.
     package private(set) var otherEnvironmentFault: String?
     /// Pushes that the service itself answered, and not only a connection.
-    package private(set) var answered = 0
+    package var answered: Int { report.health.good + report.health.failed }
 
     /// - Parameters:
     ///   - expiresAt: nothing is tried later: the end of the campaign's time to live.
@@ -85,20 +85,17 @@ package struct Settlement: Sendable {
         isPayloadTaken = true
         report.answers.accepted += count
         report.health.good += count
-        answered += count
     }
 
     /// The service did not simply take a push.
     ///
     /// - Parameter status: of HTTP; 0 without an answer.
     package mutating func settle(_ outcome: PushOutcome, of push: Push, status: UInt16) -> Result {
-        var isFailure = false
-        var isAnswered = true
         if case .retry(let cause, let reason) = outcome {
-            (isAnswered, isFailure) = noteFailure(cause, reason, status, isRepeated: push.isRepeated)
+            noteRetry(cause, reason, status, isRepeated: push.isRepeated)
+        } else {
+            report.health.good += 1
         }
-        if isAnswered { answered += 1 }
-        if isAnswered, !isFailure { report.health.good += 1 }
         return result(of: outcome, push)
     }
 
@@ -110,7 +107,7 @@ package struct Settlement: Sendable {
     /// - Returns: what is recorded instead; nil: what was.
     package mutating func settleSecondTry(_ outcome: PushOutcome, of push: Push, first: String?) -> Result? {
         switch outcome {
-        case .badToken, .invalidToken, .rejected, .retry(.held, _), .retry(.unreachable, _):
+        case .badToken, .invalidToken, .rejected, .retry(.notSent, _), .retry(.unreachable, _):
             return nil
         case .fault(let reason, _), .reconnect(let reason):
             otherEnvironmentFault = reason
@@ -132,7 +129,7 @@ package struct Settlement: Sendable {
     package mutating func judgeTokens(by window: inout UnregisteredWindow<TokenRetirement>, limit: Double?) {
         let answers = report.answers
         let verdict = window.take(
-            answers: answers.proven + answers.refused, unregistered: answers.unregistered, held: retirements,
+            answers: answers.proven + answers.refused, unregistered: answers.unregistered, retirements: retirements,
             limit: limit)
         switch verdict {
         case .released(let released): retirements = released
@@ -143,19 +140,18 @@ package struct Settlement: Sendable {
     /// The tokens stay: that they are called unregistered is in doubt.
     package mutating func keepTokens() { retirements.removeAll() }
 
-    /// - Returns: whether the service itself spoke, and whether it says that it fails.
-    private mutating func noteFailure(
+    private mutating func noteRetry(
         _ cause: RetrySchedule.Cause, _ reason: String, _ status: UInt16, isRepeated: Bool
-    ) -> (isAnswered: Bool, isFailure: Bool) {
+    ) {
         switch cause {
         case .tooManyRequests:
             // The service is at work: it counts the pushes to each device.
-            return (true, false)
+            report.health.good += 1
         case .quota(let retryAfter):
             // Of the project or of one device: the project's quota judges (`ProjectQuota`).
+            report.health.good += 1
             report.throttled += 1
             if let retryAfter { report.throttledFor = max(report.throttledFor ?? retryAfter, retryAfter) }
-            return (true, false)
         case .service(let retryAfter) where !connectionReasons.contains(reason),
             .unavailable(let retryAfter) where !connectionReasons.contains(reason):
             report.health.failed += 1
@@ -164,9 +160,9 @@ package struct Settlement: Sendable {
             if report.health.failed == 1 {
                 failureText = reason == "HTTP \(status)" ? "\(status)" : "\(status) \(reason)"
             }
-            return (true, true)
-        case .service, .unavailable, .transport, .unreachable, .held:
-            return (false, false)
+        case .service, .unavailable, .transport, .unreachable, .notSent:
+            // Nothing that the service itself said.
+            break
         }
     }
 

@@ -34,6 +34,12 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         return past == 0 ? self : Timestamp(milliseconds: milliseconds - past + grain.milliseconds)
     }
 
+    /// This moment, to which something was put off by `longest` at most: what lies further ahead was noted by a clock that was ahead, and
+    /// is due now.
+    package func due(at now: Timestamp, putOffAtMost longest: Duration) -> Timestamp {
+        self > now + longest ? now : self
+    }
+
     /// The time from `right` to `left`.
     package static func - (left: Timestamp, right: Timestamp) -> Duration {
         .milliseconds(left.milliseconds - right.milliseconds)

@@ -6,11 +6,11 @@
 /// One window watches one push service. Nothing of it is stored: a token whose retirement is lost with the process is pushed to
 /// again and called dead again.
 ///
-/// `Held` is what is kept back: a token's retirement.
-package struct UnregisteredWindow<Held: Sendable>: Sendable {
+/// `Retirement` is what is kept back: a token's retirement.
+package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     package enum Verdict: Sendable {
         /// What may be retired by now: answers enough have come since.
-        case released([Held])
+        case released([Retirement])
         /// So many tokens are not called dead in an everyday loss of phones. Nothing of what was kept back is retired.
         case tripped(CredentialBreaker.Trip)
     }
@@ -18,7 +18,7 @@ package struct UnregisteredWindow<Held: Sendable>: Sendable {
     private struct Batch {
         var answers: Int
         var unregistered: Int
-        var held: [Held]
+        var retirements: [Retirement]
     }
 
     /// The last answers, at least `CredentialBreaker.sample` of them where there were as many; the oldest first.
@@ -34,17 +34,17 @@ package struct UnregisteredWindow<Held: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - answers: those that say something of the tokens: taken, unregistered or refused.
-    ///   - held: the retirements that the batch brought.
+    ///   - retirements: the retirements that the batch brought.
     ///   - limit: the share that trips it; nil: a person has accepted that they are dead.
-    package mutating func take(answers: Int, unregistered: Int, held: [Held], limit: Double?) -> Verdict {
+    package mutating func take(answers: Int, unregistered: Int, retirements: [Retirement], limit: Double?) -> Verdict {
         guard let limit else {
-            let all = batches.flatMap(\.held)
+            let all = batches.flatMap(\.retirements)
             self = UnregisteredWindow()
-            return .released(all + held)
+            return .released(all + retirements)
         }
         guard answers > 0 else { return .released([]) }
         // What a suspect says is not believed later either: the token is pushed to again in time, and called dead again.
-        batches.append(Batch(answers: answers, unregistered: unregistered, held: isSuspect ? [] : held))
+        batches.append(Batch(answers: answers, unregistered: unregistered, retirements: isSuspect ? [] : retirements))
         self.answers += answers
         self.unregistered += unregistered
         if self.answers >= CredentialBreaker.sample {
@@ -55,9 +55,9 @@ package struct UnregisteredWindow<Held: Sendable>: Sendable {
                 return .tripped(trip)
             }
         }
-        var released: [Held] = []
+        var released: [Retirement] = []
         while let first = batches.first, self.answers - first.answers >= CredentialBreaker.sample {
-            released += first.held
+            released += first.retirements
             self.answers -= first.answers
             self.unregistered -= first.unregistered
             batches.removeFirst()
@@ -66,9 +66,9 @@ package struct UnregisteredWindow<Held: Sendable>: Sendable {
     }
 
     /// Nothing more comes: what is kept back may go.
-    package mutating func end() -> [Held] {
-        let held = batches.flatMap(\.held)
+    package mutating func end() -> [Retirement] {
+        let retirements = batches.flatMap(\.retirements)
         (batches, answers, unregistered) = ([], 0, 0)
-        return held
+        return retirements
     }
 }

@@ -7,7 +7,7 @@ package import UpgradeRules
 package struct CampaignReach: Hashable, Sendable {
     /// Registered devices that were told at login (`/v1/check` with their token) that they must upgrade, each once, of the
     /// campaign's audience or not.
-    package var told: Int64 = 0
+    package var toldAtLogin: Int64 = 0
     /// Of `upgraded`: the push service had accepted a push for it, and it was not told at login.
     package var push: Int64 = 0
     /// Of `upgraded`: told at login, and no push had been accepted for it.
@@ -17,8 +17,8 @@ package struct CampaignReach: Hashable, Sendable {
     /// Of `login`: before the campaign came to it, which then finds it current.
     package var early: Int64 = 0
 
-    package init(told: Int64 = 0, push: Int64 = 0, login: Int64 = 0, both: Int64 = 0, early: Int64 = 0) {
-        self.told = told
+    package init(toldAtLogin: Int64 = 0, push: Int64 = 0, login: Int64 = 0, both: Int64 = 0, early: Int64 = 0) {
+        self.toldAtLogin = toldAtLogin
         self.push = push
         self.login = login
         self.both = both

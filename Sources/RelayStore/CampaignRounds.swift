@@ -131,5 +131,16 @@ extension CampaignRecord {
     package var goesToAllSince: Timestamp? { canary == nil ? startedAt : canary?.releasedAt ?? startedAt }
 
     /// When the reminder was due that was sent last.
-    package var lastReminder: Timestamp? { rounds.compactMap(\.dueAt).max() }
+    private var lastReminder: Timestamp? { rounds.compactMap(\.dueAt).max() }
+
+    /// What is to be done of its reminders. None is left where another version is in force by now, or where a person has to act first.
+    package func reminder(_ schedule: ReminderSchedule, at now: Timestamp) -> ReminderSchedule.Decision {
+        guard inForce == required, let startedAt = goesToAllSince,
+            state == .completed || state == .running || state == .paused
+        else { return .over }
+        let decision = schedule.next(startedAt: startedAt, last: lastReminder, at: now)
+        // It goes out when the campaign goes on.
+        if state == .paused, case .begin(let dueAt) = decision { return .wait(until: dueAt) }
+        return decision
+    }
 }

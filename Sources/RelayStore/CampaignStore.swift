@@ -60,6 +60,8 @@ package struct CampaignRecord: Hashable, Sendable {
     package var expiresAt: Timestamp
     /// Whether the audience has been cut into shards; before that, `counts.pending` is the registry's own count.
     package var isPlanned: Bool
+    /// A person resumed it after nearly all of its tokens were called dead: they are.
+    package var acceptsDeadTokens = false
     package var counts: CampaignCounts
     package var filteredBy: [FilterReason: Int64]
     package var rejectedBy: [String: Int64]
@@ -141,9 +143,6 @@ package protocol CampaignStore: Sendable {
     func answers(
         of app: AppKey, before campaign: CampaignKey, campaigns count: Int
     ) throws -> (accepted: Int64, unregistered: Int64)
-
-    /// The reasons for which the campaign was suspended so far, oldest first, as far as its events are kept.
-    func suspensions(of campaign: CampaignKey) throws -> [String]
 
     /// Those whose state is not final, oldest first.
     func openCampaigns() throws -> [CampaignRecord]

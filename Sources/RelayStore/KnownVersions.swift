@@ -62,7 +62,7 @@ package struct KnownVersions: Hashable, Sendable {
 
     /// What of a bump nothing speaks for.
     package func doubt(_ bump: VersionBump, _ requirements: Requirements) -> (field: String, version: Version)? {
-        let announced = requirements.accepted
+        let announced = requirements.takenUp.latest?.version
         for (field, version) in [("required", bump.required), ("latest", bump.latest)] {
             if let version, doubts(version, announced: announced) { return (field, version) }
         }
@@ -71,7 +71,7 @@ package struct KnownVersions: Hashable, Sendable {
 
     /// Why a row of another program waits for a person; nil where it need not.
     func doubt(_ row: Requirement, _ requirements: Requirements) -> String? {
-        let announced = requirements.accepted
+        let announced = requirements.takenUp.latest?.version
         guard doubts(row.version, announced: announced) else { return nil }
         let command = row.kind == .required ? "version release" : "version set --latest \(row.version) --yes"
         return Self.doubt(row.version, known: highest(announced))

@@ -8,15 +8,15 @@ package struct Sighting: Hashable, Sendable {
     package var token: String
     package var version: Version
     /// The requirement that it was told of, where it was told that it must upgrade.
-    package var told: Version?
+    package var toldAtLogin: Version?
     /// When it logged in; nil: as it is stored. What the device has told since counts.
     package var at: Timestamp?
 
-    package init(app: AppKey, token: String, version: Version, told: Version? = nil, at: Timestamp? = nil) {
+    package init(app: AppKey, token: String, version: Version, toldAtLogin: Version? = nil, at: Timestamp? = nil) {
         self.app = app
         self.token = token
         self.version = version
-        self.told = told
+        self.toldAtLogin = toldAtLogin
         self.at = at
     }
 }

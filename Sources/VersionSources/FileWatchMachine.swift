@@ -22,8 +22,7 @@ package struct FileWatchMachine: Hashable, Sendable {
         next = start
     }
 
-    /// When it is read next. What lies further ahead than that was noted by a clock that was ahead: it is due.
-    package func due(at now: Timestamp) -> Timestamp { next > now + Self.polling ? now : next }
+    package func due(at now: Timestamp) -> Timestamp { next.due(at: now, putOffAtMost: Self.polling) }
 
     /// Something happened in the file's directory.
     package mutating func changed(at now: Timestamp) {

@@ -9,9 +9,8 @@ package struct LookupPace: Hashable, Sendable {
 
     /// Takes the right to ask now; where it is too early, says when to come again.
     package mutating func take(at now: Timestamp) -> Timestamp? {
-        // A wall clock that was set back must not make anybody wait longer than the spacing.
-        if !isBlocked, let time = free, time > now + spacing { free = nil }
-        if let free, free > now { return free }
+        let longest = isBlocked ? PollSchedule.longestRetryAfter : spacing
+        if let time = free?.due(at: now, putOffAtMost: longest), time > now { return time }
         isBlocked = false
         free = now + spacing
         return nil

@@ -29,9 +29,9 @@ package struct PollSchedule: Hashable, Sendable {
         next = start
     }
 
-    /// When the next question is due. What lies further ahead than anything is put off was noted by a clock that was ahead: it is due.
+    /// When the next question is due.
     package func due(at now: Timestamp) -> Timestamp {
-        next > now + (isHeldBack ? Self.longestRetryAfter : max(every, Self.longestBackOff)) ? now : next
+        next.due(at: now, putOffAtMost: isHeldBack ? Self.longestRetryAfter : max(every, Self.longestBackOff))
     }
 
     /// - Parameter pause: what the source wants of everybody just now, where that is longer.

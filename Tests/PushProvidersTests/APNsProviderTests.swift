@@ -86,7 +86,7 @@ import UpgradeRules
         let batch = RequestBatch(template: template.request, tag: 1, capacity: 1, bytesPerRequest: 100)
         var answer = Answer()
         answer.kind = .unsent
-        #expect(provider.outcome(of: answer, in: batch, at: start) == .retry(.held, reason: "NotSent"))
+        #expect(provider.outcome(of: answer, in: batch, at: start) == .retry(.notSent, reason: "NotSent"))
         answer.kind = .unreachable
         answer.retryAfter = 60
         #expect(

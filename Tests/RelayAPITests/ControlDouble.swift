@@ -59,7 +59,7 @@ final class ControlDouble: RelayControl {
     ) throws -> AppliedBump {
         if let error = failure.withLock({ $0.take() }) { throw error }
         let requirements = try store.version(of: bump.app)?.requirements ?? Requirements()
-        if !bump.isConfirmed, let known = requirements.accepted,
+        if !bump.isConfirmed, let known = requirements.takenUp.latest?.version,
             let doubt = KnownVersions().doubt(bump, requirements)
         {
             throw ControlError(

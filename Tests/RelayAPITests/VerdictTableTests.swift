@@ -6,7 +6,8 @@ import UpgradeRules
 
 @testable import RelayAPI
 
-/// One table through `Verdict` and through all that go by it: the login check, `/v1/enforce`, and the filter of batches with its waves.
+/// One table through `Verdict` and through all that go by it: the login check, `/v1/enforce`, the launch document, and the filter of
+/// batches with its waves.
 @Suite struct VerdictTableTests {
     struct Row: Sendable {
         var version: String
@@ -123,7 +124,7 @@ import UpgradeRules
         let verdict = Verdict(requirements.rules, version: version, user: example.user)
         let answer = answers.answer(to: version, user: example.user)
         #expect(answer.verdict == verdict)
-        #expect((answer.told != nil) == (verdict.prompt == .force))
+        #expect((answer.toldAtLogin != nil) == (verdict.prompt == .force))
         #expect(answer.prompt == verdict.prompt)
         let ofNobody = Verdict(requirements.rules, version: version)
         switch answers.enforce(version) {
@@ -133,6 +134,23 @@ import UpgradeRules
         }
         let leadsNowhere = CheckAnswers(requirements, AppProfile(downloadURL: nil, alert: ""))
         #expect(leadsNowhere.answer(to: version, user: example.user).prompt == .none)
+    }
+
+    /// The launch document has no user: what it makes of a version is what holds for nobody in particular.
+    @Test(arguments: cases)
+    func launchDocument(_ example: Case) throws {
+        // The client compares texts, and takes 10 for older than 2.0: what to do about it is the advice's, not the verdict's.
+        guard let version = example.version, version != "10" else { return }
+        let requirements = try Self.requirements(example.rows)
+        let facts = VersionCache.facts(InForce(requirements), nil, SeenVersions())
+        let section = LaunchGateAdvice(.ios, facts).section
+        let shown = LaunchGateClient.launchGate.prompt(section, installed: version)
+        switch (Verdict(requirements.rules, version: try Version(version)).prompt, shown) {
+        case (.force, .required), (.none, .none), (.remind, .optional): break
+        // The client looks at the first object alone.
+        case (.remind, .none): #expect(section.required != nil)
+        default: Issue.record("the document says \(shown)")
+        }
     }
 
     /// Batches judge by bytes, and their waves are drawn where they are read.

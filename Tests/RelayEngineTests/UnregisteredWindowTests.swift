@@ -12,7 +12,7 @@ import Testing
         var retired: [Int] = []
         for batch in batches {
             let verdict = window.take(
-                answers: batch.good + batch.dead.count, unregistered: batch.dead.count, held: Array(batch.dead),
+                answers: batch.good + batch.dead.count, unregistered: batch.dead.count, retirements: Array(batch.dead),
                 limit: limit)
             switch verdict {
             case .released(let released): retired += released
@@ -59,11 +59,11 @@ import Testing
 
     @Test func afterATripNothingIsRetiredBeforeTwentyGoodAnswers() {
         var window = run([(0, 0..<20)], limit: 0.8).window
-        _ = window.take(answers: 1, unregistered: 1, held: [20], limit: 0.8)
+        _ = window.take(answers: 1, unregistered: 1, retirements: [20], limit: 0.8)
         #expect(window.end().isEmpty, "of another campaign")
-        _ = window.take(answers: 20, unregistered: 1, held: [21], limit: 0.8)
+        _ = window.take(answers: 20, unregistered: 1, retirements: [21], limit: 0.8)
         #expect(window.end().isEmpty, "it was suspect still when it said so")
-        _ = window.take(answers: 20, unregistered: 1, held: [22], limit: 0.8)
+        _ = window.take(answers: 20, unregistered: 1, retirements: [22], limit: 0.8)
         #expect(window.end() == [22])
     }
 

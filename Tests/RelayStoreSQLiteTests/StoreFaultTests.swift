@@ -115,7 +115,8 @@ struct StoreFaultTests {
             {
                 let version = try Version("0.9")
                 try $0.sawVersions(
-                    [Sighting(app: app, token: "token-number-5", version: version, told: Version("1.0"))], at: now)
+                    [Sighting(app: app, token: "token-number-5", version: version, toldAtLogin: Version("1.0"))],
+                    at: now)
             }
         ),
         (

@@ -9,9 +9,9 @@ extension ConformanceCase {
             subject in
             let campaign = try subject.mixed()
             for number in [1, 2, 3, 5, 8] { try subject.login(number, "1.0") }
-            try same(try subject.record(campaign.key).reach, CampaignReach(told: 5))
+            try same(try subject.record(campaign.key).reach, CampaignReach(toldAtLogin: 5))
             for number in [1, 5] { try subject.login(number, "1.0") }
-            try same(try subject.record(campaign.key).reach.told, 5, "each once")
+            try same(try subject.record(campaign.key).reach.toldAtLogin, 5, "each once")
             let devices = try [1, 4].map { try subject.device($0).id }
             let told = try subject.store.toldAtLogin(devices)
             try same(devices.map { told[$0]?.map(\.text) ?? [] }, [["2.0"], []], "the requirement that it was told of")
@@ -21,7 +21,7 @@ extension ConformanceCase {
             for number in [3, 4, 5, 6, 7, 8] { try subject.login(number, "2.0") }
             let record = try subject.record(campaign.key)
             try same(record.upgraded, 7, "all but the one that was current and the one that is behind")
-            try same(record.reach, CampaignReach(told: 5, push: 1, login: 1, both: 3))
+            try same(record.reach, CampaignReach(toldAtLogin: 5, push: 1, login: 1, both: 3))
             try same(record.reachedUnknown, 2)
             try same(record.toUpgrade, 8)
             try same(try subject.store.check { _ in true }, [], "faults")
@@ -32,9 +32,9 @@ extension ConformanceCase {
                 [
                     Sighting(
                         app: subject.app, token: subject.token(0), version: try subject.version("2.0"),
-                        told: try subject.version("2.0"))
+                        toldAtLogin: try subject.version("2.0"))
                 ], at: subject.now)
-            try same(try subject.record(campaign.key).reach, CampaignReach(told: 1, both: 1))
+            try same(try subject.record(campaign.key).reach, CampaignReach(toldAtLogin: 1, both: 1))
         },
         ConformanceCase("nobody is told of a requirement without a campaign, nor is who is not registered") { subject in
             let campaign = try subject.mixed()
@@ -44,7 +44,7 @@ extension ConformanceCase {
                     [
                         Sighting(
                             app: subject.app, token: token, version: try subject.version("1.0"),
-                            told: try subject.version(told))
+                            toldAtLogin: try subject.version(told))
                     ], at: subject.now)
             }
             try same(try subject.record(campaign.key).reach, CampaignReach())
@@ -53,9 +53,9 @@ extension ConformanceCase {
                 [
                     Sighting(
                         app: subject.app, token: subject.token(0), version: try subject.version("1.0"),
-                        told: try subject.version("2"))
+                        toldAtLogin: try subject.version("2"))
                 ], at: subject.now)
-            try same(try subject.record(campaign.key).reach.told, 1)
+            try same(try subject.record(campaign.key).reach.toldAtLogin, 1)
         },
         ConformanceCase("who obeys at login before the campaign comes to the device counts, once") { subject in
             try subject.registerDevices(5, version: try subject.version("1.0"))
@@ -72,7 +72,7 @@ extension ConformanceCase {
             try subject.store.register([subject.registration(9, version: try subject.version("1.0"))], at: subject.now)
             try subject.login(9, "1.0")
             try subject.login(9, "2.0")
-            let expected = CampaignReach(told: 3, login: 2, early: 2)
+            let expected = CampaignReach(toldAtLogin: 3, login: 2, early: 2)
             try same(try subject.record(campaign.key).reach, expected)
             let shard = try present(try subject.lease(campaign.key).first, "the shard")
             let first = try subject.device(0).id
@@ -182,7 +182,7 @@ extension ConformanceCase {
             let adoption = try present(try store.adoption(of: campaign.key), "the campaign")
             try same(adoption.points, [])
             try same(adoption.record.upgraded, 1)
-            try same(adoption.record.reach, CampaignReach(told: 1, push: 1))
+            try same(adoption.record.reach, CampaignReach(toldAtLogin: 1, push: 1))
             try same(try store.check { _ in true }, [], "faults")
         },
         ConformanceCase("a device that is pruned is forgotten as one that was told") { subject in
@@ -192,7 +192,7 @@ extension ConformanceCase {
             try store.register([subject.registration(40, version: try subject.version("1.0"))], at: subject.now)
             try subject.login(40, "1.0")
             let campaign = try present(try store.newestCampaigns().first, "the campaign")
-            try same(campaign.reach.told, 1)
+            try same(campaign.reach.toldAtLogin, 1)
             _ = try store.removeDevice(subject.app, token: subject.token(40))
             // The campaign ended later than what is taken away, and its ledger stays.
             let late = Timestamp(seconds: 7_000_000_000)
@@ -227,6 +227,7 @@ extension Subject {
     fileprivate func login(_ number: Int, _ text: String) throws {
         let (seen, required) = (try version(text), try version("2.0"))
         try store.sawVersions(
-            [Sighting(app: app, token: token(number), version: seen, told: seen < required ? required : nil)], at: now)
+            [Sighting(app: app, token: token(number), version: seen, toldAtLogin: seen < required ? required : nil)],
+            at: now)
     }
 }

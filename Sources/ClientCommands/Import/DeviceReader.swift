@@ -36,7 +36,7 @@ package struct DeviceReader: Sendable {
     private var hasDelimiterLine = false
     /// Of the line before: nearly always of the next one too.
     private var lastPlace: (app: String, platform: String)?
-    private var held: [UInt8] = []
+    private var firstBytes: [UInt8] = []
     private var items = 0
 
     /// What a file of the refused lines must begin with to be read.
@@ -55,8 +55,8 @@ package struct DeviceReader: Sendable {
     /// - Throws: `CommandFailure` where the file as a whole cannot be read: its encoding, its header.
     package mutating func feed(_ bytes: [UInt8], _ receive: (Item) throws -> Void) throws {
         if case .unknown = form {
-            held += bytes
-            guard held.count >= InputText.sample else { return }
+            firstBytes += bytes
+            guard firstBytes.count >= InputText.sample else { return }
             try begin(receive)
         } else if transcoder != nil {
             let text = transcoder?.feed(bytes) ?? []
@@ -105,23 +105,23 @@ package struct DeviceReader: Sendable {
 
     /// Decides by the beginning, the same however much more has come with it.
     private mutating func begin(_ receive: (Item) throws -> Void) throws {
-        let sample = held.prefix(InputText.sample)
+        let sample = firstBytes.prefix(InputText.sample)
         var text: [UInt8]
         let beginning: ArraySlice<UInt8>
         switch InputText(sample) {
         case .utf8(let mark):
-            text = Array(held[mark...])
+            text = Array(firstBytes[mark...])
             beginning = sample.dropFirst(mark)
         case .utf16(let mark, let isLittleEndian):
             var reader = UTF16Reader(isLittleEndian: isLittleEndian)
             beginning = reader.feed(sample.dropFirst(mark))[...]
             reader = UTF16Reader(isLittleEndian: isLittleEndian)
-            text = reader.feed(held[mark...])
+            text = reader.feed(firstBytes[mark...])
             transcoder = reader
         case .other(let name, let hint):
             throw CommandFailure(.failed, "the file is \(name)", hint: hint)
         }
-        held = []
+        firstBytes = []
         guard let first = beginning.firstIndex(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else {
             throw CommandFailure(
                 .failed,
@@ -324,8 +324,8 @@ package struct DeviceReader: Sendable {
         guard let app else { throw RefusedLine(line: line, reason: "app: missing") }
         guard let platform else { throw RefusedLine(line: line, reason: "platform: missing; ios or android") }
         guard Platform(rawValue: platform) != nil else {
-            let held = DisplayWidth.truncated(DisplayWidth.sanitised(platform), to: 40)
-            throw RefusedLine(line: line, reason: "platform: \"\(held)\" is not a platform; ios or android")
+            let shown = DisplayWidth.truncated(DisplayWidth.sanitised(platform), to: 40)
+            throw RefusedLine(line: line, reason: "platform: \"\(shown)\" is not a platform; ios or android")
         }
         return (app, platform)
     }

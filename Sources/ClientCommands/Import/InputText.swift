@@ -71,7 +71,7 @@ enum InputText: Sendable, Equatable {
 struct UTF16Reader: Sendable {
     private let isLittleEndian: Bool
     /// Half a unit.
-    private var held: UInt8?
+    private var waiting: UInt8?
     /// The first of two surrogates.
     private var high: UInt16?
 
@@ -84,11 +84,11 @@ struct UTF16Reader: Sendable {
         if let high { units.append(high) }
         high = nil
         for byte in bytes {
-            guard let first = held else {
-                held = byte
+            guard let first = waiting else {
+                waiting = byte
                 continue
             }
-            held = nil
+            waiting = nil
             units.append(isLittleEndian ? UInt16(byte) << 8 | UInt16(first) : UInt16(first) << 8 | UInt16(byte))
         }
         if let last = units.last, UTF16.isLeadSurrogate(last) { high = units.removeLast() }
@@ -96,8 +96,8 @@ struct UTF16Reader: Sendable {
     }
 
     mutating func finish() -> [UInt8] {
-        let rest = high != nil || held != nil
-        (high, held) = (nil, nil)
+        let rest = high != nil || waiting != nil
+        (high, waiting) = (nil, nil)
         return rest ? Array("\u{FFFD}".utf8) : []
     }
 

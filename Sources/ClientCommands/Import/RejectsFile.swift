@@ -9,7 +9,7 @@ import Threading
 final class RejectsFile {
     private let path: String
     private var descriptor: CInt
-    private var held: [UInt8] = []
+    private var buffer: [UInt8] = []
     private var isEmpty = true
 
     /// Makes the file before anything is sent, so that one that cannot be written is no surprise at the end.
@@ -41,11 +41,11 @@ final class RejectsFile {
     func append(_ lines: [RefusedLine], after preamble: [UInt8]) throws(CommandFailure) {
         for line in lines {
             guard let raw = line.raw else { continue }
-            if isEmpty { held += preamble }
+            if isEmpty { buffer += preamble }
             isEmpty = false
-            held += raw
-            held.append(0x0A)
-            if held.count >= 1 << 16 { try flush() }
+            buffer += raw
+            buffer.append(0x0A)
+            if buffer.count >= 1 << 16 { try flush() }
         }
     }
 
@@ -63,7 +63,7 @@ final class RejectsFile {
     }
 
     private func flush() throws(CommandFailure) {
-        defer { held = [] }
-        if !held.isEmpty { try PrivateFile.append(held, to: descriptor, of: path) }
+        defer { buffer = [] }
+        if !buffer.isEmpty { try PrivateFile.append(buffer, to: descriptor, of: path) }
     }
 }

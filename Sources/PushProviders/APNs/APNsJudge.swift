@@ -11,7 +11,7 @@ package struct APNsJudge: AnswerJudge {
             return (APNsReaction.to(status: status, reason: body.reason).connection, AnswerReading())
         }
         return (
-            APNsReaction.entries[entry].reaction.connection,
+            APNsReaction.entries[entry].value.connection,
             AnswerReading(entry: UInt16(entry + 1), number: body.milliseconds)
         )
     }

@@ -214,13 +214,12 @@ package struct APNsProvider: PushProvider {
     /// As the lane's judge read it; a word that is in no table is read from the bytes.
     private static func body(of answer: Answer, in batch: RequestBatch) -> APNsErrorBody {
         guard answer.body >= 0 else { return APNsErrorBody([]) }
-        let place = Int(answer.body)
-        if place < batch.readings.count, batch.readings[place].entry > 0 {
-            let reading = batch.readings[place]
+        let reading = batch.reading(of: answer)
+        if reading.entry > 0 {
             return APNsErrorBody(
                 reason: APNsReaction.entries[Int(reading.entry) - 1].key.reason, milliseconds: reading.number)
         }
-        return APNsErrorBody(batch.bodies[place])
+        return APNsErrorBody(batch.bodies[Int(answer.body)])
     }
 
     static func outcome(

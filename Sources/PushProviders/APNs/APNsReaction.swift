@@ -32,7 +32,7 @@ struct APNsReaction: Sendable {
 
     static func to(status: UInt16, reason: String?) -> APNsReaction {
         if status == 200 { return APNsReaction(.accepted) }
-        if let known = entry(status: status, reason: reason) { return entries[known].reaction }
+        if let known = entry(status: status, reason: reason) { return entries[known].value }
         switch status {
         case 403:
             return fault(.unknown)
@@ -50,15 +50,12 @@ struct APNsReaction: Sendable {
     }
 
     /// Every reason that is known.
-    static let reasons = Set(table.keys.map(\.reason))
+    static let reasons = Set(entries.map(\.key.reason))
 
     struct Key: Hashable {
         var status: UInt16
         var reason: String
     }
-
-    /// The table in an order, so that a lane's reading can name a row of it.
-    static let entries: [(key: Key, reaction: APNsReaction)] = table.map { ($0.key, $0.value) }
 
     private static let places = Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.key, $0) })
 
@@ -75,7 +72,8 @@ struct APNsReaction: Sendable {
     private static let malformed = fault(.request)
     private static let wrongTopic = fault(.topic)
 
-    private static let table: [Key: APNsReaction] = [
+    /// In this order: a lane's reading names a row by its place.
+    static let entries: KeyValuePairs<Key, APNsReaction> = [
         Key(status: 400, reason: "BadCollapseId"): malformed,
         Key(status: 400, reason: "BadDeviceToken"): APNsReaction(.badToken),
         Key(status: 400, reason: "BadExpirationDate"): malformed,

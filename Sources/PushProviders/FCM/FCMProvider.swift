@@ -154,10 +154,8 @@ package struct FCMProvider: PushProvider {
     /// As the lane's judge found it, where it has read the body.
     private static func reaction(to answer: Answer, in batch: RequestBatch) -> FCMReaction {
         guard answer.body >= 0 else { return FCMReaction.to(status: answer.status, nil) }
-        let place = Int(answer.body)
-        let entry = place < batch.readings.count ? batch.readings[place].entry : 0
-        return FCMReaction.to(status: answer.status, entry: entry)
-            ?? FCMReaction.to(status: answer.status, FCMErrorBody(batch.bodies[place]))
+        return FCMReaction.to(status: answer.status, entry: batch.reading(of: answer).entry)
+            ?? FCMReaction.to(status: answer.status, FCMErrorBody(batch.bodies[Int(answer.body)]))
     }
 
     /// FCM does not say since when a token is dead: it was when the answer came. A device that registers again after it was read

@@ -16,14 +16,14 @@ package final class SightingQueue: Sendable {
 
     private struct Seen {
         var version: Version
-        var told: Version?
-        var at: Timestamp?
+        var toldAtLogin: Version?
+        var at: Timestamp
 
         /// Takes what is newer. Whom the older sighting was told stays told: a device may come back with another version
         /// within the second.
         mutating func take(_ newer: Seen) {
             (version, at) = (newer.version, newer.at)
-            told = newer.told ?? told
+            toldAtLogin = newer.toldAtLogin ?? toldAtLogin
         }
     }
 
@@ -49,7 +49,7 @@ package final class SightingQueue: Sendable {
             var back: [Device] = []
             for (device, seen) in taken {
                 if let newer = waiting[device] {
-                    waiting[device]?.told = newer.told ?? seen.told
+                    waiting[device]?.toldAtLogin = newer.toldAtLogin ?? seen.toldAtLogin
                 } else if waiting.count < limit {
                     waiting[device] = seen
                     back.append(device)
@@ -96,7 +96,7 @@ package final class SightingQueue: Sendable {
                 state.dropped += 1
                 return false
             }
-            let seen = Seen(version: sighting.version, told: sighting.told, at: sighting.at ?? now)
+            let seen = Seen(version: sighting.version, toldAtLogin: sighting.toldAtLogin, at: sighting.at ?? now)
             let isNew = state.waiting[device]?.take(seen) == nil
             if isNew {
                 state.waiting[device] = seen
@@ -143,7 +143,8 @@ package final class SightingQueue: Sendable {
                 try store.sawVersions(
                     taken.map { device, seen in
                         Sighting(
-                            app: device.app, token: device.token, version: seen.version, told: seen.told, at: seen.at)
+                            app: device.app, token: device.token, version: seen.version, toldAtLogin: seen.toldAtLogin,
+                            at: seen.at)
                     }, at: clock())
             } catch {
                 // The watcher and readyz report a store that refuses.

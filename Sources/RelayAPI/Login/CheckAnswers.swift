@@ -26,7 +26,7 @@ package struct CheckAnswers: Sendable {
     package struct Answer: Sendable {
         package var content: PreparedContent
         /// The requirement that it is told of, where it must upgrade.
-        package var told: Version?
+        package var toldAtLogin: Version?
         package var verdict: Verdict
         /// What the content tells an app: nothing where that would lead nowhere.
         package var prompt: UpgradeVerdict
@@ -82,7 +82,8 @@ package struct CheckAnswers: Sendable {
         func answer(_ verdict: Verdict) -> Answer {
             switch (verdict.prompt, remind, force) {
             case (.remind, let remind?, _): Answer(content: remind, verdict: verdict, prompt: .remind)
-            case (.force, _, let force?): Answer(content: force, told: required, verdict: verdict, prompt: .force)
+            case (.force, _, let force?):
+                Answer(content: force, toldAtLogin: required, verdict: verdict, prompt: .force)
             default: Answer(content: none, verdict: verdict, prompt: .none)
             }
         }

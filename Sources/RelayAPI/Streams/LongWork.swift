@@ -30,8 +30,8 @@ final class LongWork<Result: Sendable>: Sendable {
             var end: Swift.Result<Result, any Error>?
             var isAbandoned = false
             var isReported = false
-            /// When the reader was last told something, in milliseconds of the monotonic clock.
-            var told = MonotonicClock.milliseconds()
+            /// When the reader was last sent something, in milliseconds of the monotonic clock.
+            var writtenAt = MonotonicClock.milliseconds()
         }
 
         fileprivate init(stop: CancellationFlag, ahead: Int = 4) {
@@ -78,11 +78,11 @@ final class LongWork<Result: Sendable>: Sendable {
                     writer.object { $0.member(.error, ProblemDetails.of(error).detail) }
                     writer.newLine()
                     return .line(writer.bytes)
-                case nil: return now - state.told < LongWork.patience ? .nothingYet : .line([0x0A])
+                case nil: return now - state.writtenAt < LongWork.patience ? .nothingYet : .line([0x0A])
                 }
             }
             guard case .line(let line) = step else { return step }
-            state.withLock { $0.told = now }
+            state.withLock { $0.writtenAt = now }
             if line != [0x0A] { room.signal() }
             return step
         }

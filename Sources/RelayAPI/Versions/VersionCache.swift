@@ -53,7 +53,7 @@ package final class VersionCache: Sendable {
             new.profiles = profiles
             new.seen = seen
             for record in records {
-                new.newest[record.app] = record.requirements.accepted
+                new.newest[record.app] = record.requirements.takenUp.latest?.version
             }
             for (app, profile) in profiles {
                 new.checks[app] = CheckAnswers(byApp[app]?.requirements ?? Requirements(), profile)
@@ -136,7 +136,7 @@ package final class VersionCache: Sendable {
         return LaunchGateAdvice(record.app.platform, facts)
     }
 
-    private static func facts(
+    static func facts(
         _ inForce: InForce, _ profile: AppProfile?, _ seen: SeenVersions
     ) -> LaunchGateAdvice.Facts {
         LaunchGateAdvice.Facts(

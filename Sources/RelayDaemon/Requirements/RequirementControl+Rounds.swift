@@ -68,14 +68,10 @@ extension RequirementControl {
         return ControlError(.wrongState, context: context, hint: hint)
     }
 
-    /// nil where none is configured or left, where another version is required by now, or where an operator has to act first.
+    /// nil where none is configured or left.
     func nextReminder(of record: CampaignRecord, at now: Timestamp) -> Timestamp? {
-        guard let schedule = routes()[record.app]?.reminders, !schedule.times.isEmpty,
-            let startedAt = record.goesToAllSince,
-            record.state == .completed || record.state == .running || record.state == .paused,
-            record.inForce == record.required
-        else { return nil }
-        switch schedule.next(startedAt: startedAt, last: record.lastReminder, at: now) {
+        guard let schedule = routes()[record.app]?.reminders else { return nil }
+        switch record.reminder(schedule, at: now) {
         case .begin(let dueAt), .wait(let dueAt): return dueAt
         case .over: return nil
         }

@@ -220,7 +220,7 @@ extension RequirementControl {
         report.waves = report.rises ? route.draft.waves : row.stages
         report.planned = VersionRecord(bump.app, planned)
         let requirements = try store.version(of: bump.app)?.requirements ?? Requirements()
-        report.largestKnown = known.highest(requirements.accepted)
+        report.largestKnown = known.highest(requirements.takenUp.latest?.version)
         report.needsConfirmation = known.doubt(bump, requirements) != nil
         report.gate = row.state == .inForce ? nil : sources.verdict(required, build: row.build, of: bump.app)
         return report

@@ -16,6 +16,8 @@ package struct CampaignFacts: Hashable, Sendable {
     /// Why the relay stopped it.
     package var cause: SuspensionCause?
     package var causeText: String?
+    /// A person resumed it after nearly all of its tokens were called dead: they are.
+    package var acceptsDeadTokens = false
     package var end: End?
     /// What is shown since the last change, and why.
     package var state: CampaignState

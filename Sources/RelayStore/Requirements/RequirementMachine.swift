@@ -87,19 +87,20 @@ package struct RequirementMachine: Sendable {
     private mutating func ask(
         _ bump: VersionBump, by actor: Signature, _ surroundings: Surroundings
     ) throws(RequirementRefusal) {
-        let accepted = requirements.takenUp
-        let (before, latestBefore) = (accepted.required, accepted.latest)
+        let takenUp = requirements.takenUp
+        let (before, latestBefore) = (takenUp.required, takenUp.latest)
         try Self.check("required", bump.required, against: before?.version)
         try Self.check("latest", bump.latest, against: latestBefore?.version)
-        if !bump.isConfirmed, let known = surroundings.known, let doubt = known.doubt(bump, accepted) {
+        if !bump.isConfirmed, let known = surroundings.known, let doubt = known.doubt(bump, takenUp) {
             throw .implausible(
-                field: doubt.field, proposed: doubt.version, known: known.highest(accepted.accepted) ?? doubt.version)
+                field: doubt.field, proposed: doubt.version,
+                known: known.highest(takenUp.latest?.version) ?? doubt.version)
         }
         let builds = bump.builds
-        try Self.check("builds.latest", builds.latest, against: accepted.rows.compactMap(\.build).max())
+        try Self.check("builds.latest", builds.latest, against: takenUp.rows.compactMap(\.build).max())
         try Self.check(
             "builds.required", builds.required,
-            against: accepted.rows.filter { $0.kind == .required }.compactMap(\.build).max())
+            against: takenUp.rows.filter { $0.kind == .required }.compactMap(\.build).max())
         let required = bump.required.flatMap { version in before.map { version > $0.version } ?? true ? version : nil }
         if let required {
             // What another program required, and nobody has looked at yet, has its campaign before another takes its place. Without a URL it
@@ -354,6 +355,7 @@ package struct RequirementMachine: Sendable {
             (campaigns[index].pausedAt, campaigns[index].pausedBy) = (surroundings.now, actor.by)
         case .resumed:
             try allowed(.paused, .suspended)
+            if campaigns[index].cause == .deadTokens { campaigns[index].acceptsDeadTokens = true }
             (campaigns[index].pausedAt, campaigns[index].pausedBy) = (nil, nil)
             (campaigns[index].cause, campaigns[index].causeText) = (nil, nil)
         case .cancelled:

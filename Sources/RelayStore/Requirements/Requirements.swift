@@ -20,9 +20,6 @@ package struct Requirements: Hashable, Sendable {
     /// Without what another program wrote and nobody has taken up: that is no word of anybody's yet.
     package var takenUp: Requirements { Requirements(rows.filter(\.isAccepted)) }
 
-    /// The highest version that was taken up, whether it is required or announced.
-    package var accepted: Version? { rows.filter { $0.kind != .blocked && $0.isAccepted }.map(\.version).max() }
-
     /// What every channel goes by, the highest first. What is in force for some users alone counts until it is superseded, what is only
     /// announced where it is for everybody.
     package var rules: [UpgradeRule] {

@@ -19,7 +19,7 @@ enum CampaignTable {
             r.build, \(inForce("a")), c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
             iif(r.canary IS NULL, NULL, iif(r.reach = 0, 'alone', 'released')), c.canary_ended_at,
             iif(r.canary IS NOT NULL AND r.reach > 0, \(CanaryTable.releasedAt("r")), NULL), r.id, r.reach, r.stages,
-            c.upgraded_early
+            c.upgraded_early, c.accepts_dead
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
         """
 
@@ -84,13 +84,14 @@ enum CampaignTable {
         record.requiredBuild = row.optionalInteger(25)
         record.inForce = row.version(26)
         record.reach = CampaignReach(
-            told: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30),
+            toldAtLogin: row.integer(27), push: row.integer(28), login: row.integer(29), both: row.integer(30),
             early: row.integer(37))
         record.canary = row.optionalText(31).flatMap(CampaignCanary.Phase.init).map {
             CampaignCanary($0, endedAt: row.optionalTime(32), releasedAt: row.optionalTime(33))
         }
         (record.requirement, record.requirementReach) = (row.integer(34), Int(row.integer(35)))
         record.stages = RequirementTable.stages(row.optionalText(36))
+        record.acceptsDeadTokens = row.integer(38) == 1
         return (record, !row.isNull(8))
     }
 
@@ -114,7 +115,8 @@ enum CampaignTable {
         try connection.all(
             """
             SELECT c.id, c.requirement_id, c.state, c.reason, c.paused_at, c.paused_by, c.cause, c.cause_text, c.ended,
-                c.created_at, c.started_at, c.finished_at, c.expires_at, c.time_left, c.time_to_live, c.pruned_at
+                c.created_at, c.started_at, c.finished_at, c.expires_at, c.time_left, c.time_to_live, c.pruned_at,
+                c.accepts_dead
             FROM campaign AS c JOIN app AS a ON a.id = c.app_id WHERE a.name = ? AND a.platform = ? ORDER BY c.id
             """, .text(app.app), .text(app.platform.rawValue)
         ) { row in
@@ -131,6 +133,7 @@ enum CampaignTable {
             (facts.startedAt, facts.finishedAt) = (row.optionalTime(10), row.optionalTime(11))
             facts.timeLeft = row.optionalInteger(13).map { .milliseconds($0) }
             facts.isPruned = !row.isNull(15)
+            facts.acceptsDeadTokens = row.integer(16) == 1
             return facts
         }
     }
@@ -173,7 +176,7 @@ enum CampaignTable {
         try connection.run(
             """
             UPDATE campaign SET state = ?2, reason = ?3, paused_at = ?4, paused_by = ?5, cause = ?6, cause_text = ?7,
-                ended = ?8, started_at = ?9, finished_at = ?10, expires_at = ?11, time_left = ?12,
+                ended = ?8, started_at = ?9, finished_at = ?10, expires_at = ?11, time_left = ?12, accepts_dead = ?14,
                 left_devices = iif(?13 AND planned_at IS NULL, coalesce(left_devices, \(notReached("campaign"))), NULL),
                 left_last = iif(?13 AND planned_at IS NULL,
                     coalesce(left_last, (SELECT coalesce(max(id), 0) FROM device)), NULL)
@@ -181,7 +184,7 @@ enum CampaignTable {
             """, row, .text(new.state.rawValue), .text(new.reason), .time(new.pausedAt), .text(new.pausedBy),
             .text(new.cause?.rawValue), .text(new.causeText), .text(new.end?.rawValue), .time(new.startedAt),
             .time(new.finishedAt), .time(new.expiresAt), .optional(new.timeLeft?.milliseconds),
-            .integer(leavesOut ? 1 : 0))
+            .integer(leavesOut ? 1 : 0), .integer(new.acceptsDeadTokens ? 1 : 0))
         if new.state == .running, old.state != .running {
             _ = try WaveTable.release(new.key, onlyHeld: true, at: now, connection)
         }

@@ -36,17 +36,6 @@ extension SQLiteStore {
         }
     }
 
-    package func suspensions(of campaign: CampaignKey) throws -> [String] {
-        try read("reading why a campaign was suspended") { connection in
-            try connection.all(
-                """
-                SELECT reason FROM campaign_event INDEXED BY campaign_event_suspended
-                WHERE campaign_id = ? AND state = 'suspended' AND reason IS NOT NULL ORDER BY id
-                """, .integer(campaign.row)
-            ) { $0.text(0) }
-        }
-    }
-
     package func openCampaigns() throws -> [CampaignRecord] {
         try read("listing open campaigns") { connection in
             try CampaignTable.records(

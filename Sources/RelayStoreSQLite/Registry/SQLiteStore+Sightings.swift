@@ -28,14 +28,14 @@ extension SQLiteStore {
                 guard try find.step() else { continue }
                 known += 1
                 // Of a device that is behind, the first login is noted; its later ones write nothing.
-                if let required = sighting.told {
+                if let required = sighting.toldAtLogin {
                     let campaign = try told.campaign(of: required, app: app, connection)
                     let isNew = try campaign.map {
                         try !AdoptionTable.wasTold(find.integer(1), in: $0, connection)
                     }
-                    if isNew != true { sighting.told = nil }
+                    if isNew != true { sighting.toldAtLogin = nil }
                 }
-                if sighting.told != nil || find.text(0) != sighting.version.text { news.append(sighting) }
+                if sighting.toldAtLogin != nil || find.text(0) != sighting.version.text { news.append(sighting) }
             }
             return (known, news)
         }
@@ -64,7 +64,7 @@ extension SQLiteStore {
                 guard let (id, old, lastTold) = device else { continue }
                 let at = min(sighting.at ?? now, now)
                 // First: who comes up to the requirement now had been told before.
-                if let required = sighting.told { try told.told(id, of: required, app: app, connection) }
+                if let required = sighting.toldAtLogin { try told.told(id, of: required, app: app, connection) }
                 guard old?.text != sighting.version.text else { continue }
                 // It waited while the device told a newer one: an app is not downgraded without being registered anew.
                 if at <= lastTold, let old, sighting.version < old { continue }

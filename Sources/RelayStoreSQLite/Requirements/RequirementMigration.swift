@@ -169,7 +169,7 @@ enum RequirementMigration {
                 planned_at, left_devices, left_last, canary_ended_at, pruned_at, accepted, retrying, rejected, unregistered, expired,
                 filtered, cancelled, upgraded, upgraded_push, upgraded_login, upgraded_both, told)
             SELECT c.id, c.public_id, c.app_id, r.id, c.required, c.latest, c.download_url, c.message,
-                \(state), coalesce(c.reason, iif(r.state = 'waiting', r.reason, NULL)),
+                \(state), c.reason,
                 iif(c.state = 'paused', coalesce(c.started_at, c.created_at), NULL),
                 \(cause), iif(\(cause) IS NULL, NULL, c.reason),
                 CASE WHEN c.state = 'completed' THEN 'completed'

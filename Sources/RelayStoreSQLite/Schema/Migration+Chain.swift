@@ -7,6 +7,7 @@ extension Migration {
         released + [
             Migration(name: "one record of what is required", toVersion: 16, sql: RequirementSchema.sql),
             Migration(name: "what devices say at login", toVersion: 17, sql: logins),
+            Migration(name: "dead tokens that a person accepted", toVersion: 18, sql: acceptedDeadTokens),
         ]
 
     /// Stores out there have run them, so they are texts that nobody edits, and that no change of today's statements changes. The
@@ -35,6 +36,15 @@ extension Migration {
             Migration(name: step.0, toVersion: place + 1, sql: SQL(typed: String(decoding: step.1, as: UTF8.self)))
         }
     }()
+
+    /// Until then it was found in the texts of the campaign's events.
+    private static let acceptedDeadTokens: SQL = """
+        -- 1 where a person resumed it after nearly all of its tokens were called dead: they are removed then.
+        ALTER TABLE campaign ADD COLUMN accepts_dead INTEGER NOT NULL DEFAULT 0 CHECK (accepts_dead IN (0, 1));
+        UPDATE campaign SET accepts_dead = 1 WHERE cause IS NOT 'deadTokens' AND id IN (
+            SELECT campaign_id FROM campaign_event WHERE state = 'suspended' AND reason LIKE '%none was given up%');
+        DROP INDEX campaign_event_suspended;
+        """
 
     private static let logins: SQL = """
         -- When the device told its version at login; NULL: not since this column came, or as it was registered.

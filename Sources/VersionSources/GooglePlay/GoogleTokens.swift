@@ -6,7 +6,7 @@ import WireFormat
 
 /// The access tokens of the service accounts that are in use. Sources of one account share its token.
 struct GoogleTokens {
-    private struct Held {
+    private struct Access {
         var machine = GoogleTokenMachine()
         /// Why there is none, while Google is not asked.
         var fault: SourceFault?
@@ -14,20 +14,20 @@ struct GoogleTokens {
 
     private static let timeout = Duration.seconds(20)
 
-    private var held: [GoogleAccount: Held] = [:]
+    private var accesses: [GoogleAccount: Access] = [:]
 
     /// Forgets the accounts that nobody uses any more.
     mutating func keep(_ sources: [VersionSource]) {
         let accounts = Set(
             sources.compactMap { if case .googlePlay(let source) = $0.kind { source.account } else { nil } })
-        held = held.filter { accounts.contains($0.key) }
+        accesses = accesses.filter { accounts.contains($0.key) }
     }
 
     /// Asks Google where it has to.
     mutating func token(for source: GooglePlaySource, _ client: SourceClient) throws(SourceFault) -> String {
         guard let account = source.account else { throw SourceFault("the service account's key was not read") }
-        var one = held[account] ?? Held()
-        defer { held[account] = one }
+        var one = accesses[account] ?? Access()
+        defer { accesses[account] = one }
         switch one.machine.tokenNeeded(at: client.clock()) {
         case .use(let token): return token.text
         case .ask(let meanwhile):
@@ -50,7 +50,7 @@ struct GoogleTokens {
 
     /// Google Play does not take it.
     mutating func rejected(_ token: String, of source: GooglePlaySource) {
-        if let account = source.account { held[account]?.machine.rejected(token) }
+        if let account = source.account { accesses[account]?.machine.rejected(token) }
     }
 
     private static func ask(

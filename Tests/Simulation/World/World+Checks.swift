@@ -203,7 +203,7 @@ extension World {
         guard let zero = try? Version("0.1") else { return }
         func check(_ user: Int?) -> Int? {
             let telephone = user.map(Phone.telephone)
-            return relay.cache.check(key, version: zero, user: .init(telephone, isProven: true))?.told
+            return relay.cache.check(key, version: zero, user: .init(telephone, isProven: true))?.toldAtLogin
                 .map { Self.number(of: $0.text) }
         }
         let login = check(nil)
@@ -288,7 +288,7 @@ extension World {
             settings.apps.filter { settings.hasApp[$0] }.flatMap { app in
                 [nil, 0, 1].map { user in
                     let told = relay.cache.check(
-                        settings.key(app), version: zero, user: .init(user.map(Phone.telephone)))?.told
+                        settings.key(app), version: zero, user: .init(user.map(Phone.telephone)))?.toldAtLogin
                     return "app \(app), user \(user.map(String.init) ?? "unknown"): \(told?.text ?? "nothing")"
                 }
             } + campaigns().map { "campaign \($0.id): \($0.state.rawValue)" }

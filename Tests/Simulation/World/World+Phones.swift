@@ -144,7 +144,8 @@ extension World {
         let key = settings.key(phone.app)
         let answer = relay.cache.check(key, version: version, user: .init(phone.user.map(Phone.telephone)))
         if relay.cache.isCredible(version, of: key) {
-            relay.sightings.note(Sighting(app: key, token: token(phone), version: version, told: answer?.told))
+            relay.sightings.note(
+                Sighting(app: key, token: token(phone), version: version, toldAtLogin: answer?.toldAtLogin))
             relay.sightings.flush()
             // Stored a second later at the latest, where the store takes it.
             let known = try relay.store.device(key, token: token(phone))
@@ -155,7 +156,7 @@ extension World {
             }
         }
         return "phone \(phone.number) of app \(phone.app) logs in with \(World.text(version: phone.version))"
-            + (answer?.told.map { " and is told of \($0)" } ?? "")
+            + (answer?.toldAtLogin.map { " and is told of \($0)" } ?? "")
     }
 
     private func learn(_ phone: Phone) {
