@@ -34,6 +34,7 @@ extension CommandTree {
         .notifications,
         .storeStatus,
         .storeBackup,
+        .storeRestore,
         .storeCheck,
         .storePrune,
         .logLevel,

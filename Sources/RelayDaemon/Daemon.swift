@@ -19,6 +19,9 @@ struct Daemon {
     /// From the first signal to the end: what is in flight gets eight of the ten seconds that an operator is promised.
     private static let drainTime = Duration.seconds(8)
 
+    /// How long the pages of a store are looked through that was not closed well, at most.
+    private static let pageCheckTime = Duration.seconds(2)
+
     private let file: ConfigurationFile
     private let environment: [String: String]
     private let log: Log
@@ -57,7 +60,7 @@ struct Daemon {
         // Telephones are in the one; the other's socket guards itself.
         try OwnDirectory.make(for: configuration.store.sqlitePath, mode: 0o700)
         if sockets.control == nil { try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755) }
-        let lock = try StoreLock(store: configuration.store.sqlitePath)
+        let lock = try Self.lock(configuration.store.sqlitePath)
         defer { withExtendedLifetime(lock) {} }
         if lock.links > 1 {
             log(
@@ -66,6 +69,11 @@ struct Daemon {
         }
         let store = try SQLiteStore(path: configuration.store.sqlitePath, release: CommandLineTool.version)
         defer { store.close() }
+        if !lock.wasClosedWell, !(try store.checkPages(within: Self.pageCheckTime)) {
+            log(
+                .notice, "the store was not closed well, and is too large to be looked through before it is used",
+                [("next", "upgrade-relay store check")])
+        }
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: environment, tokenSources: tokenSources, signings: signings,
@@ -161,6 +169,14 @@ struct Daemon {
         sources.stop()
         notifier.stop()
         log(.notice, "stopped")
+    }
+
+    private static func lock(_ store: String) throws -> StoreLock {
+        do {
+            return try StoreLock(store: store)
+        } catch {
+            throw CommandFailure(.failed, error.context, hint: error.hint)
+        }
     }
 
     /// The configuration, with every file that it names looked at: all faults at once, as check-config reports them.

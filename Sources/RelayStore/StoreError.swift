@@ -20,6 +20,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case readOnly
         /// Another process holds the write lock for longer than the driver waits.
         case busy
+        /// A file of the store was moved, replaced or removed while it was open.
+        case moved
         /// The store was written by a newer release.
         case tooNew
         /// What was to be written contradicts what is there: something that it refers to is gone, or a rule of the schema

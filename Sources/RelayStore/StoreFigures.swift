@@ -62,11 +62,12 @@ extension StoreError.Code {
         case .full: "full"
         case .readOnly: "readOnly"
         case .busy: "busy"
+        case .moved: "moved"
         case .tooNew: "tooNew"
         case .conflict: "conflict"
         case .failed: "failed"
         }
     }
 
-    package static let labels = ["full", "readOnly", "busy", "tooNew", "conflict", "failed"]
+    package static let labels = ["full", "readOnly", "busy", "moved", "tooNew", "conflict", "failed"]
 }

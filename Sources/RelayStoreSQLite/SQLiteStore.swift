@@ -26,6 +26,8 @@ package final class SQLiteStore: RelayStore {
     /// process had on its way ends with it.
     let erased = Mutex<[Int64: MonotonicTime]>([:])
     private let readers: ReaderPool
+    /// Those that it was opened with.
+    let files: StoreFiles
     /// nil where each commit copies the log.
     let checkpoints: Checkpoints?
 
@@ -64,6 +66,7 @@ package final class SQLiteStore: RelayStore {
             writer.beat(pulse)
             self.pulse = pulse
             self.writer = Mutex(writer)
+            files = StoreFiles(at: path)
         } catch let failure as SQLiteFailure {
             throw failure.storeError(doing: doing, path: path)
         }
@@ -207,6 +210,10 @@ package final class SQLiteStore: RelayStore {
         _ connection: SQLiteConnection?, _ doing: String, _ body: (SQLiteConnection) throws -> R
     ) throws -> R {
         guard let connection else { throw StoreError(.failed, context: "\(doing) failed: the store is closed") }
+        if let fault = files.fault(at: path) {
+            tally.withLock { $0.errors["moved", default: 0] += 1 }
+            throw fault
+        }
         do {
             return try body(connection)
         } catch let failure as SQLiteFailure {

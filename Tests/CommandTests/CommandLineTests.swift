@@ -35,6 +35,7 @@ import Testing
             "tokens create",
             "tokens list",
             "tokens revoke", "log level", "reload", "store status", "store backup", "store check", "store prune",
+            "store restore",
             "notifications",
             "alerts set", "alerts show", "alerts clear",
         ]

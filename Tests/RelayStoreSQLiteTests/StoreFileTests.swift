@@ -61,6 +61,7 @@ struct StoreFileTests {
                 ["12", "texts of the latest version"], ["13", "versions that were withdrawn"],
                 ["14", "campaigns that begin with a canary"], ["15", "why campaigns stood still"],
                 ["16", "one record of what is required"], ["17", "what devices say at login"],
+                ["18", "dead tokens that a person accepted"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Foundation
+import RelayStoreSQLite
 import Terminal
 
 /// A file that is there whole or not at all: written under another name in the same directory, and renamed when all of it is
@@ -25,6 +26,11 @@ final class BackupFile {
                 throw CommandFailure(.failed, "\(path) is not a file", hint: "name the file that is to be made")
             }
             guard replaces else { throw Self.exists(path) }
+            guard !StoreLock.isStore(path) else {
+                throw CommandFailure(
+                    .failed, "\(path) is a store that a daemon works on, or has worked on; nothing was written",
+                    hint: "name another file; \"upgrade-relay store restore\" puts a backup into a store's place")
+            }
         }
         try tryOut()
     }

@@ -9,7 +9,7 @@ extension CommandEntry {
     static let storeBackup = client(
         ["store", "backup"], "Copies the store to a file while the daemon works on it",
         discussion:
-            "The daemon makes the copy and sends it; this command writes FILE, for its user alone, and gives it its name when all of it is on the disk. Campaigns go on meanwhile. Where no daemon runs, the store's file is copied. To restore: stop the daemon, put the copy in the store's place, start it.",
+            "The daemon makes the copy and sends it; this command writes FILE, for its user alone, and gives it its name when all of it is on the disk. Campaigns go on meanwhile. Where no daemon runs, the store's file is copied. \"store restore\" puts it in the store's place.",
         positionals: [PositionalSpec("FILE", "the file to make")],
         options: [.flag("force", "replace the file if it is there")],
         examples: ["upgrade-relay store backup /var/backups/relay.db --force"], readsConfiguration: true

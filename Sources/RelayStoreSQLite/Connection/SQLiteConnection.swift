@@ -18,6 +18,7 @@ import Telemetry
     private let handle: OpaquePointer
     private var statements: [SQL: Statement] = [:]
     private var pulse: Pulse?
+    private var deadline: ContinuousClock.Instant?
     private var copiesLog: ((_ pages: Int) -> Bool)?
 
     /// How long a call waits for another process's lock, in milliseconds.
@@ -85,6 +86,20 @@ import Telemetry
                 if let owner = unsafe owner { unsafe Unmanaged<Pulse>.fromOpaque(owner).takeUnretainedValue().beat() }
                 // "If the progress callback returns non-zero, the operation is interrupted" (sqlite.org/c3ref).
                 return 0
+            }, owner)
+    }
+
+    /// Ends what runs after `deadline` with SQLITE_INTERRUPT.
+    func interrupt(after deadline: ContinuousClock.Instant) {
+        self.deadline = deadline
+        // Not retained: the handle is closed in `deinit`.
+        let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe sqlite3_progress_handler(
+            handle, 100_000,
+            { owner in
+                guard let owner = unsafe owner else { return 0 }
+                let connection = unsafe Unmanaged<SQLiteConnection>.fromOpaque(owner).takeUnretainedValue()
+                return connection.deadline.map { ContinuousClock.now > $0 } ?? false ? 1 : 0
             }, owner)
     }
 

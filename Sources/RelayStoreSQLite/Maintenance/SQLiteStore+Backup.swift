@@ -68,6 +68,8 @@ extension SQLiteStore {
 
     /// Makes a `StoreError` of what SQLite said.
     func reporting<R>(_ doing: String, _ body: () throws -> R) throws -> R {
+        // What is opened by its name must be the store.
+        if let fault = files.fault(at: path) { throw fault }
         do {
             return try body()
         } catch let failure as SQLiteFailure {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import RelayStore
+
+/// Which files the database and its write-ahead log are, whatever has their names later: what is written to a file that was
+/// moved, replaced or removed is gone at the next start.
+struct StoreFiles: Sendable, Equatable {
+    private struct File: Equatable {
+        var device: UInt64
+        var inode: UInt64
+    }
+
+    private var database: File?
+    private var log: File?
+
+    /// Those that have the names now.
+    init(at path: String) {
+        database = Self.file(path)
+        log = Self.file(path + "-wal")
+    }
+
+    private static func file(_ path: String) -> File? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return File(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// What has become of them; nil where they are still there.
+    func fault(at path: String) -> StoreError? {
+        let now = StoreFiles(at: path)
+        guard now != self else { return nil }
+        let (name, isGone) = now.database == database ? ("\(path)-wal", now.log == nil) : (path, now.database == nil)
+        return StoreError(
+            .moved,
+            context:
+                "\(name) was \(isGone ? "moved or removed" : "replaced by another file") while the relay works on it",
+            hint:
+                "Nothing is recorded or sent. Put the file back as it was; or stop the relay and restore a backup with "
+                + "\"upgrade-relay store restore\"")
+    }
+}
