@@ -10,9 +10,21 @@ package enum WorkKind: Int, Sendable, CaseIterable {
     case writes
     /// For what was taken in before of the same body to be stored.
     case streams
+    /// For somebody else's server, up to some twenty seconds.
+    case foreign
+    /// For nobody, and takes long: it looks at every device of an app.
+    case long
+    /// Who asks how the daemon is, beside all of that.
+    case health
 
     /// How many of them are done side by side.
-    fileprivate var threads: Int { self == .streams ? 4 : 8 }
+    fileprivate var threads: Int {
+        switch self {
+        case .reads, .writes, .foreign: 8
+        case .streams: 4
+        case .long, .health: 2
+        }
+    }
 }
 
 /// The queues of all kinds.

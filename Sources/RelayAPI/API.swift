@@ -16,9 +16,13 @@ final class API: RequestHandler {
     let settings: APISettings
     /// The server is stopping.
     let stop: CancellationFlag
-    let streams: StreamSlots
+    /// Event streams, by who watches: those of the network, and those of the control socket.
+    let streams: [Door: Slots]
+    /// What waits for somebody else's server, or takes long, by app.
+    let foreign = Slots(limit: 8, each: 2)
+    let long = Slots(limit: 8, each: 1)
     /// Backup, check and pruning.
-    let maintenance = StreamSlots(limit: 1)
+    let maintenance = Slots(limit: 1)
     let readinessCheck = ReadinessCheck()
     /// With the time at which it was written.
     let metricsPage = Mutex<(page: [UInt8], at: Int64)?>(nil)
@@ -49,7 +53,10 @@ final class API: RequestHandler {
         self.versionCache = versionCache
         self.sightings = sightings
         self.access = access
-        streams = StreamSlots(limit: settings.limits.eventStreams)
+        let eventStreams = settings.limits.eventStreams
+        streams = [
+            .network: Slots(limit: eventStreams, each: max(1, eventStreams / 4)), .control: Slots(limit: eventStreams),
+        ]
         refusals = RefusalLog(settings.log)
         enforceHeaders = settings.enforce().headers.lowercased
         headerNames =
@@ -109,8 +116,11 @@ final class API: RequestHandler {
         if route.parameters.isEmpty { try call.query.finish() }
         switch route.answer {
         case .head(let answer):
-            let response = try answer(self, &call)
+            var response = try answer(self, &call)
             note(call, response)
+            if case .stream(let source) = response.body, let watch = watch(caller) {
+                response.body = .stream(TokenBoundSource(source, watch))
+            }
             return .answer(response)
         case .body(let finish):
             let limit = route.right == .signature ? settings.limits.webhookBody : settings.limits.body
@@ -124,8 +134,17 @@ final class API: RequestHandler {
                 }
             }
         case .stream(let consumer):
-            return .stream(NotedStream(try consumer(self, call)) { [self, call] in note(call, $0) })
+            var taken = try consumer(self, call)
+            if let watch = watch(caller) {
+                taken = TokenBoundConsumer(taken, watch) { [self] in problem($0, at: route.pattern).response }
+            }
+            return .stream(NotedStream(taken) { [self, call] in note(call, $0) })
         }
+    }
+
+    /// nil for who needs no token.
+    private func watch(_ caller: Caller) -> TokenWatch? {
+        caller.token.map { hash in TokenWatch { [store] in try store.token(hash: hash) != nil } }
     }
 
     // MARK: Steps that routes share

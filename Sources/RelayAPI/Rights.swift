@@ -19,6 +19,12 @@ struct Caller: Hashable, Sendable {
     var source: String
     /// The apps that it may see and change; nil: all.
     var apps: Set<String>?
+    /// The SHA-256 of its API token; nil where it needs none.
+    var token: [UInt8]?
+    /// What that allows; nil: everything.
+    var scopes: Set<Scope>?
+
+    func may(_ scope: Scope) -> Bool { scopes?.contains(scope) ?? true }
 
     func maySee(_ app: String) -> Bool { apps?.contains(app) ?? true }
     func maySee(_ app: AppKey) -> Bool { maySee(app.app) }
@@ -55,7 +61,8 @@ enum Rights {
                 "the header Authorization must be \"Bearer\" and an API token, such as \"Bearer urt_…\"",
                 error: "invalid_request")
         }
-        guard let token = try look(SHA256.digest(Array(secret.utf8))) else {
+        let hash = SHA256.digest(Array(secret.utf8))
+        guard let token = try look(hash) else {
             throw unauthorized(
                 "this API token is unknown or revoked; an operator makes one with \"upgrade-relay tokens create\"",
                 error: "invalid_token")
@@ -70,7 +77,7 @@ enum Rights {
         case .operatorOnly:
             throw forbidden("API tokens and the store are looked after over the control socket only", nil)
         }
-        let caller = Caller(actor: token.name, source: "api", apps: token.apps)
+        let caller = Caller(actor: token.name, source: "api", apps: token.apps, token: hash, scopes: Set(token.scopes))
         if let app, !caller.maySee(app) {
             throw forbidden("the token \"\(token.name)\" is bound to other apps", nil)
         }

@@ -8,8 +8,8 @@ extension Route {
 
     private static let open: [Route] = [
         Route("GET", "/healthz", .nothing, .nothing, .head { api, _ in api.health() }),
-        Route("GET", "/readyz", .nothing, .work(.reads), .head { api, _ in api.readiness() }),
-        Route("GET", "/metrics", .nothing, .work(.reads), .head { api, _ in api.metrics() }),
+        Route("GET", "/readyz", .nothing, .work(.health), .head { api, _ in api.readiness() }),
+        Route("GET", "/metrics", .nothing, .work(.health), .head { api, _ in api.metrics() }),
         Route("GET", "/openapi.json", .nothing, .nothing, .head { api, call in api.openAPI(call.head) }),
         // The login-time check (SEEDS S1).
         Route(
@@ -39,7 +39,7 @@ extension Route {
             "POST", "/v1/webhooks/gitlab/{app}/{platform}", .signature, .work(.writes), isNoteworthy: true,
             webhook: "gitLab", .body { api, call, body in try api.gitLabWebhook(call.app, call.head, body: body) }),
         Route(
-            "POST", "/v1/webhooks/app-store-connect/{app}", .signature, .work(.writes), isNoteworthy: true,
+            "POST", "/v1/webhooks/app-store-connect/{app}", .signature, .work(.foreign), isNoteworthy: true,
             webhook: "appStoreConnect",
             .body { api, call, body in try api.appStoreConnectWebhook(call.path.app, call.head, body: body) }),
     ]
@@ -58,13 +58,11 @@ extension Route {
         Route(
             "POST", "/v1/apps/{app}/{platform}/withdraw", .scope(.versions), .work(.writes), isNoteworthy: true,
             .body { api, call, body in try api.withdraw(call.app, body: body, by: call.caller) }),
-        // It waits for the push service and writes nothing.
         Route(
-            "POST", "/v1/apps/{app}/{platform}/test-push", .scope(.versions), .work(.reads), isNoteworthy: true,
+            "POST", "/v1/apps/{app}/{platform}/test-push", .scope(.versions), .work(.foreign), isNoteworthy: true,
             .body { api, call, body in try api.testPush(call.app, body: body, by: call.caller) }),
-        // It only reads, however long.
         Route(
-            "POST", "/v1/apps/{app}/{platform}/plan", .scope(.versions), .work(.reads),
+            "POST", "/v1/apps/{app}/{platform}/plan", .scope(.versions), .work(.long),
             .body { api, call, body in try api.plan(call.app, body: body) }),
         Route(
             "GET", "/v1/apps/{app}/{platform}/alert", .scope(.status), .work(.reads),
@@ -128,7 +126,7 @@ extension Route {
                 .head { api, call in try api.campaignDeliveries(call.path.name, &call) }),
             Route(
                 "GET", "/v1/campaigns/{id}/events", .scope(.status), .work(.reads),
-                .head { api, call in try api.campaignEvents(call.path.name, call.caller) }),
+                .head { api, call in try api.campaignEvents(call.path.name, call) }),
             Route(
                 "GET", "/v1/deliveries", .scope(.status), .work(.reads),
                 query: ["limit", "cursor", "state", "reason", "telephone", "token", "format"] + AppFilter.parameters,

@@ -51,6 +51,15 @@ final class ControlDouble: RelayControl {
 
     func releaseRules(of app: AppKey) -> ReleaseRules { rules.withLock { $0 } }
 
+    /// While it is set, a push service and a plan's work stand still until it is signalled.
+    let stillness = Mutex<DispatchSemaphore?>(nil)
+
+    private func standStill() {
+        guard let stillness = stillness.withLock({ $0 }) else { return }
+        stillness.wait()
+        stillness.signal()
+    }
+
     func versionLookup(of app: AppKey) -> (any VersionLookup)? { lookup.withLock { $0 } }
 
     func bump(
@@ -73,6 +82,7 @@ final class ControlDouble: RelayControl {
     }
 
     func plan(_ bump: VersionBump) throws -> PlanReport {
+        standStill()
         let payload = UpgradePayload(type: "needUpgrade", alert: "Upgrade", downloadURL: "https://example.com/app")
         let survey = try store.survey(bump.app) { row, _ in row.telephone.isAbsent ? .noTelephone : nil }
         var report = PlanReport(survey: survey, samplePayload: payload.render(userTelephone: "138"))
@@ -146,6 +156,7 @@ final class ControlDouble: RelayControl {
     }
 
     func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport] {
+        standStill()
         guard case .token(let token, let environment) = wish.target else {
             throw ControlError(.noSuchDevice, context: "no device of this user is registered")
         }

@@ -208,9 +208,15 @@ struct ServerLiveTests {
         try watcher.send(
             "GET /v1/campaigns/\(id)/events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer \(token)\r\n\r\n")
         #expect(try watcher.receiveHead().hasPrefix("HTTP/1.1 200"))
-        let second = try bench.ask("GET", "/v1/campaigns/\(id)/events")
+        let other = try bench.newToken(.status)
+        let second = try bench.askNetwork(
+            "GET", "/v1/campaigns/\(id)/events", headers: [("Authorization", "Bearer \(other)")])
         #expect(second.status == 503)
         #expect(second[header: "retry-after"] == "5")
+        // The operator watches all the same.
+        let local = try RawClient(unixSocket: bench.socketPath)
+        try local.send("GET /v1/campaigns/\(id)/events HTTP/1.1\r\nHost: relay\r\n\r\n")
+        #expect(try local.receiveHead().hasPrefix("HTTP/1.1 200"))
     }
 
     // MARK: Sockets

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import HTTPServer
 import RelayEngine
 import RelayStore
 import Testing
@@ -34,12 +35,49 @@ struct StreamTests {
 
     @Test("slots are given back")
     func slots() {
-        let slots = StreamSlots(limit: 1)
+        let slots = Slots(limit: 1)
         var slot = slots.take()
         #expect(slot != nil)
         #expect(slots.take() == nil)
         slot = nil
         #expect(slots.take() != nil)
+    }
+
+    @Test("nobody takes the slots of all")
+    func slotsOfEach() {
+        let slots = Slots(limit: 3, each: 2)
+        let mine = [slots.take(for: "a"), slots.take(for: "a"), slots.take(for: "a")]
+        #expect(mine.map { $0 != nil } == [true, true, false])
+        let other = slots.take(for: "b")
+        #expect(other != nil && slots.take(for: "b") == nil, "three in all")
+        withExtendedLifetime(mine) {}
+    }
+
+    @Test("a stream ends within a second of its token")
+    func tokenBound() throws {
+        final class Endless: ByteSource {
+            func next() -> BodyPiece { .bytes([1]) }
+        }
+        final class Counting: BodyConsumer {
+            var bytes = 0
+            func consume(_ bytes: [UInt8]) { self.bytes += bytes.count }
+            func finish() -> Response { .noContent }
+        }
+        nonisolated(unsafe) var now: Int64 = 0
+        nonisolated(unsafe) var isGood = true
+        func watch() -> TokenWatch { TokenWatch(clock: { now }, isGood: { isGood }) }
+        let source = TokenBoundSource(Endless(), watch())
+        let counting = Counting()
+        let consumer = TokenBoundConsumer(counting, watch()) { ProblemDetails.of($0).response }
+        #expect(try source.next() == .bytes([1]))
+        consumer.consume([1, 2])
+        (now, isGood) = (1000, false)
+        #expect(throws: ProblemDetails.self) { try source.next() }
+        consumer.consume([3])
+        now = 5000
+        consumer.consume([4])
+        #expect(counting.bytes == 2)
+        #expect(consumer.finish().status == 401)
     }
 
     // MARK: Device lines

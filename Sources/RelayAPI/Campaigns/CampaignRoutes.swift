@@ -72,11 +72,12 @@ extension API {
         return Set(states)
     }
 
-    func campaignEvents(_ id: String, _ caller: Caller) throws -> Response {
-        let record = try record(id, caller)
-        guard let slot = streams.take() else {
+    func campaignEvents(_ id: String, _ call: Call) throws -> Response {
+        let record = try record(id, call.caller)
+        guard let slot = streams[call.head.door]?.take(for: call.caller.actor) else {
+            let most = settings.limits.eventStreams
             throw ProblemDetails(
-                503, "\(settings.limits.eventStreams) event streams are open, which is the most that are served",
+                503, "too many event streams are open: \(most) are served, and \(max(1, most / 4)) to one API token",
                 headers: [("Retry-After", "5")])
         }
         let events = CampaignEvents(api: self, campaign: record.key, slot: slot)

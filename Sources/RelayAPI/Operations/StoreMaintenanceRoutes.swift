@@ -71,7 +71,7 @@ extension API {
         return Self.lines(LongAnswer(work, slot: slot))
     }
 
-    private func maintenanceSlot() throws -> StreamSlots.Slot {
+    private func maintenanceSlot() throws -> Slots.Slot {
         guard let slot = maintenance.take() else {
             throw ProblemDetails(409, "a backup, a check or a pruning is going on already; one at a time")
         }
@@ -92,10 +92,10 @@ final class StoreBackup: ByteSource {
 
     private let work: LongWork<any StoreSnapshot>
     /// As in `LongAnswer`.
-    private var slot: StreamSlots.Slot?
+    private var slot: Slots.Slot?
     private var snapshot: (any StoreSnapshot)?
 
-    init(work: LongWork<any StoreSnapshot>, slot: StreamSlots.Slot) {
+    init(work: LongWork<any StoreSnapshot>, slot: Slots.Slot) {
         self.work = work
         self.slot = slot
     }

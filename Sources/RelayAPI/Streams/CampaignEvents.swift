@@ -10,11 +10,11 @@ final class CampaignEvents: ByteSource {
     private let api: API
     private let campaign: CampaignKey
     /// Given back when the connection ends, however it ends.
-    private let slot: StreamSlots.Slot
+    private let slot: Slots.Slot
     private var pacing = EventPacing()
     private var isDone = false
 
-    init(api: API, campaign: CampaignKey, slot: StreamSlots.Slot) {
+    init(api: API, campaign: CampaignKey, slot: Slots.Slot) {
         self.api = api
         self.campaign = campaign
         self.slot = slot

@@ -113,12 +113,12 @@ final class LongAnswer: ByteSource {
     private let work: LongWork<Void>
     /// One of its kind at a time. Given back before the answer's end is sent, so that who asks again at once finds it free;
     /// or when the connection ends.
-    private var slot: StreamSlots.Slot?
+    private var slot: Slots.Slot?
     private var isOver = false
     /// Milliseconds until it is looked again for a line.
     static let look: Int64 = 20
 
-    init(_ work: LongWork<Void>, slot: StreamSlots.Slot) {
+    init(_ work: LongWork<Void>, slot: Slots.Slot) {
         self.work = work
         self.slot = slot
     }

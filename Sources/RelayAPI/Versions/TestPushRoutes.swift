@@ -50,7 +50,19 @@ package struct TestPushReport: Sendable {
 extension API {
     func testPush(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
         try require(app)
-        let reports = try control.testPush(Self.readWish(body, app), by: caller.actor)
+        let wish = try Self.readWish(body, app)
+        if case .telephone = wish.target, !caller.may(.devices) {
+            throw ProblemDetails(
+                403,
+                "a test push to a telephone tells who is registered: it needs the scope \"devices\", which the token "
+                    + "\"\(caller.actor)\" lacks; a push to a token does not")
+        }
+        guard let slot = foreign.take(for: app.app) else {
+            throw ProblemDetails(
+                503, "test pushes of \(app.app) wait for its push service already", headers: [("Retry-After", "5")])
+        }
+        defer { withExtendedLifetime(slot) {} }
+        let reports = try control.testPush(wish, by: caller.actor)
         return .json { writer in
             writer.page(reports, next: nil) { writer, report in
                 writer.object { writer in

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
+/// How many of one thing may go on at a time: in all, and for each who asks, so that nobody takes them all.
+final class Slots: Sendable {
+    private let limit: Int
+    private let each: Int
+    private let taken = Mutex<[String: Int]>([:])
+
+    /// - Parameter each: for one key. Default `limit`.
+    init(limit: Int, each: Int? = nil) {
+        self.limit = limit
+        self.each = each ?? limit
+    }
+
+    /// nil when all are taken, or all that `key` may have.
+    func take(for key: String = "") -> Slot? {
+        let isFree = taken.withLock { taken in
+            guard taken[key, default: 0] < each, taken.values.reduce(0, +) < limit else { return false }
+            taken[key, default: 0] += 1
+            return true
+        }
+        return isFree ? Slot(self, key) : nil
+    }
+
+    /// One that was taken; given back by its end of life.
+    final class Slot: Sendable {
+        private let slots: Slots
+        private let key: String
+
+        fileprivate init(_ slots: Slots, _ key: String) {
+            self.slots = slots
+            self.key = key
+        }
+
+        deinit {
+            slots.taken.withLock { taken in
+                let left = taken[key, default: 1] - 1
+                taken[key] = left > 0 ? left : nil
+            }
+        }
+    }
+}

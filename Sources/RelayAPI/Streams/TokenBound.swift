@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPServer
+import RelayStore
+import Threading
+
+/// Whether the API token is still good that a stream was opened with. Looked up each second, on the thread that serves the stream.
+final class TokenWatch {
+    private static let interval: Int64 = 1000
+
+    private let isGood: () throws -> Bool
+    private let clock: () -> Int64
+    private var next: Int64
+
+    init(clock: @escaping () -> Int64 = MonotonicClock.milliseconds, isGood: @escaping () throws -> Bool) {
+        self.isGood = isGood
+        self.clock = clock
+        next = clock() + Self.interval
+    }
+
+    /// - Throws: a 401 once the token is revoked, or lacks the scope.
+    func look() throws {
+        let now = clock()
+        guard now >= next else { return }
+        next = now + Self.interval
+        guard try isGood() else { throw ProblemDetails(401, "the API token was revoked while this went on") }
+    }
+}
+
+/// An answer that is sent as it is made, for as long as its token is good.
+final class TokenBoundSource: ByteSource {
+    private let source: any ByteSource
+    private let watch: TokenWatch
+
+    init(_ source: any ByteSource, _ watch: TokenWatch) {
+        self.source = source
+        self.watch = watch
+    }
+
+    func next() throws -> BodyPiece {
+        try watch.look()
+        return try source.next()
+    }
+}
+
+/// A body that is taken in as it comes, for as long as its token is good. What was stored before stays.
+final class TokenBoundConsumer: BodyConsumer {
+    private let consumer: any BodyConsumer
+    private let watch: TokenWatch
+    private let explain: (any Error) -> Response
+    private var refusal: Response?
+
+    init(_ consumer: any BodyConsumer, _ watch: TokenWatch, explain: @escaping (any Error) -> Response) {
+        self.consumer = consumer
+        self.watch = watch
+        self.explain = explain
+    }
+
+    func consume(_ bytes: [UInt8]) {
+        guard refusal == nil else { return }
+        do {
+            try watch.look()
+            consumer.consume(bytes)
+        } catch {
+            refusal = explain(error)
+        }
+    }
+
+    func finish() -> Response { refusal ?? consumer.finish() }
+}
