@@ -20,7 +20,7 @@ extension Dispatcher {
         batch.settle(with: &settlement, at: now.wall)
         run.isPayloadTaken = settlement.isPayloadTaken
         settlement.judgeTokens(by: &service.unregistered.window, limit: run.unregisteredLimit)
-        if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, reason: pause.reason) }
+        if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, at: now.wall) }
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,
             random: random.unit())
@@ -128,29 +128,27 @@ extension Dispatcher {
         }
     }
 
-    /// Sends nothing with this credential before `time`, for whichever campaign (PROTOCOLS 1.6,
-    /// TooManyProviderTokenUpdates): another token would only make it worse.
-    private mutating func pauseCredential(
-        of service: PushService, until time: Timestamp, reason: String
-    ) {
-        service.provider.pauseCredential(until: time)
+    /// Sends nothing to this server with its credential before `time`, for whichever campaign (PROTOCOLS 1.6,
+    /// TooManyProviderTokenUpdates): another token would only make it worse. Nor to any other server, where a second one wants that.
+    private mutating func pauseCredential(of service: PushService, until time: Timestamp, at now: Timestamp) {
+        service.provider.pauseCredential(until: time, by: service.server, at: now)
         for run in runsInOrder {
             for other in run.services where other.provider.credential == service.provider.credential {
-                pause(other, run, until: time, reason: reason)
+                takeUpPause(other, run, at: now)
             }
         }
     }
 
     /// A campaign begins, or goes on, in a pause from before a restart or from another campaign.
     func takeUpPause(_ service: PushService, _ run: CampaignRun, at now: Timestamp) {
-        guard let known = service.provider.credentialPause(at: now) else { return }
-        pause(service, run, until: known.until, reason: known.reason)
-    }
-
-    private func pause(_ service: PushService, _ run: CampaignRun, until time: Timestamp, reason: String) {
-        guard service.machine.pauseCredential(until: time, reason: reason) else { return }
+        guard let pause = service.provider.credentialPause(at: service.server, now: now),
+            service.machine.pauseCredential(until: pause.until, reason: pause.reason)
+        else { return }
         log(
             .warning, "the push service wants a pause",
-            [("campaign", run.record.id), ("reason", reason), ("until", time.internetTime)])
+            [
+                ("campaign", run.record.id), ("server", service.server), ("reason", pause.reason),
+                ("until", pause.until.internetTime),
+            ])
     }
 }

@@ -46,6 +46,8 @@ final class PushService {
     /// The wall clock as it is: credentials are signed and judged by it, also while the dispatcher does not believe it yet.
     let clock: @Sendable () -> Timestamp
     private let configuration: PoolConfiguration
+    /// Host and port, as pauses of a credential are noted by.
+    var server: String { configuration.origin.authority }
     let provider: any PushProvider
     let quota: QuotaLimit?
     private var known: (campaign: CampaignKey, template: PushTemplate, until: Timestamp)?

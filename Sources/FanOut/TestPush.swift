@@ -207,7 +207,7 @@ package struct TestPush: Sendable {
             result.remedy = explain(.clock, reason)
         case .pauseCredential(let pause, let reason):
             // The key's other users must hear of it, too.
-            provider.pauseCredential(until: now + pause)
+            provider.pauseCredential(until: now + pause, by: route.pool(for: environment).origin.authority, at: now)
             (result.state, result.reason) = (.failed, reason)
             result.remedy = "the service wants a pause of this key; try again after \((now + pause).internetTime)"
         case .retry(_, let reason):

@@ -78,11 +78,12 @@ package protocol PushProvider: Sendable {
     /// The quota that its pushes count towards; nil: there is none.
     var quota: QuotaLimit? { get }
 
-    /// The service wants nothing that uses this credential before then, also after a restart.
-    func pauseCredential(until time: Timestamp)
+    /// A server wants nothing that uses this credential before then, also after a restart. Where a second one says so
+    /// meanwhile it holds for all of them.
+    func pauseCredential(until time: Timestamp, by server: String, at now: Timestamp)
 
-    /// When the pause is over that the service wants, and its word for it; nil where it wants none.
-    func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)?
+    /// When the pause is over that a server wants, and its word for it; nil where it wants none.
+    func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)?
 
     /// Why a campaign is suspended and what its operator can do.
     ///
@@ -107,8 +108,8 @@ extension PushProvider {
     package func badTokens(in batch: RequestBatch) -> [Int] { [] }
     package func wantsPause(_ batch: RequestBatch) -> Bool { false }
     package var connectionReasons: Set<String> { [] }
-    package func pauseCredential(until time: Timestamp) {}
-    package func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)? { nil }
+    package func pauseCredential(until time: Timestamp, by server: String, at now: Timestamp) {}
+    package func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)? { nil }
 
     // What a provider that makes its credentials itself, and has no quota, need not say.
     package func forgetRefusal() {}

@@ -89,7 +89,9 @@ struct RouteBuilder {
     ) throws -> APNsTokenSource {
         let (store, signings, log) = (store, signings, log)
         let stored = try store.providerToken(key: name.storeKey).map {
-            ProviderToken(text: $0.token, issuedAt: $0.issuedAt, pausedUntil: $0.pausedUntil)
+            ProviderToken(
+                text: $0.token, issuedAt: $0.issuedAt, pausedUntil: $0.pausedUntil,
+                pausedBy: $0.pausedBy)
         }
         return APNsTokenSource(
             teamID: name.team, keyID: name.key, key: key, stored: stored, pause: pause, onSigned: { signings.add() }
@@ -97,7 +99,8 @@ struct RouteBuilder {
             do {
                 try store.saveProviderToken(
                     StoredProviderToken(
-                        key: name.storeKey, token: token.text, issuedAt: token.issuedAt, pausedUntil: token.pausedUntil)
+                        key: name.storeKey, token: token.text, issuedAt: token.issuedAt, pausedUntil: token.pausedUntil,
+                        pausedBy: token.pausedBy)
                 )
             } catch {
                 // Apple counts how often a key's token is renewed: restarts in a row may be too many.

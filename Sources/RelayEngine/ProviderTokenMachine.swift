@@ -16,8 +16,8 @@ package struct ProviderTokenMachine: Sendable, Equatable {
     /// that Apple allows.
     package static let clockStep = Duration.seconds(60)
 
-    /// A service's pause at most, whatever its `Retry-After` says: Apple's are minutes (PROTOCOLS 1.6). Default 1 h.
-    package static let longestPause = Duration.seconds(3600)
+    /// A service's pause at most, whatever its `Retry-After` says: Apple's are minutes, up to 20 (PROTOCOLS 1.6).
+    package static let longestPause = Duration.seconds(20 * 60)
 
     package enum Action: Sendable, Equatable {
         case use
@@ -50,7 +50,8 @@ package struct ProviderTokenMachine: Sendable, Equatable {
         pausedUntil.flatMap { Self.isPaused(until: $0, at: now) ? $0 : nil }
     }
 
-    static func isPaused(until end: Timestamp, at now: Timestamp) -> Bool {
+    /// Whether a pause goes on.
+    package static func isPaused(until end: Timestamp, at now: Timestamp) -> Bool {
         // Chance adds up to a quarter to a pause.
         now < end.due(at: now, putOffAtMost: longestPause + longestPause / 4)
     }

@@ -52,12 +52,17 @@ package struct StoredProviderToken: Hashable, Sendable {
     /// Until when the push service wants no other token of this key (PROTOCOLS 1.6, TooManyProviderTokenUpdates); it may be
     /// past. nil: it never minded this one.
     package var pausedUntil: Timestamp?
+    /// Which server wants that; nil: all of them.
+    package var pausedBy: String?
 
-    package init(key: String, token: String, issuedAt: Timestamp, pausedUntil: Timestamp? = nil) {
+    package init(
+        key: String, token: String, issuedAt: Timestamp, pausedUntil: Timestamp? = nil, pausedBy: String? = nil
+    ) {
         self.key = key
         self.token = token
         self.issuedAt = issuedAt
         self.pausedUntil = pausedUntil
+        self.pausedBy = pausedBy
     }
 }
 

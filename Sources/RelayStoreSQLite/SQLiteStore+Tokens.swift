@@ -59,10 +59,11 @@ extension SQLiteStore {
     package func providerToken(key: String) throws -> StoredProviderToken? {
         try readOnce("reading a provider token") { connection in
             try connection.first(
-                "SELECT key, token, issued_at, paused_until FROM provider_token WHERE key = ?", .text(key)
+                "SELECT key, token, issued_at, paused_until, paused_by FROM provider_token WHERE key = ?", .text(key)
             ) {
                 StoredProviderToken(
-                    key: $0.text(0), token: $0.text(1), issuedAt: $0.time(2), pausedUntil: $0.optionalTime(3))
+                    key: $0.text(0), token: $0.text(1), issuedAt: $0.time(2), pausedUntil: $0.optionalTime(3),
+                    pausedBy: $0.optionalText(4))
             }
         }
     }
@@ -71,10 +72,10 @@ extension SQLiteStore {
         try write("storing a provider token") { connection in
             _ = try connection.run(
                 """
-                INSERT INTO provider_token (key, token, issued_at, paused_until) VALUES (?1, ?2, ?3, ?4)
-                ON CONFLICT (key) DO UPDATE SET token = ?2, issued_at = ?3, paused_until = ?4
+                INSERT INTO provider_token (key, token, issued_at, paused_until, paused_by) VALUES (?1, ?2, ?3, ?4, ?5)
+                ON CONFLICT (key) DO UPDATE SET token = ?2, issued_at = ?3, paused_until = ?4, paused_by = ?5
                 """, .text(token.key), .text(token.token), .time(token.issuedAt),
-                token.pausedUntil.map { .time($0) } ?? .null)
+                token.pausedUntil.map { .time($0) } ?? .null, .text(token.pausedBy))
         }
     }
 }

@@ -145,6 +145,23 @@ import WireFormat
 
     // MARK: Pauses and connections
 
+    @Test("A sandbox that wants a pause of the key does not stop production")
+    func aPauseOfTheSandbox() throws {
+        var script = FaultScript()
+        script.refusals = .init(afterN: 10, reason: "TooManyProviderTokenUpdates")
+        let bench = try LiveBench(sandbox: script)
+        try bench.register(1...Self.devices)
+        try bench.register((Self.devices + 1)...(Self.devices + 100), environment: .sandbox)
+        try bench.start(issued: .seconds(600))
+        try bench.raise()
+        try #require(bench.lines.wait(for: "the push service wants a pause", deadline: .seconds(60)))
+        let isDone = bench.until { (try? bench.campaign().counts.accepted) ?? 0 >= Int64(Self.devices) }
+        #expect(isDone)
+        #expect(bench.production.figures.requests == Self.devices)
+        let state = try bench.campaign().state
+        #expect(state == .running, "the sandbox's own go out after its pause")
+    }
+
     @Test func tooManyTokensPauseTheCredentialAndItGoesOnByItself() throws {
         var script = FaultScript()
         script.refusals = .init(afterN: 700, reason: "TooManyProviderTokenUpdates")

@@ -66,22 +66,45 @@ import WireFormat
         let first = source { token in saved.withLock { $0.append(token) } }
         let token = try first.token(at: start)
         let end = start + .seconds(55 * 60)
-        first.pause(until: end)
-        first.pause(until: end - .seconds(60))
-        #expect(first.pause(at: start) == end)
+        let (server, asked) = ("api.push.apple.com:443", end - .seconds(20 * 60))
+        first.pause(until: end, by: server, now: asked)
+        first.pause(until: end - .seconds(60), by: server, now: asked)
+        #expect(first.pause(at: server, now: asked) == end)
         let stored = try #require(saved.withLock { $0.last })
-        #expect(stored == ProviderToken(text: token.text, issuedAt: token.issuedAt, pausedUntil: end))
+        #expect(stored == ProviderToken(text: token.text, issuedAt: token.issuedAt, pausedUntil: end, pausedBy: server))
         #expect(saved.withLock { $0.count } == 2, "the token, and its pause once")
 
         let second = source(stored: stored) { token in saved.withLock { $0.append(token) } }
         let late = end - .milliseconds(1)
-        #expect(second.pause(at: late) == end)
+        #expect(second.pause(at: server, now: late) == end)
         #expect(try second.token(at: late).text == token.text, "older than 50 minutes, and not replaced")
         #expect(try second.refused(token.issuedAt, at: late) == .paused)
         #expect(saved.withLock { $0.count } == 2)
         let next = try second.token(at: end)
-        #expect(next.text != token.text && next.pausedUntil == nil && second.pause(at: end) == nil)
+        #expect(next.text != token.text && next.pausedUntil == nil && second.pause(at: server, now: end) == nil)
         #expect(saved.withLock { $0.last } == next)
+    }
+
+    @Test("What one server wants holds there; where a second says so, it is the key that has signed too often")
+    func pausesOfServers() throws {
+        let saved = Mutex<[ProviderToken]>([])
+        let first = source { token in saved.withLock { $0.append(token) } }
+        let token = try first.token(at: start)
+        let (production, sandbox, third) = ("api.push.apple.com:443", "api.sandbox.push.apple.com:443", "other:443")
+        let (soon, late) = (start + .seconds(300), start + .seconds(600))
+        first.pause(until: soon, by: sandbox, now: start)
+        #expect(first.pause(at: sandbox, now: start) == soon && first.pause(at: production, now: start) == nil)
+        // No other token is signed meanwhile, whoever minds.
+        #expect(try first.refused(token.issuedAt, at: start) == .paused)
+        // So it is after a restart.
+        let second = source(stored: saved.withLock { $0.last }) { token in saved.withLock { $0.append(token) } }
+        #expect(second.pause(at: sandbox, now: start) == soon && second.pause(at: production, now: start) == nil)
+        second.pause(until: late, by: third, now: start)
+        for server in [production, sandbox, third] { #expect(second.pause(at: server, now: start) == late) }
+        let fourth = source(stored: saved.withLock { $0.last }) { _ in }
+        #expect(fourth.pause(at: production, now: start) == late)
+        // When the first is over, the other holds where it was said.
+        #expect(second.pause(at: production, now: soon) == nil && second.pause(at: third, now: soon) == late)
     }
 
     @Test func aPauseHoldsForWhateverSignsWithTheKeysName() throws {

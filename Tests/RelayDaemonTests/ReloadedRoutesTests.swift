@@ -55,8 +55,8 @@ import UpgradeRules
 
     @Test func `A pause that only the old routes hear of is the new ones' too`() throws {
         let (old, new) = (try provider(), try provider())
-        old.pauseCredential(until: now + .seconds(300))
-        #expect(new.credentialPause(at: now)?.until == now + .seconds(300))
+        old.pauseCredential(until: now + .seconds(300), by: "push:443", at: now)
+        #expect(new.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300))
         #expect(throws: ProviderTokenPause.self) { try sign(new) }
         #expect(signings.value == 0)
         #expect(old.credential == new.credential)
@@ -74,12 +74,12 @@ import UpgradeRules
         try write(ES256PrivateKey.generate())
         let new = try provider()
         #expect(old.credential != new.credential)
-        old.pauseCredential(until: now + .seconds(300))
-        #expect(new.credentialPause(at: now)?.until == now + .seconds(300))
+        old.pauseCredential(until: now + .seconds(300), by: "push:443", at: now)
+        #expect(new.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300))
         #expect(throws: ProviderTokenPause.self) { try sign(new) }
         // The other way round, as after a mistake that is taken back.
-        new.pauseCredential(until: now + .seconds(600))
-        #expect(old.credentialPause(at: now)?.until == now + .seconds(600))
+        new.pauseCredential(until: now + .seconds(600), by: "push:443", at: now)
+        #expect(old.credentialPause(at: "push:443", now: now)?.until == now + .seconds(600))
     }
 
     @Test func `Keys that no route uses any more are forgotten; their tokens are in the store`() throws {
@@ -90,7 +90,7 @@ import UpgradeRules
         paused.pausedUntil = now + .seconds(300)
         try store.saveProviderToken(paused)
         let new = try provider()
-        #expect(new.credentialPause(at: now)?.until == now + .seconds(300), "read from the store")
+        #expect(new.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300), "read from the store")
         try sign(new)
         #expect(signings.value == 1)
     }

@@ -23,6 +23,7 @@ import UpgradeRules
         fixture.store.close()
         try fixture.administerOld(
             """
+            ALTER TABLE provider_token DROP COLUMN paused_by;
             ALTER TABLE campaign DROP COLUMN accepts_dead;
             CREATE INDEX campaign_event_suspended ON campaign_event (campaign_id) WHERE state = 'suspended';
             DELETE FROM migration WHERE version >= 18; PRAGMA user_version = 17;

@@ -62,6 +62,7 @@ struct StoreFileTests {
                 ["14", "campaigns that begin with a canary"], ["15", "why campaigns stood still"],
                 ["16", "one record of what is required"], ["17", "what devices say at login"],
                 ["18", "dead tokens that a person accepted"],
+                ["19", "which server wants a pause of a key"],
             ])
         #expect(try again.inspect("PRAGMA user_version") == [["\(try again.status().chain.count)"]])
         #expect(try again.inspect("PRAGMA integrity_check") == [["ok"]])

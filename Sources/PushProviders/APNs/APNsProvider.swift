@@ -252,12 +252,12 @@ package struct APNsProvider: PushProvider {
         }
     }
 
-    package func pauseCredential(until time: Timestamp) {
-        tokens?.pause(until: time)
+    package func pauseCredential(until time: Timestamp, by server: String, at now: Timestamp) {
+        tokens?.pause(until: time, by: server, now: now)
     }
 
-    package func credentialPause(at now: Timestamp) -> (until: Timestamp, reason: String)? {
-        tokens?.pause(at: now).map { ($0, "TooManyProviderTokenUpdates") }
+    package func credentialPause(at server: String, now: Timestamp) -> (until: Timestamp, reason: String)? {
+        tokens?.pause(at: server, now: now).map { ($0, "TooManyProviderTokenUpdates") }
     }
 
     // MARK: Words

@@ -11,11 +11,14 @@ package struct ProviderToken: Hashable, Sendable {
     package var issuedAt: Timestamp
     /// Until when the service wants no other one of this key, and no pushes with this one.
     package var pausedUntil: Timestamp?
+    /// Which server wants that; nil: all of them.
+    package var pausedBy: String?
 
-    package init(text: String, issuedAt: Timestamp, pausedUntil: Timestamp? = nil) {
+    package init(text: String, issuedAt: Timestamp, pausedUntil: Timestamp? = nil, pausedBy: String? = nil) {
         self.text = text
         self.issuedAt = issuedAt
         self.pausedUntil = pausedUntil
+        self.pausedBy = pausedBy
     }
 }
 
@@ -63,7 +66,7 @@ package final class APNsTokenSource: Sendable {
         self.onSigned = onSigned
         let usable = stored.flatMap { Self.isSigned($0.text, by: key) ? $0 : nil }
         // The pause is the key's, whichever file it was signed with.
-        if let end = stored?.pausedUntil { pause.extend(to: end) }
+        if let stored, let end = stored.pausedUntil { pause.extend(to: end, by: stored.pausedBy) }
         sharedPause = pause
         state = Mutex(State(machine: ProviderTokenMachine(issuedAt: usable?.issuedAt), token: usable))
     }
@@ -71,7 +74,7 @@ package final class APNsTokenSource: Sendable {
     /// What is known, with what others were told of the key meanwhile.
     private func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try state.withLock { state in
-            if let end = sharedPause.until { _ = state.machine.paused(until: end) }
+            if let end = sharedPause.latest { _ = state.machine.paused(until: end) }
             return try body(&state)
         }
     }
@@ -93,19 +96,19 @@ package final class APNsTokenSource: Sendable {
         }
     }
 
-    /// Until when the service wants no other token of this key, and no pushes with it; nil where it does not mind.
-    package func pause(at now: Timestamp) -> Timestamp? {
-        withState { $0.machine.pause(at: now) }
+    /// Until when a server wants no other token of this key, and no pushes with it; nil where it does not mind.
+    package func pause(at server: String, now: Timestamp) -> Timestamp? {
+        sharedPause.end(at: server, now: now)
     }
 
-    /// The service wants a pause. It outlives a restart.
-    package func pause(until time: Timestamp) {
+    /// A server wants a pause. It outlives a restart.
+    package func pause(until time: Timestamp, by server: String, now: Timestamp) {
+        guard sharedPause.extend(to: time, by: server) else { return }
         withState { state in
-            guard state.machine.paused(until: time) else { return }
-            sharedPause.extend(to: time)
-            guard let token = state.token else { return }
-            state.token?.pausedUntil = time
-            try? save(ProviderToken(text: token.text, issuedAt: token.issuedAt, pausedUntil: time))
+            guard var token = state.token, let known = sharedPause.remembered(at: now) else { return }
+            (token.pausedUntil, token.pausedBy) = (known.until, known.by)
+            state.token = token
+            try? save(token)
         }
     }
 

@@ -8,6 +8,10 @@ extension Migration {
             Migration(name: "one record of what is required", toVersion: 16, sql: RequirementSchema.sql),
             Migration(name: "what devices say at login", toVersion: 17, sql: logins),
             Migration(name: "dead tokens that a person accepted", toVersion: 18, sql: acceptedDeadTokens),
+            // NULL: all of them, as older releases took it.
+            Migration(
+                name: "which server wants a pause of a key", toVersion: 19,
+                sql: "ALTER TABLE provider_token ADD COLUMN paused_by TEXT"),
         ]
 
     /// Stores out there have run them, so they are texts that nobody edits, and that no change of today's statements changes. The
