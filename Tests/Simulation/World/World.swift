@@ -51,7 +51,7 @@ final class World: @unchecked Sendable {
     /// Whether the disk is made to fail until it works again.
     var isDiskFailing = false
     /// Phones that logged in while the store took nothing: what they said comes later.
-    var unstoredLogins: Set<Int> = []
+    var unstoredLogins: [UnstoredLogin] = []
     /// What the relay told of each campaign last, and when that changed.
     var told: [String: (campaign: ToldCampaign, since: MonotonicTime)] = [:]
 
