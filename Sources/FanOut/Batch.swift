@@ -227,6 +227,12 @@ final class Batch {
         return commit
     }
 
+    /// What it has deferred was deferred by a clock that was ahead.
+    func bringForward(to now: Timestamp) {
+        settled?.bringForward(to: now)
+        recalled?.bringForward(to: now)
+    }
+
     /// How the batch ended, for the service's machine.
     var end: ServiceMachine.End {
         var end = ServiceMachine.End(source: schedulerSource, tag: tag, pushes: pushCount)

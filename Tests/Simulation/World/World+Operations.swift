@@ -187,6 +187,8 @@ extension World {
         }
         // What a file says is taken up once it is known from elsewhere.
         if let place = model.newest(app, version), model.announcements[place].isDoubted {
+            // No longer for those who were a canary when somebody wrote it down, if that is for everybody by now.
+            model.announcements[place].canary = inheritedCanary(app)
             return model.announcements[place].isDoubted = false
         }
         if model.newest(app, version) != nil {
