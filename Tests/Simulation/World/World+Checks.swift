@@ -118,7 +118,9 @@ extension World {
             guard let record = try? relay?.store.campaign(id: id), !record.isCanary || record.canary?.endedAt == nil
             else { continue }
             let reason = relay?.control.status(record).record.reason
-            if reason == nil {
+            if reason != nil { spokeAt[id] = tick }
+            // What has just ended was why.
+            if reason == nil, tick - (spokeAt[id] ?? known.since) > .seconds(2400) {
                 if !settings.hasApp[campaign.app] {
                     model.broke(
                         "campaign.noRoute",

@@ -55,6 +55,8 @@ final class World: @unchecked Sendable {
     /// What the relay told of each campaign last, and when that changed.
     var told: [String: (campaign: ToldCampaign, since: MonotonicTime)] = [:]
 
+    /// When each campaign that does not move said last why.
+    var spokeAt: [String: MonotonicTime] = [:]
     /// Since when neither disk nor configuration have kept anything from moving.
     var quietSince = MonotonicTime(nanoseconds: 0)
     /// By announcement: since when its store has halted it without the relay's having heard.
