@@ -66,10 +66,14 @@ final class Batch {
 
     // MARK: Before sending
 
+    /// How often a retry is looked at again whose device has been handed to a user of a later wave. Few are, and a wave waits for minutes
+    /// or for a person.
+    private static let restBeforeItsWave = Duration.seconds(600)
+
     /// Filters the devices that were read and builds the requests for the rest.
     ///
     /// A device that belongs to another service by now, because its environment was changed since the campaign was planned,
-    /// is handed over: the ledger gets it as due there at once.
+    /// is handed over: the ledger gets it as due there at once. A retry whose device is another user's by now waits for that user's wave.
     ///
     /// - Parameters:
     ///   - most: requests; the devices from the first that would be one more on are left for a later batch.
@@ -103,6 +107,10 @@ final class Batch {
                 ledgerRow.nextAttemptAt = now
                 ledgerRow.environment = row.environment
                 handsOver = true
+            } else if source == .retries, !run.hasBegun(row, in: devices) {
+                ledgerRow.state = .retrying
+                ledgerRow.reason = "NotSent"
+                ledgerRow.nextAttemptAt = now + Self.restBeforeItsWave
             } else if targets.count >= most {
                 devices.cut(to: index)
                 if case .shard(let shard, _) = source { self.source = .shard(shard, isLast: false) }
@@ -217,6 +225,12 @@ final class Batch {
         }
         if run?.draw != nil { commit.waves = WaveTally.tallies(of: rows, areRetries: source == .retries) }
         return commit
+    }
+
+    /// What it has deferred was deferred by a clock that was ahead.
+    func bringForward(to now: Timestamp) {
+        settled?.bringForward(to: now)
+        recalled?.bringForward(to: now)
     }
 
     /// How the batch ended, for the service's machine.

@@ -77,6 +77,13 @@ final class CampaignRun {
         draw.map { WaveSlice($0, number: shard.wave) }
     }
 
+    /// Whether the wave of a device's present user has begun, or the canary names him: a push before that would force him here and at no
+    /// login.
+    func hasBegun(_ row: DeviceRow, in devices: DeviceRows) -> Bool {
+        guard draw != nil, Int(row.wave) > record.waves.current?.number ?? 0 else { return true }
+        return record.telephones?.contains { devices.bytes[row.telephone.range].elementsEqual($0.utf8) } ?? false
+    }
+
     func left(_ batch: Batch) {
         lifecycle.batchLeft()
         add(pushes: batch.pushCount, batch.source)

@@ -35,6 +35,7 @@ extension Dispatcher {
             // It may have superseded older campaigns: the store's change mark does not move by what this process writes.
             lookAtOnce()
             guard let begun = try store.campaign(record.key), let wave = begun.waves.current else { return halt(run) }
+            run.take(begun)
             // The other channels force its users from now on, too.
             onVersions(try store.versions())
             run.lifecycle.waveBegan(hasMore: begun.waves.next != nil, expiresAt: begun.expiresAt)

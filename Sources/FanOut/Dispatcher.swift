@@ -119,10 +119,10 @@ package struct Dispatcher {
     /// - Returns: how long nothing will be to do, if no event comes.
     package mutating func turn(_ events: [FanOut.Event]) -> Duration {
         for event in events { handle(event) }
+        noticeClock()
         let waiting = answered.reduce(0) { $0 + $1.devices.count }
         if gate.isOpen(devices: waiting, isMoreOut: !batchesOut.isEmpty && !isStopping, at: now.tick) { record() }
         pulse.beat()
-        noticeClock()
         takeNewRoutes()
         lookAtStore()
         pulse.beat()
@@ -156,7 +156,8 @@ package struct Dispatcher {
     }
 
     /// Where the clock was set back, what was deferred by it would wait until it is that late again: campaigns begin anew, and look
-    /// for themselves what is due.
+    /// for themselves what is due. What the store has not taken yet it would look at in vain: recorded by the right time, it says what it
+    /// does not mean.
     private mutating func noticeClock() {
         let now = now
         if let lastTurn, now.wall < lastTurn.wall(at: now.tick) - BelievedClock.tolerance {
@@ -165,6 +166,7 @@ package struct Dispatcher {
                 rerouted.insert(run.record.key)
                 halt(run)
             }
+            for batch in answered { batch.bringForward(to: now.wall) }
         }
         lastTurn = now
     }

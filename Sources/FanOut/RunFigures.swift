@@ -25,16 +25,19 @@ package struct RunFigures: Sendable, Equatable {
     /// The ledger's counts with what is on its way told apart; the audience stays the same.
     ///
     /// A campaign that was superseded or cancelled counts all that had no outcome as cancelled; what is on its way is
-    /// taken out of that, as its outcomes will be.
-    package func counts(_ recorded: CampaignCounts) -> CampaignCounts {
+    /// taken out of that, as its outcomes will be. Its reminders count as accepted again, as they were before.
+    package func counts(_ recorded: CampaignCounts, _ state: CampaignState = .running) -> CampaignCounts {
         var counts = recorded
         let fresh = min(Int64(shardRequestsOut), counts.pending)
         let again = min(Int64(retryRequestsOut), counts.retrying)
         counts.pending -= fresh
         counts.retrying -= again
-        let late = min(Int64(shardRequestsOut + retryRequestsOut) - fresh - again, counts.cancelled)
+        let rest = Int64(shardRequestsOut + retryRequestsOut) - fresh - again
+        let late = min(rest, counts.cancelled)
         counts.cancelled -= late
-        counts.inFlight += fresh + again + late
+        let reminders = [.superseded, .cancelled].contains(state) ? min(rest - late, counts.accepted) : 0
+        counts.accepted -= reminders
+        counts.inFlight += fresh + again + late + reminders
         return counts
     }
 

@@ -78,6 +78,11 @@ package struct LedgerCommit: Sendable {
         self.devices = devices
         self.retirements = retirements
     }
+
+    /// Nothing is tried again later than at once.
+    package mutating func bringForward(to now: Timestamp) {
+        for index in rows.indices { rows[index].nextAttemptAt = rows[index].nextAttemptAt.map { min($0, now) } }
+    }
 }
 
 /// What became of one push, as it is listed.

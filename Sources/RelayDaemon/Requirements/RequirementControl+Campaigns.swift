@@ -17,7 +17,7 @@ extension RequirementControl {
         // Read after the figures: outcomes that were recorded in between would be neither on their way nor in the ledger,
         // and nothing later corrects the last that is reported of a campaign.
         if record.state.isFinal, let newer = try? store.campaign(record.key) { record = newer }
-        let counts = figures.counts(record.counts)
+        let counts = figures.counts(record.counts, record.state)
         if record.state == .running, record.reason == nil { record.reason = figures.trouble }
         let route = record.state == .running ? routes()[record.app] : nil
         let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }

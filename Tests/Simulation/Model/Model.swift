@@ -38,8 +38,8 @@ struct Model {
     // MARK: What was asked for
 
     /// What is required, as far as people have said; nil: nothing.
-    func required(_ app: Int) -> Announcement? {
-        announcements.filter { $0.app == app && $0.isAsked }.max { $0.version < $1.version }
+    func required(_ app: Int, below version: Int = .max) -> Announcement? {
+        announcements.filter { $0.app == app && $0.isAsked && $0.version < version }.max { $0.version < $1.version }
     }
 
     /// Whether a version leaps over all that was asked for, announced, offered, or ever seen on ten devices.
@@ -77,6 +77,14 @@ struct Model {
         guard let place = newest(app, version) else { return }
         if announcements[place].isDoubted {
             (announcements[place].isDoubted, announcements[place].isReleased) = (false, true)
+            // Below what a person has said is meant nothing leaps over all that is known: whether the relay had looked at it before that,
+            // and holds it for a person still, nobody outside sees.
+            for lower in announcements.indices
+            where announcements[lower].app == app && announcements[lower].version < version
+                && announcements[lower].isDoubted
+            {
+                (announcements[lower].isDoubted, announcements[lower].isUnclear) = (false, true)
+            }
         } else if announcements[place].isThrough, !announcements[place].isUnnoticed {
             // What the relay has not looked at yet waits, whatever its store says.
             if announcements[place].canary != nil {

@@ -24,3 +24,10 @@ struct Phone {
         return String(repeating: "0", count: 64 - digits.count) + digits
     }
 }
+
+/// What a phone said at login while the store took nothing.
+struct UnstoredLogin {
+    let app: Int
+    let token: String
+    let version: Int
+}

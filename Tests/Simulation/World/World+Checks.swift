@@ -81,9 +81,13 @@ extension World {
                 && one.haltedAt == nil
                 && !one.lostItsGate
             // What a newer one has taken the place of is in force nowhere, and its store is not asked.
-            let isSuperseded = told.values.contains {
-                $0.campaign.app == one.app && $0.campaign.version == one.version && $0.campaign.state == "superseded"
-            }
+            // A campaign that had come to its end stays completed.
+            let isSuperseded =
+                model.supersededAt(place) != nil
+                || told.values.contains {
+                    $0.campaign.app == one.app && $0.campaign.version == one.version
+                        && $0.campaign.state == "superseded"
+                }
             guard isOpenStill, !isSuperseded, !isDiskFailing, settings.isAndroid(one.app), settings.isGated(one.app),
                 stores[one.app].answers,
                 stores[one.app].verdict(on: one.version, minimum: settings.minimumPercent(one.app)) == .halted
@@ -114,7 +118,9 @@ extension World {
             guard let record = try? relay?.store.campaign(id: id), !record.isCanary || record.canary?.endedAt == nil
             else { continue }
             let reason = relay?.control.status(record).record.reason
-            if reason == nil {
+            if reason != nil { spokeAt[id] = tick }
+            // What has just ended was why.
+            if reason == nil, tick - (spokeAt[id] ?? known.since) > .seconds(2400) {
                 if !settings.hasApp[campaign.app] {
                     model.broke(
                         "campaign.noRoute",

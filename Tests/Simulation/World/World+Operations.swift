@@ -166,6 +166,11 @@ extension World {
         if announcement.isGated, toldStores[app].verdict(on: version, minimum: settings.minimumPercent(app)) == .open {
             announcement.offeredAt = milliseconds
         }
+        // What a file has said of it, and the relay has not read, says nothing more.
+        for place in model.announcements.indices
+        where !isOutside && model.announcements[place].app == app && model.announcements[place].version == version {
+            model.announcements[place].isOverwritten = true
+        }
         model.announcements.append(announcement)
     }
 
@@ -173,21 +178,20 @@ extension World {
     func machineAsked(_ app: AppKey, _ required: String) {
         guard let app = settings.apps.first(where: { settings.key($0) == app }) else { return }
         let version = Self.number(of: required)
-        guard model.required(app).map({ $0.version < version }) ?? true else { return }
+        let unread = model.newest(app, version).flatMap { place in
+            model.announcements[place].isLive && model.announcements[place].isUnnoticed ? place : nil
+        }
+        guard unread != nil || model.required(app).map({ $0.version < version }) ?? true else { return }
         if model.doubts(app, version) {
             model.broke(
                 "inForce.implausible",
                 "a source has raised \(required) of app \(app), and nobody has said that it is meant")
         }
-        // It was read before the file said another thing.
-        if let place = model.newest(app, version), model.announcements[place].isLive,
-            model.announcements[place].isOverwritten
-        {
-            return model.announcements[place].noticed(at: milliseconds)
-        }
-        // What a file says is taken up once it is known from elsewhere.
-        if let place = model.newest(app, version), model.announcements[place].isDoubted {
-            return model.announcements[place].isDoubted = false
+        // What somebody wrote into a file is asked for when the relay takes it up: for those who are a canary then.
+        if let unread {
+            model.announcements[unread].canary = inheritedCanary(app, below: version)
+            model.announcements[unread].isDoubted = false
+            return model.announcements[unread].noticed(at: milliseconds)
         }
         if model.newest(app, version) != nil {
             model.broke("source.revives", "a source has raised \(required) of app \(app), which was withdrawn")
@@ -196,8 +200,8 @@ extension World {
     }
 
     /// No machine makes a canary wider: what it asks for begins with the same users.
-    func inheritedCanary(_ app: Int) -> Set<Int>? {
-        model.required(app).flatMap { $0.isForAll ? nil : $0.canary }
+    func inheritedCanary(_ app: Int, below version: Int = .max) -> Set<Int>? {
+        model.required(app, below: version).flatMap { $0.isForAll ? nil : $0.canary }
     }
 
     private func webhook(_ app: Int, _ version: Int) throws -> String? {

@@ -150,28 +150,27 @@ extension World {
             // Stored a second later at the latest, where the store takes it.
             let known = try relay.store.device(key, token: token(phone))
             if known?.registration.version == version {
-                learn(phone)
+                learn(phone.app, token(phone), phone.version)
             } else {
-                unstoredLogins.insert(place)
+                unstoredLogins.append(UnstoredLogin(app: phone.app, token: token(phone), version: phone.version))
             }
         }
         return "phone \(phone.number) of app \(phone.app) logs in with \(World.text(version: phone.version))"
             + (answer?.toldAtLogin.map { " and is told of \($0)" } ?? "")
     }
 
-    private func learn(_ phone: Phone) {
-        guard model.device(phone.app, token(phone))?.isRegistered == true else { return }
-        model.device(phone.app, token(phone)) { $0.version = phone.version }
+    private func learn(_ app: Int, _ token: String, _ version: Int) {
+        guard model.device(app, token)?.isRegistered == true else { return }
+        model.device(app, token) { $0.version = version }
     }
 
-    /// What phones said at login while the store took nothing may be in it by now.
+    /// What phones said at login while the store took nothing may be in it by now, also where a phone is on a newer version since.
     func learnLogins() {
-        for place in unstoredLogins.sorted() {
-            let phone = phones[place]
-            let known = try? relay?.store.device(settings.key(phone.app), token: token(phone))
-            guard known?.registration.version.map({ Self.number(of: $0.text) }) == phone.version else { continue }
-            learn(phone)
-            unstoredLogins.remove(place)
+        unstoredLogins.removeAll { login in
+            let known = try? relay?.store.device(settings.key(login.app), token: login.token)
+            guard known?.registration.version.map({ Self.number(of: $0.text) }) == login.version else { return false }
+            learn(login.app, login.token, login.version)
+            return true
         }
     }
 

@@ -51,10 +51,12 @@ final class World: @unchecked Sendable {
     /// Whether the disk is made to fail until it works again.
     var isDiskFailing = false
     /// Phones that logged in while the store took nothing: what they said comes later.
-    var unstoredLogins: Set<Int> = []
+    var unstoredLogins: [UnstoredLogin] = []
     /// What the relay told of each campaign last, and when that changed.
     var told: [String: (campaign: ToldCampaign, since: MonotonicTime)] = [:]
 
+    /// When each campaign that does not move said last why.
+    var spokeAt: [String: MonotonicTime] = [:]
     /// Since when neither disk nor configuration have kept anything from moving.
     var quietSince = MonotonicTime(nanoseconds: 0)
     /// By announcement: since when its store has halted it without the relay's having heard.
