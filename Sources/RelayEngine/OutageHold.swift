@@ -34,7 +34,7 @@ package struct OutageHold: Sendable, Equatable {
     /// How long until a probe.
     package static let intervals = Duration.seconds(10)...Duration.seconds(300)
     /// What is believed of a `Retry-After`: as `RetrySchedule`.
-    package static let longestRetryAfter = Duration.seconds(86_400)
+    package static let longestRetryAfter = RetrySchedule.longestRetryAfter
     /// What a batch came to at one service. What had no answer, or one that says nothing of the service, is in neither.
     package struct Answers: Sendable, Equatable {
         /// Any answer but a 5xx: the service is at work.

@@ -42,7 +42,7 @@ package struct ProjectQuota: Sendable, Equatable {
     private static let share = 0.2
     /// Answers from before that are weighed with a batch's own.
     private static let memory = 100.0
-    private static let longestRetryAfter = Duration.seconds(86_400)
+    private static let longestRetryAfter = RetrySchedule.longestRetryAfter
 
     /// What may be sent at this moment.
     package struct Allowance: Sendable, Equatable {

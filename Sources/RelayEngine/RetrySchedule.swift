@@ -23,6 +23,10 @@
 /// Jitter adds up to a quarter of the delay and never takes anything away: no push is sent before its time. What no connection
 /// could be had for has none: the dial has its own, and nothing is sent before that has succeeded.
 package struct RetrySchedule: Sendable {
+    /// A `Retry-After` of the service itself counts up to an hour: one that says a day, for whatever reason, would leave users behind
+    /// for as long. What is said of one device is heeded for a day.
+    package static let longestRetryAfter = Duration.seconds(3600)
+
     package enum Cause: Sendable, Hashable {
         case tooManyRequests(retryAfter: Duration?)
         case service(retryAfter: Duration?)
@@ -49,9 +53,10 @@ package struct RetrySchedule: Sendable {
             return .zero
         case .unreachable(let rest):
             return max(rest, .seconds(1))
-        case .tooManyRequests(let retryAfter?), .service(let retryAfter?), .quota(let retryAfter?),
-            .unavailable(let retryAfter?):
+        case .tooManyRequests(let retryAfter?):
             base = min(max(retryAfter, .seconds(1)), .seconds(86400))
+        case .service(let retryAfter?), .quota(let retryAfter?), .unavailable(let retryAfter?):
+            base = min(max(retryAfter, .seconds(1)), Self.longestRetryAfter)
         case .tooManyRequests(nil):
             base = Self.doubling(from: .seconds(2), attempt: attempt, limit: .seconds(300))
         case .transport:

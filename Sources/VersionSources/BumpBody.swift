@@ -11,6 +11,14 @@ package enum BumpBody {
     /// The most characters of an app's name.
     package static let maximumApp = 255
 
+    /// The app that a webhook's body names; nil where `readWebhook` would refuse that.
+    package static func app(of bytes: [UInt8]) -> AppKey? {
+        guard var fields = try? BodyFields(bytes), let app = fields.take("app")?.string,
+            let platform = fields.take("platform")?.string.flatMap(Platform.init(rawValue:))
+        else { return nil }
+        return AppKey(app: app, platform: platform)
+    }
+
     /// Reads the webhook's body, which names its app.
     ///
     /// - Parameter schemes: those that the app's download URLs may have beside https.

@@ -50,6 +50,9 @@ package enum DownloadURL {
             else {
                 return repeats ? "\(need)\(was), which names no host" : "\(need), with a host"
             }
+            // RFC 3986 section 3.2.1: every phone would be given the password.
+            let authority = rest.dropFirst(2).prefix { !"/?#".unicodeScalars.contains($0) }
+            guard !authority.contains("@") else { return "\(need), without a user name or password" }
         }
         guard scheme == "https" || schemes.contains(where: { $0.lowercased() == scheme }) else {
             let allowed = (["https"] + schemes).joined(separator: " or ")

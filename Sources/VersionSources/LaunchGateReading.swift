@@ -48,6 +48,7 @@ extension LaunchGateReading {
         let text = try string(object, name, field)
         let message = try string(object, name, "message")
         guard !text.isEmpty, !message.isEmpty else { return nil }
+        if let fault = PlainText.fault(in: message, lines: true) { throw SourceFault("ios.\(name).message: \(fault)") }
         do throws(VersionError) {
             return (try Version(text), message)
         } catch {

@@ -127,13 +127,8 @@ package struct BodyFields {
             refuse(field, "must not be empty")
         } else if text.unicodeScalars.count > limit {
             refuse(field, "has at most \(limit) characters; it had \(text.unicodeScalars.count)")
-        } else if let scalar = text.unicodeScalars.first(where: {
-            $0.properties.generalCategory == .control && !(lines && $0 == "\n")
-        }) {
-            refuse(
-                field,
-                "must not hold the control character U+00\(scalar.value < 16 ? "0" : "")"
-                    + String(scalar.value, radix: 16, uppercase: true))
+        } else if let fault = PlainText.fault(in: text, lines: lines) {
+            refuse(field, fault)
         } else {
             return text
         }

@@ -39,6 +39,23 @@ struct WebhookLiveTests {
         #expect(try bench.store.history(of: Bench.app, limit: 10).first?.source == "webhook")
     }
 
+    @Test("two apps may give their releases the same id, and one app not two bodies")
+    func sameID() throws {
+        let bench = try Bench()
+        bench.control.hasOther.withLock { $0 = true }
+        func body(_ app: String, _ required: String) -> String {
+            #"{"app":"\#(app)","platform":"ios","required":"\#(required)"}"#
+        }
+        for app in ["com.example.app", "com.example.other"] {
+            let answer = try bench.webhook(body(app, "2.0.0"), id: "release-2-0-0")
+            #expect(answer.status == 202 || answer.status == 200, "\(app): \(answer.body)")
+            let replay = try bench.webhook(body(app, "2.0.0"), id: "release-2-0-0")
+            #expect(replay.bytes == answer.bytes)
+        }
+        #expect(try bench.store.version(of: Bench.other)?.required?.text == "2.0.0")
+        #expect(try bench.webhook(body("com.example.app", "2.1.0"), id: "release-2-0-0").status == 409)
+    }
+
     @Test("no rise is 200 without a campaign; a fall is 409 and is not remembered")
     func noRiseAndFall() throws {
         let bench = try Bench()

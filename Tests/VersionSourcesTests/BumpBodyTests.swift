@@ -48,6 +48,7 @@ struct BumpBodyTests {
         (#"{"telephones": ["1\n2"]}"#, "telephones[0]", "must not hold the control character U+000A"),
         (#"{"telephones": ["1\u009b2J"]}"#, "telephones[0]", "must not hold the control character U+009B"),
         (#"{"message": "\u0085"}"#, "message", "must not hold the control character U+0085"),
+        (#"{"message": "Now\u202e"}"#, "message", "must not hold the control character U+202E"),
         (
             #"{"downloadUrl": "https://a/\u0090"}"#, "downloadUrl",
             "an absolute URL is needed, such as \"https://apps.apple.com/app/id1173193999\", without spaces; "
@@ -124,7 +125,8 @@ struct BumpBodyTests {
             ("ftp://example.com/app.apk", false), ("intent://x", false), ("data:text/html,x", false),
             ("itms-services:?action=download-manifest", true), ("market://details?id=a", true),
             ("HTTPS://example.com/a?b=c", true), ("MARKET://x", true), ("https://", false),
-            ("https:/example.com", false),
+            ("https:/example.com", false), ("https://user:pw@example.com/", false), ("https://user@example.com", false),
+            ("https://example.com/@user", true), ("https://example.com?a=b@c", true),
             ("https://?x", false), ("//example.com", false), ("1ttp://x", false), (":x", false), ("x:", false),
             ("https://exa mple.com", false), ("", false),
             // A combining mark after the colon or a slash.

@@ -160,6 +160,11 @@ struct SourceRulesTests {
         #expect(
             whole == LaunchGateReading(required: try Version("1.1"), message: "Now.", latest: try Version("1.2")))
         #expect(try read(#"{"ios":{}}"#) == LaunchGateReading())
+        // What it says goes into pushes, and onto terminals.
+        for bad in [#"\u001b[2J"#, #"\u202e"#] {
+            let text = #"{"ios":{"requiredUpdate":{"minimumVersion":"1.1","message":"Now\#(bad)"}}}"#
+            #expect(throws: SourceFault.self, "\(bad)") { try read(text) }
+        }
         #expect(try read(#"{"ios":{"requiredUpdate":{"minimumVersion":"","message":"m"}}}"#) == LaunchGateReading())
         #expect(try read(SourceBench.document(required: "2.0", latest: "1.0")).latest == nil)
         for wrong in [

@@ -8,7 +8,10 @@ import WireFormat
 extension API {
     /// Signature first: nobody without the secret learns what the body did wrong, or which apps there are.
     func versionWebhook(_ head: RequestHead, body: [UInt8]) throws -> Response {
-        let receipt = WebhookReceipt(id: try verified(head, body, for: nil), hook: "version", body: body)
+        let id = try verified(head, body, for: nil)
+        // Each app's releases have ids of their own: two of them may well call one "release-2-0-0".
+        let hook = BumpBody.app(of: body).map { "version/\($0.app)/\($0.platform.rawValue)" } ?? "version"
+        let receipt = WebhookReceipt(id: id, hook: hook, body: body)
         // A replay is answered before its body is looked at, so that it is answered alike even if the app has been taken
         // out of the configuration since. Two at once are told apart inside the transaction.
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
