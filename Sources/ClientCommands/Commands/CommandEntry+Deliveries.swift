@@ -21,8 +21,9 @@ extension CommandEntry {
             OptionSpec.value("state", "STATE", "only those in this state (\(deliveryStates.shown))")
                 .choosing(deliveryStates.names),
             .value("reason", "REASON", "only those with this reason, such as BadDeviceToken or alreadyCurrent"),
-            .value("app", "APP", "without --campaign: only those of this app"),
-            .value("platform", "PLATFORM", "without --campaign: only those on ios or on android"),
+            .value(
+                "app", "APP", "without --campaign: only those of this app; with --campaign latest: its newest campaign"),
+            .value("platform", "PLATFORM", "the same for ios or android"),
         ] + PageOptions.specs + Export.options,
         examples: [
             "upgrade-relay deliveries --campaign 1f0c2ab93d44 --state rejected",
@@ -75,7 +76,8 @@ extension CommandEntry {
         ]
         if let campaign = arguments.value("campaign") {
             for (name, value) in places where value != nil {
-                throw UsageError("--campaign and --\(name) exclude each other: a campaign is of one app")
+                throw UsageError(
+                    "--campaign and --\(name) exclude each other, but for \"latest\": a campaign is of one app")
             }
             return (["v1", "campaigns", campaign, "deliveries"], query)
         }

@@ -82,10 +82,17 @@ extension CommandEntry {
         "Puts an app's required version in force now, whatever its store offers; after a canary, for everybody",
         discussion: """
             On every channel: pushes, login check, launch document, /v1/enforce. For a version that waits for its store and \
-            will not be seen there, or not in time; users who cannot get it are locked out.
+            will not be seen there, or not in time; users who cannot get it are locked out. On a terminal it asks first.
             """,
-        positionals: AppArguments.positionals,
+        positionals: AppArguments.positionals, options: [Confirmation.option],
         examples: ["upgrade-relay version release com.example.app android"],
+        asks: { run in
+            let name = try AppArguments.name(run.arguments)
+            try await Confirmation.obtain(run, "Put it in force for everybody who uses \(name)?") {
+                let path = try AppArguments.path(run.arguments, "version")
+                return version(try await run.client().reply(to: APIRequest("GET", path)).json, of: name)
+            }
+        },
         request: { try APIRequest("POST", AppArguments.path($0, "release")) },
         text: { "\(try AppArguments.name($0)): required \($1.shown(.inForce, or: "-")) is in force\n" })
 
