@@ -23,8 +23,8 @@ extension CommandEntry {
         note: PageOptions.next,
         text: { _, answer in
             let columns: [TextTable.Column] = [
-                "ID", "APP", "PLATFORM", "REQUIRED", .state, .right("AUDIENCE"), .right("SETTLED"),
-                .right("ACCEPTED"), "CREATED",
+                .whole("ID"), "APP", "PLATFORM", "REQUIRED", .state, .right("AUDIENCE").spare(2), .right("SETTLED"),
+                .right("ACCEPTED").spare(1), .time("CREATED"),
             ]
             return answer.table(columns, none: "no campaigns") { item in
                 let campaign = CampaignText(item)
@@ -178,7 +178,8 @@ extension CommandEntry {
         note: PageOptions.next,
         text: { _, answer in
             let columns: [TextTable.Column] = [
-                "CAMPAIGN", "TYPE", "URL", .state, .right("TRIES"), "LAST", "ANSWER", "NEXT",
+                .whole("CAMPAIGN"), .spare("TYPE", 2), "URL", .state, .right("TRIES").spare(1), .time("LAST"),
+                "ANSWER", .time("NEXT"),
             ]
             return answer.table(columns, none: "no notifications") { item in
                 let attempts = item.list(.attempts)

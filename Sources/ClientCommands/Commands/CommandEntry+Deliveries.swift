@@ -49,7 +49,8 @@ extension CommandEntry {
 
     private static func table(_ answer: JSONValue) -> String {
         let columns: [TextTable.Column] = [
-            "CAMPAIGN", "APP", "PLATFORM", "TOKEN", "PHONE NUMBER", .state, "REASON", .right("TRIES"), "UPDATED",
+            .whole("CAMPAIGN"), .spare("APP", 3), .spare("PLATFORM", 2), "TOKEN",
+            .whole("PHONE NUMBER"), .state, "REASON", .right("TRIES").spare(1), .time("UPDATED"),
         ]
         return answer.table(columns, none: "no deliveries") { item in
             [

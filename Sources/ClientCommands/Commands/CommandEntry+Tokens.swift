@@ -59,7 +59,7 @@ extension CommandEntry {
 
     /// - Parameter name: of the one that is shown; nil: all.
     private static func table(_ answer: JSONValue, of name: String? = nil) -> String {
-        var table = TextTable(["NAME", "SCOPES", "APPS", "CREATED", "REVOKED"])
+        var table = TextTable([.whole("NAME"), "SCOPES", "APPS", .time("CREATED"), .time("REVOKED")])
         for token in answer.list(.items) where name == nil || token[.name]?.string == name {
             let scopes = token.list(.scopes).compactMap(\.string).joined(separator: " ")
             let apps = token[.apps]?.array?.compactMap(\.string).joined(separator: " ") ?? "all"
