@@ -39,7 +39,7 @@ extension CommandEntry {
             ("first installed", release(store[.firstInstalled])), ("current", release(store[.current])),
         ]
         if !isRunning { fields.append(("daemon", "does not answer; this is from the file")) }
-        var table = TextTable(["VERSION", "STEP", "DONE"])
+        var table = TextTable(["VERSION", "STEP", .time("DONE")])
         for step in store.list(.chain) {
             table.add([step.shown(.version), step.shown(.name), step.shown(.appliedAt, or: "when the daemon starts")])
         }
@@ -88,7 +88,8 @@ extension CommandEntry {
                 try await run.ask(ask, orFile: look)
             }
         let faults = result.list(.faults)
-        let text = faults.map { "\($0.shown(.check)): \($0.shown(.detail))\n" }.joined()
+        let lines = faults.map { "\($0.shown(.check)): \($0[.detail]?.string ?? "")" }
+        let text = lines.map { DisplayWidth.indented($0) + "\n" }.joined()
         run.show(result, text.isEmpty ? "the store is sound\n" : text)
         return faults.isEmpty ? .done : .failed
     }
