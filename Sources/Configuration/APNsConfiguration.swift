@@ -27,6 +27,14 @@ package enum APNsCredentials: Sendable, Equatable {
     ///   - sandbox: nil: one key serves both environments.
     case keys(teamID: String, APNsKey, sandbox: APNsKey?)
     case certificate(APNsCertificateFiles)
+
+    /// Whether a reload finds one of the old ones (`SecretSource`).
+    package var needRestart: Bool {
+        switch self {
+        case .keys(_, let key, let sandbox): key.file.needsRestart || sandbox?.file.needsRestart ?? false
+        case .certificate(let files): files.places.contains { $0.place.needsRestart }
+        }
+    }
 }
 
 /// A key that signs provider tokens.

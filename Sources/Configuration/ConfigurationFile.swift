@@ -5,6 +5,8 @@ import WireFormat
 /// The configuration as a JSON5 file (json5.org).
 package struct ConfigurationFile: Sendable {
     package let path: String
+    /// More bytes than any configuration has.
+    static let largest = 4 << 20
 
     /// How commands name it.
     package static let option = OptionSpec.value(
@@ -21,7 +23,7 @@ package struct ConfigurationFile: Sendable {
     package func load() throws(ConfigurationError) -> RelayConfiguration {
         let bytes: [UInt8]
         do throws(FileProbe.Failure) {
-            bytes = try FileProbe.read(path, limit: 4 << 20)
+            bytes = try FileProbe.read(path, limit: Self.largest)
         } catch {
             throw ConfigurationError(path: path, faults: [ConfigurationFault("", "the file \(error)")])
         }

@@ -40,6 +40,12 @@ package enum FileProbe {
         return bytes
     }
 
+    /// Whether something is there; true, too, where nobody may look.
+    static func exists(_ path: String) -> Bool {
+        guard unsafe access(path, F_OK) != 0 else { return true }
+        return errno != ENOENT && errno != ENOTDIR
+    }
+
     package static func directory(of file: String) -> String {
         guard let slash = file.lastIndex(of: "/") else { return "." }
         return slash == file.startIndex ? "/" : String(file[..<slash])

@@ -258,7 +258,7 @@ package struct JSON5Reader {
     }
 
     private func unexpected(_ wanted: String, opened start: Int?) -> ConfigurationFault {
-        if let found = peek { return fault("\(wanted) is needed; it was \(Self.shown(found))") }
+        if let found = peek { return fault("\(wanted) is needed; got \(Self.shown(found))") }
         guard let start else { return fault("\(wanted) is needed; the file ends") }
         return fault("\(Self.shown(text[start])) is never closed", at: start)
     }

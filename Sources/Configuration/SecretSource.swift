@@ -18,6 +18,12 @@ package enum SecretSource: Sendable, Hashable {
         }
     }
 
+    /// Whether a reload finds the old one: systemd hands out credentials, and the environment, when a service starts
+    /// (systemd.exec(5)).
+    package var needsRestart: Bool {
+        if case .file = self { false } else { true }
+    }
+
     /// The secret as it is, without the line end that editors put at the end of a file.
     ///
     /// - Throws: with the place, and never with any of the secret.

@@ -31,6 +31,8 @@ package struct AppRoute: Sendable, Equatable {
     package var waveRules: WaveRules?
     /// After a campaign's start, ascending: when those who are still behind are pushed to again. Default never.
     package var reminders = ReminderSchedule([])
+    /// Whether its secrets are renewed by a restart alone (`SendingPlace.secretsNeedRestart`). Default yes.
+    package var secretsNeedRestart = true
     /// Why a new campaign first waits; nil: it begins at once.
     package var waitingReason: String?
 
@@ -96,6 +98,13 @@ package struct AppRoute: Sendable, Equatable {
 
     /// The app's part of the configuration, as an operator finds it there.
     var section: String { "apps[\"\(app.app)\"].\(app.platform.rawValue)" }
+
+    /// Where its pushes were refused.
+    func place(_ server: String, campaign: String, at now: Timestamp) -> SendingPlace {
+        var place = SendingPlace(app: app.app, section: section, server: server, campaign: campaign, now: now)
+        place.secretsNeedRestart = secretsNeedRestart
+        return place
+    }
 
     package func pool(for environment: PushEnvironment) -> PoolConfiguration {
         switch environment {

@@ -92,9 +92,7 @@ final class PushService {
     }
 
     func place(of run: CampaignRun) -> SendingPlace {
-        SendingPlace(
-            app: key.app.app, section: run.route.section, server: configuration.origin.description,
-            campaign: run.record.id, now: clock())
+        run.route.place(configuration.origin.description, campaign: run.record.id, at: clock())
     }
 
     /// Hands back what no lane has sent yet.

@@ -170,9 +170,7 @@ package struct TestPush: Sendable {
     // MARK: What it means
 
     private func explain(_ fault: SendingFault, _ reason: String, _ server: String, at now: Timestamp) -> String {
-        let place = SendingPlace(
-            app: route.app.app, section: route.section, server: server, campaign: "", now: now)
-        return provider.explain(fault, reason: reason, refused: nil, place)
+        provider.explain(fault, reason: reason, refused: nil, route.place(server, campaign: "", at: now))
     }
 
     private func judge(_ batch: RequestBatch, _ trouble: String?, _ result: inout Result, at now: Timestamp) {

@@ -171,6 +171,9 @@ package struct SendingPlace: Sendable {
     /// The campaign's id; empty for a push outside of any.
     package var campaign: String
     package var now: Timestamp
+    /// Whether a new key, certificate or account is taken up by a restart alone: systemd reads credentials when it starts a
+    /// service (systemd.exec(5), LoadCredential=). False where all of them are files that the relay reads itself.
+    package var secretsNeedRestart = true
 
     package init(app: String, section: String, server: String, campaign: String, now: Timestamp) {
         self.app = app
@@ -197,16 +200,30 @@ extension SendingPlace {
             "\(pushes) of the last \(of) tokens of \(app) are no longer registered, says \(server), far more than in its "
                 + "earlier campaigns; none was given up",
             "\(fields), and where these tokens came from; if they really are dead, resume and they are retired",
-            restarts: false)
+            after: .elsewhere)
     }
 
-    /// A restart, not a reload: systemd reads credentials when it starts a service (systemd.exec(5), LoadCredential=), and it
-    /// keeps the sockets open meanwhile.
-    func say(_ reason: String, _ what: String?, _ check: String, restarts: Bool = true) -> String {
+    /// What was put right, and so what the daemon has to do before the campaign can go on.
+    enum Correction {
+        /// Nothing of the daemon's.
+        case elsewhere
+        /// A key of the configuration: a reload.
+        case configuration
+        /// A secret, or which one it is: a reload, or a restart, which keeps the sockets open.
+        case secret
+    }
+
+    func say(_ reason: String, _ what: String?, _ check: String, after correction: Correction = .secret) -> String {
         // A test push belongs to no campaign.
         if campaign.isEmpty { return "\(what ?? reason). Check \(check)" }
+        let command: String? =
+            switch correction {
+            case .elsewhere: nil
+            case .configuration: "reload"
+            case .secret: secretsNeedRestart ? "restart" : "reload"
+            }
         return "\(reason)\(what.map { ": \($0)" } ?? ""). Check \(check). Then: "
-            + (restarts ? "systemctl restart upgrade-relay && " : "") + "upgrade-relay campaigns resume \(campaign)"
+            + (command.map { "systemctl \($0) upgrade-relay && " } ?? "") + "upgrade-relay campaigns resume \(campaign)"
     }
 }
 

@@ -57,7 +57,7 @@ struct ProblemDetails: Error {
             var problem = ProblemDetails(
                 409, "\(field) would fall from \(current) to \(proposed); versions only rise")
             problem.type = "urn:upgrade-relay:version-would-fall"
-            problem.faults = [FieldFault(field: field, reason: "must not be below \(current); it was \(proposed)")]
+            problem.faults = [FieldFault(field: field, reason: "must not be below \(current); got \(proposed)")]
             problem.extras = [("field", field), ("current", current.text), ("proposed", proposed.text)]
             return problem
         case .noDownloadURL: return ProblemDetails(field: "downloadUrl", noDownloadURL)

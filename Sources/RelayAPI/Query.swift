@@ -26,7 +26,7 @@ struct Query {
     mutating func flag(_ name: String) -> Bool {
         guard let text = text(name) else { return false }
         guard ["true", "false"].contains(text) else {
-            refuse(name, "\"true\" or \"false\" is needed; it was \"\(JSONValue.shortened(text))\"")
+            refuse(name, "\"true\" or \"false\" is needed; got \"\(JSONValue.shortened(text))\"")
             return false
         }
         return text == "true"
@@ -35,7 +35,7 @@ struct Query {
     mutating func limit(default fallback: Int, most: Int = 1000) -> Int {
         guard let text = text("limit") else { return fallback }
         guard let limit = Int(text), (1...most).contains(limit) else {
-            refuse("limit", "a whole number from 1 to \(most) is needed; it was \"\(JSONValue.shortened(text))\"")
+            refuse("limit", "a whole number from 1 to \(most) is needed; got \"\(JSONValue.shortened(text))\"")
             return fallback
         }
         return limit

@@ -44,6 +44,7 @@ extension RouteBuilder {
             pushType: app.push.type, alert: app.push.alert, sound: app.push.sound, downloadURL: app.downloadURL,
             timeToLive: app.push.timeToLive)
         route.takePace(of: app)
+        route.secretsNeedRestart = fcm.serviceAccount.needsRestart
         return route
     }
 }

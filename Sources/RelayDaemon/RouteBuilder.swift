@@ -123,6 +123,7 @@ struct RouteBuilder {
             timeToLive: app.push.timeToLive)
         route.sandboxProvider = sandbox.map { APNsProvider(settings: settings, credential: $0) }
         route.takePace(of: app)
+        route.secretsNeedRestart = apns.credentials.needRestart
         route.triesOtherEnvironment = apns.triesOtherEnvironment
         return route
     }

@@ -3,7 +3,7 @@
 /// All commands by their words, and what the first words of a command line select.
 package struct CommandTree: Sendable {
     package let commands: [CommandEntry]
-    /// Those that no overview shows.
+    /// Those that the overview shows apart, and shells do not propose.
     private let hidden: [CommandEntry]
     /// What may stand before a command: known without one.
     private let leadingOptions: [OptionSpec]
@@ -94,6 +94,10 @@ package struct CommandTree: Sendable {
         }
         lines += HelpPage.definitions(shown.map { ($0.name, $0.purpose) })
         if group == nil {
+            let others = hidden.map { $0.spec }
+            if !others.isEmpty {
+                lines += ["", "For packagers:"] + HelpPage.definitions(others.map { ($0.name, $0.purpose) })
+            }
             lines += [
                 "", "Options:", "  -V, --version  print the version and exit",
                 "  -h, --help     show this page and exit",

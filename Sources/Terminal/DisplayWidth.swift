@@ -33,6 +33,15 @@ package enum DisplayWidth {
         return String(result)
     }
 
+    /// A text of several lines: what follows the first one is set in, so that none looks like a line of the command's own.
+    package static func indented(_ text: String) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: true)
+        return lines.enumerated().map { number, line in
+            let isSetIn = number == 0 || line.hasPrefix("  ")
+            return (isSetIn ? "" : "  ") + sanitised(String(line))
+        }.joined(separator: "\n")
+    }
+
     /// Whether a terminal or a log's reader would obey the character instead of showing it.
     package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.value < 0x7F { return scalar.value < 0x20 }

@@ -20,6 +20,10 @@ package struct ParsedArguments: Sendable, Equatable {
         options[name] = [value]
     }
 
+    package mutating func remove(_ name: String) {
+        options[name] = nil
+    }
+
     package mutating func set(positional name: String, _ value: String) {
         positionals[name] = value
     }

@@ -6,6 +6,12 @@ package struct TextTable: Sendable {
     package struct Column: Sendable, ExpressibleByStringLiteral {
         fileprivate let title: String
         fileprivate var isRight = false
+        /// Whether its cells are names that somebody copies: they are never cut.
+        fileprivate var isWhole = false
+        /// Whether its cells are moments, in RFC 3339; on a narrow screen they lose what matters least, and are never cut.
+        fileprivate var isTime = false
+        /// Where the lines would not fit, the column with the lowest rank is left out first. nil: it stays.
+        fileprivate var rank: Int?
         fileprivate var tint: (@Sendable (String) -> Tint?)?
 
         package init(stringLiteral title: String) {
@@ -17,6 +23,32 @@ package struct TextTable: Sendable {
             column.isRight = true
             return column
         }
+
+        /// A column that a narrow screen may do without: those of rank 1 are left out first.
+        package static func spare(_ title: String, _ rank: Int) -> Column {
+            Column(stringLiteral: title).spare(rank)
+        }
+
+        package static func time(_ title: String) -> Column {
+            var column = Column(stringLiteral: title)
+            column.isTime = true
+            return column
+        }
+
+        package static func whole(_ title: String) -> Column {
+            var column = Column(stringLiteral: title)
+            column.isWhole = true
+            return column
+        }
+
+        /// The same, left out of a narrow screen: those of rank 1 first.
+        package func spare(_ rank: Int) -> Column {
+            var column = self
+            column.rank = rank
+            return column
+        }
+
+        fileprivate var isSoft: Bool { !isRight && !isTime && !isWhole }
 
         /// Words that have a colour on a terminal.
         package static func tinted(_ title: String, by tint: @escaping @Sendable (String) -> Tint?) -> Column {
@@ -39,43 +71,89 @@ package struct TextTable: Sendable {
         rows.append(padded.map { DisplayWidth.sanitised($0) })
     }
 
-    /// The header and one line for each row, without trailing spaces; two spaces between columns. On a terminal they fit,
-    /// with "…" where a cell was cut.
+    /// The header and one line for each row, without trailing spaces; two spaces between columns. On a terminal they fit:
+    /// times are shortened, cells cut with "…", and columns left out, which the last line names.
     package func lines(on screen: Screen = .current) -> [String] {
-        let widths = widths(within: screen.width)
-        return ([columns.map(\.title)] + rows).enumerated().map { number, cells in
+        let layout = layout(within: screen.width)
+        let lines = ([columns.map(\.title)] + layout.rows).enumerated().map { number, cells in
             var line = ""
-            for (index, cell) in cells.enumerated() {
+            for (place, index) in layout.shown.enumerated() {
                 let column = columns[index]
-                var shown = DisplayWidth.truncated(cell, to: widths[index])
-                let padding = String(repeating: " ", count: max(0, widths[index] - DisplayWidth.columns(shown)))
-                if number > 0, screen.hasColour, let tint = column.tint?(cell) { shown = tint.painted(shown) }
-                if index > 0 { line += "  " }
+                let width = layout.widths[index]
+                var shown = DisplayWidth.truncated(cells[index], to: width)
+                let padding = String(repeating: " ", count: max(0, width - DisplayWidth.columns(shown)))
+                if number > 0, screen.hasColour, let tint = column.tint?(cells[index]) { shown = tint.painted(shown) }
+                if place > 0 { line += "  " }
                 line += column.isRight ? padding + shown : shown + padding
             }
             while line.last == " " { line.removeLast() }
             return line
         }
+        let hidden = columns.indices.filter { !layout.shown.contains($0) }.map { columns[$0].title }
+        return lines + (hidden.isEmpty ? [] : ["(no room for \(hidden.joined(separator: ", ")))"])
     }
 
-    /// A column narrower than this says nothing; a campaign's id fits.
-    private static var narrowest: Int { 12 }
+    /// What a screen has room for.
+    private struct Layout {
+        /// The columns that are not left out.
+        var shown: [Int]
+        /// Of all columns.
+        var widths: [Int]
+        var rows: [[String]]
 
-    /// As wide as the longest cell; where the lines would not fit, the widest columns give way first.
-    private func widths(within room: Int?) -> [Int] {
-        var widths = columns.indices.map { index in
+        func excess(_ room: Int) -> Int {
+            shown.reduce(2 * (shown.count - 1) - room) { $0 + widths[$1] }
+        }
+    }
+
+    /// A column narrower than this says little; a campaign's id fits.
+    private static var narrow: Int { 12 }
+    /// A column narrower than this says nothing.
+    private static var narrowest: Int { 6 }
+
+    /// As wide as the longest cell. Where the lines would not fit, times get shorter, the widest columns give way, columns are
+    /// left out by their rank, and what then does not fit is cut further.
+    private func layout(within room: Int?) -> Layout {
+        var layout = Layout(shown: Array(columns.indices), widths: [], rows: rows)
+        layout.widths = widths(of: rows)
+        guard let room else { return layout }
+        for form in ShortTime.allCases where layout.excess(room) > 0 {
+            layout.rows = rows.map { row in
+                row.indices.map { columns[$0].isTime ? form.text(row[$0]) : row[$0] }
+            }
+            layout.widths = widths(of: layout.rows)
+        }
+        let full = layout.widths
+        cut(&layout, to: Self.narrow, within: room)
+        while layout.excess(room) > 0,
+            let least = layout.shown.filter({ columns[$0].rank != nil }).min(by: {
+                (columns[$0].rank ?? 0) < (columns[$1].rank ?? 0)
+            })
+        {
+            layout.shown.removeAll { $0 == least }
+            // What the one that is left out took is given back to the others.
+            layout.widths = full
+            cut(&layout, to: Self.narrow, within: room)
+        }
+        cut(&layout, to: Self.narrowest, within: room)
+        return layout
+    }
+
+    private func widths(of rows: [[String]]) -> [Int] {
+        columns.indices.map { index in
             rows.reduce(DisplayWidth.columns(columns[index].title)) { max($0, DisplayWidth.columns($1[index])) }
         }
-        guard let room else { return widths }
-        var excess = widths.reduce(2 * (widths.count - 1), +) - room
+    }
+
+    private func cut(_ layout: inout Layout, to least: Int, within room: Int) {
+        var excess = layout.excess(room)
         while excess > 0 {
             // Numbers that are cut would be other numbers.
-            let soft = widths.indices.filter { !columns[$0].isRight && widths[$0] > Self.narrowest }
-            guard let widest = soft.max(by: { widths[$0] < widths[$1] }) else { break }
-            widths[widest] -= 1
+            let soft = layout.shown.filter { columns[$0].isSoft && layout.widths[$0] > least }
+            guard let widest = soft.max(by: { layout.widths[$0] < layout.widths[$1] }) else { break }
+            layout.widths[widest] -= 1
             excess -= 1
         }
-        return widths
     }
 
     package var text: String { lines().joined(separator: "\n") + "\n" }

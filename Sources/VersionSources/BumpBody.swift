@@ -34,7 +34,7 @@ package enum BumpBody {
         let platform = name.flatMap(Platform.init(rawValue:))
         if let name, platform == nil {
             let names = Platform.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
-            fields.refuse("platform", "\(names) is needed; it was \(JSONValue.string(name).sight)")
+            fields.refuse("platform", "\(names) is needed; got \(JSONValue.string(name).sight)")
         }
         // A placeholder where the app is at fault: `finish` throws before anyone sees it.
         let key = AppKey(app: app ?? "", platform: platform ?? .ios)
@@ -80,7 +80,7 @@ package enum BumpBody {
         case nil, .null: return false
         case .bool(let value): return value
         case .some(let other):
-            fields.refuse("confirm", "true or false is needed; it was \(other.sight)")
+            fields.refuse("confirm", "true or false is needed; got \(other.sight)")
             return false
         }
     }
@@ -90,7 +90,7 @@ package enum BumpBody {
         var builds = BuildNumbers()
         guard let value = fields.take("builds") else { return builds }
         guard case .object(let members) = value else {
-            fields.refuse("builds", "an object is needed, such as {\"required\": 200}; it was \(value.sight)")
+            fields.refuse("builds", "an object is needed, such as {\"required\": 200}; got \(value.sight)")
             return builds
         }
         for member in members {
@@ -106,7 +106,7 @@ package enum BumpBody {
             else {
                 fields.refuse(
                     field,
-                    "a version code is needed, a whole number from 1 to \(BuildNumbers.range.upperBound); it was "
+                    "a version code is needed, a whole number from 1 to \(BuildNumbers.range.upperBound); got "
                         + member.value.sight)
                 continue
             }

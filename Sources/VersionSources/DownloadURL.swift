@@ -24,7 +24,7 @@ package enum DownloadURL {
     ///
     /// - Parameter repeats: whether it says what the text was; not where whoever reports it says that himself.
     package static func fault(in text: String, schemes: [String] = [], repeats: Bool = true) -> String? {
-        let was = repeats ? "; it was \(JSONValue.string(text).sight)" : ""
+        let was = repeats ? "; got \(JSONValue.string(text).sight)" : ""
         // By scalars: a combining mark would hide the colon or the slash that it follows.
         let scalars = text.unicodeScalars
         let need = "an absolute URL is needed, such as \"\(example)\""

@@ -59,7 +59,7 @@ extension LaunchGateReading {
     private static func object(_ ios: JSONValue, _ name: String) throws(SourceFault) -> JSONValue? {
         guard let object = ios.find([name]) else { return nil }
         if case .object = object { return object }
-        throw SourceFault("ios.\(name): an object is needed; it was \(object.sight)")
+        throw SourceFault("ios.\(name): an object is needed; got \(object.sight)")
     }
 
     private static func string(_ object: JSONValue, _ name: String, _ field: String) throws(SourceFault) -> String {
@@ -67,7 +67,7 @@ extension LaunchGateReading {
             throw SourceFault("ios.\(name).\(field) is missing; LaunchGate drops the whole file without it")
         }
         guard case .string(let text) = value else {
-            throw SourceFault("ios.\(name).\(field): a string is needed; it was \(value.sight)")
+            throw SourceFault("ios.\(name).\(field): a string is needed; got \(value.sight)")
         }
         return text
     }

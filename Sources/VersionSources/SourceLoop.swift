@@ -108,7 +108,10 @@ package struct SourceLoop {
             return Watched(source: source, part: part, kind: kind)
         }
         // What takes the place of another speaks for itself.
-        for gone in old { _ = runner.status.write { $0.faults.clear(gone.part) } }
+        for gone in old {
+            _ = runner.status.write { $0.faults.clear(gone.part) }
+            if let store = gone.source.kind.store { runner.status.note(failure: nil, of: store, gone.source.app) }
+        }
         runner.questions.keep(plan.sources)
         beginCounting(watched)
         adoptCrossChecks()
@@ -297,6 +300,9 @@ package struct SourceLoop {
     func report(_ fault: SourceFault, _ watched: Watched) {
         if runner.isStopping { return }
         countFailure(watched)
+        if let store = watched.source.kind.store {
+            runner.status.note(failure: fault.reason, of: store, watched.source.app)
+        }
         let isNews = runner.status.write { $0.faults.set(watched.part, fault.reason) }
         if isNews {
             runner.log(
@@ -307,6 +313,7 @@ package struct SourceLoop {
 
     func recovered(_ watched: Watched) {
         countSuccess(watched)
+        if let store = watched.source.kind.store { runner.status.note(failure: nil, of: store, watched.source.app) }
         if runner.status.write({ $0.faults.clear(watched.part) }) {
             runner.log(.notice, "a source of versions is well again", [("source", watched.part)])
         }

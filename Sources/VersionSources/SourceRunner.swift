@@ -164,12 +164,13 @@ package final class SourceRunner: VersionLookup {
     package func verdict(
         _ version: Version, build: Int64?, of app: AppKey, isReminder: Bool = false, at now: Timestamp? = nil
     ) -> GateVerdict? {
-        let (gate, evidence) = status.read { ($0.gates[app], $0.evidence[app]) }
+        let (gate, evidence, failing) = status.read { ($0.gates[app], $0.evidence[app], $0.failing[app]) }
         guard let gate else { return nil }
         var rules = gate.rules
         if isReminder { rules.hold = .zero }
         return AvailabilityGate(version, build: build, rules: rules).verdict(
-            of: gate.deciding, evidence?[gate.deciding], at: now ?? clock(), write: \.internetTime)
+            of: gate.deciding, evidence?[gate.deciding], failure: failing?[gate.deciding], at: now ?? clock(),
+            write: \.internetTime)
     }
 
     /// Takes note of what a store was seen to offer.

@@ -11,11 +11,13 @@ final class SourceStatus: Sendable {
         /// What is wrong just now, by part.
         var faults = FaultLog()
         var evidence: [AppKey: [StoreKind: StoreEvidence]] = [:]
+        /// Why asking an app's store fails just now.
+        var failing: [AppKey: [StoreKind: String]] = [:]
         /// Counts what was noted: where it stands still, no gate has anything new to say but by time.
         var notes = 0
-        /// The apps whose versions wait for a store.
         /// What the configuration has, with sources or without.
         var apps: Set<AppKey> = []
+        /// The apps whose versions wait for a store.
         var gates: [AppKey: Gate] = [:]
         var lookups: [AppKey: AppStoreSource] = [:]
         var connects: [AppKey: AppStoreConnectSource] = [:]
@@ -73,6 +75,15 @@ final class SourceStatus: Sendable {
     func note(_ evidence: StoreEvidence, of app: AppKey) {
         write { state in
             state.evidence[app, default: [:]][evidence.kind] = evidence
+            state.notes += 1
+        }
+    }
+
+    /// Keeps why a store cannot be asked; nil: it can. What waits for that store says so.
+    func note(failure: String?, of kind: StoreKind, _ app: AppKey) {
+        write { state in
+            guard state.failing[app]?[kind] != failure else { return }
+            state.failing[app, default: [:]][kind] = failure
             state.notes += 1
         }
     }

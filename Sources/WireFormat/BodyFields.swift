@@ -23,7 +23,7 @@ package struct BodyFields {
             throw .notJSON(error)
         }
         guard case .object(let members) = value else {
-            throw .fields([FieldFault(field: "body", reason: "an object is needed; it was \(value.sight)")])
+            throw .fields([FieldFault(field: "body", reason: "an object is needed; got \(value.sight)")])
         }
         self.members = members
     }
@@ -77,7 +77,7 @@ package struct BodyFields {
     package mutating func telephones(_ name: String) -> [String]? {
         guard let value = take(name) else { return nil }
         guard case .array(let elements) = value else {
-            refuse(name, "an array of strings is needed, such as [\"13800138000\"]; it was \(value.sight)")
+            refuse(name, "an array of strings is needed, such as [\"13800138000\"]; got \(value.sight)")
             return nil
         }
         guard !elements.isEmpty else {
@@ -111,7 +111,7 @@ package struct BodyFields {
 
     private mutating func string(_ value: JSONValue, field: String, example: String) -> String? {
         guard case .string(let text) = value else {
-            refuse(field, "a string is needed, such as \"\(example)\"; it was \(value.sight)")
+            refuse(field, "a string is needed, such as \"\(example)\"; got \(value.sight)")
             return nil
         }
         return text

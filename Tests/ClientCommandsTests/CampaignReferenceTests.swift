@@ -10,8 +10,9 @@ import Testing
         #"{"id":"\#(id)","app":"a","platform":"ios","required":"2.0.0","state":"running"}"#
     }
 
-    /// Two pages, the newest first.
+    /// Two pages, the newest first; of one app.
     private static let list: [String: (Int, String)] = [
+        "GET /v1/apps": (200, #"{"items":[{"app":"a","platform":"ios"}]}"#),
         "GET /v1/campaigns?limit=1000": (
             200, #"{"items":[\#(campaign("1f0c2ab93d44")),\#(campaign("1f0d00000000"))],"next":"c"}"#
         ),
@@ -61,6 +62,90 @@ import Testing
         let transcript = Transcript()
         #expect(await transcript.run(["campaigns", "show", "latest"], transport) == .failed)
         #expect(transcript.err == "error: there is no campaign yet\n")
+    }
+
+    // MARK: Several apps
+
+    private static func campaign(_ id: String, _ app: String, _ platform: String) -> String {
+        #"{"id":"\#(id)","app":"\#(app)","platform":"\#(platform)","required":"2.0.0","state":"running"}"#
+    }
+
+    private static let shared: [String: (Int, String)] = [
+        "GET /v1/apps": (
+            200,
+            #"{"items":[{"app":"a","platform":"ios"},{"app":"a","platform":"android"},{"app":"b","platform":"ios"}]}"#
+        ),
+        "GET /v1/campaigns?limit=1000": (
+            200,
+            """
+            {"items":[\(campaign("b00000000001", "b", "ios")),\(campaign("a00000000002", "a", "android")),\
+            \(campaign("a00000000001", "a", "ios"))],"next":null}
+            """
+        ),
+        "GET /v1/campaigns?limit=1000&app=a": (
+            200,
+            """
+            {"items":[\(campaign("a00000000002", "a", "android")),\(campaign("a00000000001", "a", "ios"))],"next":null}
+            """
+        ),
+        "GET /v1/campaigns?limit=1000&app=b": (
+            200, #"{"items":[\#(campaign("b00000000001", "b", "ios"))],"next":null}"#
+        ),
+        "GET /v1/campaigns?limit=1000&app=c": (200, #"{"items":[],"next":null}"#),
+    ]
+
+    /// FAULTS 3.2: `campaigns release latest` released somebody else's campaign.
+    @Test(arguments: ["pause", "resume", "release", "cancel", "retry"])
+    func `Whose campaign is the latest has to be said where there are several apps`(verb: String) async {
+        let transport = ScriptedTransport(Self.shared)
+        let transcript = Transcript()
+        #expect(await transcript.run(["campaigns", verb, "latest"], transport) == .failed)
+        #expect(
+            transcript.err == """
+                error: whose campaign is "latest"? The relay has several apps or platforms; the newest of each:
+                  b00000000001  b    ios       2.0.0     running
+                  a00000000002  a    android   2.0.0     running
+                  a00000000001  a    ios       2.0.0     running
+                hint: name one with --app and --platform, or give the campaign's id
+
+                """)
+        #expect(transport.requests.allSatisfy { $0.method == "GET" })
+    }
+
+    @Test(arguments: [
+        (["--app", "b"], "b00000000001"), (["--app", "a", "--platform", "ios"], "a00000000001"),
+        (["--platform", "android"], "a00000000002"),
+    ])
+    func `"latest" of one app is that app's`(options: [String], id: String) async {
+        let transport = ScriptedTransport(Self.shared)
+        _ = await Transcript().run(["campaigns", "release", "latest"] + options, transport)
+        #expect(transport.requests.last.map { "\($0.method) \($0.path)" } == "POST /v1/campaigns/\(id)/release")
+        _ = await Transcript().run(["deliveries", "--campaign", "latest"] + options, transport)
+        #expect(transport.requests.last?.path == "/v1/campaigns/\(id)/deliveries?limit=50")
+    }
+
+    @Test func `What is still not clear with an app is refused, and an app without campaigns has none`() async {
+        let transcript = Transcript()
+        let words = ["campaigns", "cancel", "latest", "--app"]
+        #expect(await transcript.run(words + ["a"], ScriptedTransport(Self.shared)) == .failed)
+        #expect(transcript.err.contains("whose campaign is \"latest\"?"))
+        #expect(await transcript.run(words + ["c"], ScriptedTransport(Self.shared)) == .failed)
+        #expect(transcript.err.hasSuffix("error: there is no campaign of c yet\n"), "\(transcript.err)")
+    }
+
+    @Test func `Who only reads the latest is told whose it is`() async {
+        let transport = ScriptedTransport(Self.shared)
+        let transcript = Transcript()
+        _ = await transcript.run(["campaigns", "show", "latest"], transport)
+        #expect(transport.requests.last?.path == "/v1/campaigns/b00000000001")
+        #expect(transcript.err.hasPrefix("latest is b00000000001, of b ios, required 2.0.0\n"), "\(transcript.err)")
+    }
+
+    @Test func `An id wants no app beside it`() async {
+        let transcript = Transcript()
+        let words = ["campaigns", "release", "b00000000001", "--app", "a"]
+        #expect(await transcript.run(words, ScriptedTransport(Self.shared)) == .usage)
+        #expect(transcript.err.contains("--app goes with \"latest\" alone: it says whose newest campaign is meant"))
     }
 
     @Test func `The list is filtered by the daemon`() async {

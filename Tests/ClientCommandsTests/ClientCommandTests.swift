@@ -36,6 +36,88 @@ import Testing
         #expect(body == #"{"required":"2.0.0","downloadUrl":"https://x.y"}"#)
     }
 
+    /// FAULTS 4: "did not rise, or the app has no push service".
+    @Test(arguments: [
+        (200, "nothing is pushed: the required version did not rise\n"),
+        (
+            202,
+            "nothing is pushed: the app has no push service in the configuration (apns, fcm); the other channels say it\n"
+        ),
+    ])
+    func `A bump without a campaign says why it has none`(status: Int, words: String) async {
+        let answer = #"{"version":{"required":"2.0.0","latest":"2.0.0"},"campaign":null,"warnings":[]}"#
+        let transport = ScriptedTransport(["PUT /v1/apps/a/ios/version": (status, answer)])
+        let result = await run(["version", "set", "a", "ios", "--required", "2.0.0"], transport)
+        #expect(result.out == "a ios: required 2.0.0, latest 2.0.0\n" + words)
+    }
+
+    /// FAULTS 4: a line feed was shown as U+FFFD.
+    @Test func `The faults of a reload stand on lines of their own`() async {
+        let detail = #"not reloaded: error: the configuration c is invalid: 2 errors\n  a: bad\n  b: worse\nforged"#
+        let problem = #"{"title":"Unprocessable","detail":"\#(detail)"}"#
+        let transport = ScriptedTransport(["POST /v1/reload": (422, problem)])
+        let result = await run(["reload"], transport)
+        #expect(
+            result.err == """
+                error: Unprocessable: not reloaded: error: the configuration c is invalid: 2 errors
+                  a: bad
+                  b: worse
+                  forged
+
+                """)
+    }
+
+    @Test func `A fault of the store may have several lines`() async {
+        let lines = #"{"faults":[{"check":"pages","detail":"*** in main ***\nTree 5: wrong"}],"isDone":true}"#
+        let transport = ScriptedTransport(["GET /v1/store/check": (200, lines)])
+        let result = await run(["store", "check"], transport)
+        #expect(result.out == "pages: *** in main ***\n  Tree 5: wrong\n")
+    }
+
+    @Test func `The bound of --limit is said`() async {
+        let result = await run(["campaigns", "list", "--help"], ScriptedTransport([:]))
+        #expect(result.out.contains("entries at most, from 1 to 1000 (default: 50)"), "\(result.out)")
+    }
+
+    // MARK: Narrow screens
+
+    private static let list = """
+        {"items":[{"id":"17e3e1978cae","app":"com.example.shopping","platform":"android","required":"2.10.0",\
+        "state":"superseded","createdAt":"2026-11-22T07:18:55.897Z","counts":{"audience":197564,"pending":7564,\
+        "accepted":190000}}],"next":null}
+        """
+
+    /// FAULTS 4: 107 columns on a terminal of 80, and the time cut to "2026-11-22T…".
+    @Test(arguments: [
+        (
+            80,
+            """
+            ID            APP          PLATFORM  REQUIRED  STATE       SETTLED  CREATED
+            17e3e1978cae  com.exampl…  android   2.10.0    superseded      96%  11-22 07:18Z
+            (no room for AUDIENCE, ACCEPTED)
+
+            """
+        ),
+        (
+            110,
+            """
+            ID            APP                   PLATFORM  REQUIRED  STATE       AUDIENCE  SETTLED  ACCEPTED  CREATED
+            17e3e1978cae  com.example.shopping  android   2.10.0    superseded   197,564      96%   190,000  11-22 07:18Z
+
+            """
+        ),
+    ])
+    func `The list of campaigns fits the terminal`(width: Int, text: String) async throws {
+        let transport = ScriptedTransport(["GET /v1/campaigns?limit=50": (200, Self.list)])
+        let transcript = Transcript(columns: width)
+        let code = await ConnectionOptions.$transport.withValue(transport) {
+            await transcript.run(
+                ["campaigns", "list"], of: CommandTree(commands: CommandTree.client), environment: ["TERM": "vt100"])
+        }
+        #expect(code == .done)
+        #expect(transcript.out.replacing(/\u{1B}\[\d*m/, with: "") == text)
+    }
+
     @Test func `A refusal is told with its fields`() async {
         let problem = """
             {"type":"about:blank","title":"Unprocessable","detail":"2 fields","errors":[{"field":"required","reason":"bad"},\

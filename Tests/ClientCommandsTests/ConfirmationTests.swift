@@ -104,4 +104,71 @@ import Testing
         let nothing = await run(words, types: "y", [facts: (200, #"{"required":null}"#)])
         #expect(nothing.code == .failed && nothing.err.contains("nothing is required of a ios"), "\(nothing.err)")
     }
+
+    /// What wants a yes: the words, what is asked before, the question, and the deed.
+    private static let deeds: [(words: [String], facts: [String], question: String, deed: String)] = [
+        (
+            ["campaigns", "release", "1f0c2ab93d44"], ["GET /v1/campaigns/1f0c2ab93d44 "],
+            "Release campaign 1f0c2ab93d44? [y/N] ", "POST /v1/campaigns/1f0c2ab93d44/release "
+        ),
+        (
+            ["version", "release", "a", "ios"], ["GET /v1/apps/a/ios/version "],
+            "Put it in force for everybody who uses a ios? [y/N] ", "POST /v1/apps/a/ios/release "
+        ),
+        (
+            ["alerts", "set", "a", "ios", "--message", "Back soon.", "--blocking", "--until", "2026-01-31T18:00:00Z"],
+            [], "Lock a ios for all its users? [y/N] ",
+            #"PUT /v1/apps/a/ios/alert {"message":"Back soon.","blocking":true,"endsAt":"2026-01-31T18:00:00.000Z"}"#
+        ),
+        (
+            ["tokens", "revoke", "ci"], ["GET /v1/tokens "], "Revoke the token ci? [y/N] ", "DELETE /v1/tokens/ci "
+        ),
+    ]
+    private static let facts: [String: (Int, String)] = [
+        "GET /v1/campaigns/1f0c2ab93d44": (200, #"{"id":"1f0c2ab93d44","state":"waiting","counts":{}}"#),
+        "GET /v1/apps/a/ios/version": (200, #"{"required":"20.0.0","inForce":"1.9.0"}"#),
+        "GET /v1/tokens": (
+            200,
+            #"{"items":[{"name":"ci","scopes":["versions"],"apps":["a"]},{"name":"other","scopes":["status"]}]}"#
+        ),
+        "POST /v1/campaigns/1f0c2ab93d44/release": (200, "{}"), "POST /v1/apps/a/ios/release": (200, "{}"),
+        "PUT /v1/apps/a/ios/alert": (200, "{}"), "DELETE /v1/tokens/ci": (204, ""),
+    ]
+
+    /// FAULTS 3.2
+    @Test(arguments: deeds.indices)
+    func `What cannot be taken back wants a yes`(index: Int) async {
+        let (words, facts, question, deed) = Self.deeds[index]
+        let no = await run(words, types: "n", Self.facts)
+        #expect(no.code == .failed && no.requests == facts)
+        #expect(no.err.contains(question) && no.err.contains("nothing was changed"), "\(no.err)")
+        #expect(!no.err.contains("other"))
+        let yes = await run(words, types: "y", Self.facts)
+        #expect(yes.code == .done && yes.requests == facts + [deed])
+        let script = await run(words, types: nil, Self.facts)
+        #expect(script.code == .done && script.requests == [deed])
+        let sure = await run(words + ["--yes"], types: "n", Self.facts)
+        #expect(sure.code == .done && sure.requests == [deed])
+    }
+
+    @Test func `An alert that blocks nobody is not asked about`() async {
+        let words = ["alerts", "set", "a", "ios", "--message", "Back soon."]
+        let result = await run(words, types: "n", Self.facts)
+        #expect(result.code == .done && result.requests.count == 1)
+    }
+
+    @Test func `Pruning wants a yes`() async {
+        let deed = "POST /v1/store/prune"
+        let answers = [
+            "GET /v1/store": (200, #"{"path":"/var/lib/relay.db","size":1048576}"#), deed: (200, #"{"isDone":true}"#),
+        ]
+        let words = ["store", "prune", "--older-than", "90d"]
+        let no = await run(words, types: "n", answers)
+        #expect(no.code == .failed && no.requests == ["GET /v1/store "])
+        #expect(no.err.contains("/var/lib/relay.db") && no.err.contains("Delete it for good? [y/N] "), "\(no.err)")
+        let yes = await run(words, types: "y", answers)
+        #expect(yes.requests.count == 2 && yes.requests.last?.hasPrefix(deed) == true)
+        let sure = await run(words + ["--yes"], types: "n", answers)
+        #expect(sure.requests.count == 1)
+    }
 }

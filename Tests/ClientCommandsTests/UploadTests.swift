@@ -132,6 +132,9 @@ import Testing
             #expect(failure.code == .failed)
             #expect(failure.message.hasPrefix("interrupted\nall up to line 16,385 are done: 16,384 new, "))
             #expect(failure.message.hasSuffix("importing the whole file again does no harm"), "\(failure.message)")
+            // FAULTS 4: the progress ended with another number.
+            let last = transcript.err.split(separator: "\n").last
+            #expect(last?.contains("16,384 devices stored") == true, "\(transcript.err)")
         }
     }
 

@@ -7,12 +7,17 @@ package final class Transcript: Sendable {
     private let texts = Mutex<(out: String, err: String)>(("", ""))
     private let isTerminal: Bool
     private let isOutputTerminal: Bool
+    private let columns: Int
     private let typed: (@Sendable () -> String?)?
 
-    /// - Parameter typed: what a person types at each question; nil: nobody is there.
+    /// - Parameters:
+    ///   - columns: of the terminal.
+    ///   - typed: what a person types at each question; nil: nobody is there.
     package init(
-        isTerminal: Bool = false, isOutputTerminal: Bool = true, typed: (@Sendable () -> String?)? = nil
+        isTerminal: Bool = false, isOutputTerminal: Bool = true, columns: Int = 80,
+        typed: (@Sendable () -> String?)? = nil
     ) {
+        self.columns = columns
         self.typed = typed
         self.isTerminal = isTerminal
         self.isOutputTerminal = isOutputTerminal
@@ -22,7 +27,9 @@ package final class Transcript: Sendable {
     package var err: String { texts.withLock { $0.err } }
 
     package var console: Console {
-        Console(isTerminal: isTerminal, isOutputTerminal: isOutputTerminal, typed: typed) { [self] text, isError in
+        Console(
+            isTerminal: isTerminal, isOutputTerminal: isOutputTerminal, columns: { [columns] in columns }, typed: typed
+        ) { [self] text, isError in
             texts.withLock { texts in
                 if isError { texts.err += text } else { texts.out += text }
             }

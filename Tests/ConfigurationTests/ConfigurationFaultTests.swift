@@ -239,7 +239,7 @@ import VersionSources
             #"webhooks.secrets[0].apps: names "com.typo", which is not among the apps"#
         ),
         ("[]", "a list is not a configuration; an object { … } is"),
-        ("{\n a: 1,\n b: }", "not JSON5: line 3, column 5: a value is needed; it was \"}\""),
+        ("{\n a: 1,\n b: }", "not JSON5: line 3, column 5: a value is needed; got \"}\""),
     ]
 
     @Test(arguments: table)

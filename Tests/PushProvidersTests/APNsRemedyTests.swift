@@ -19,7 +19,14 @@ import Testing
         return provider.explain(fault, reason: reason, refused: refused.map { (pushes: $0.0, of: $0.1) }, place)
     }
 
-    private static let then = " Then: systemctl restart upgrade-relay && upgrade-relay campaigns resume 3f9c2ab81d04"
+    private static func then(_ command: String) -> String {
+        " Then: systemctl \(command) upgrade-relay && upgrade-relay campaigns resume 3f9c2ab81d04"
+    }
+
+    /// What is corrected in the configuration: a reload is enough (FAULTS 3.10).
+    private static let ofConfiguration: Set<SendingFault> = [
+        .noCredential, .certificate, .topic, .request, .answer, .mostlyRefused,
+    ]
 
     static let texts: [(SendingFault, reason: String, text: String)] = [
         (
@@ -85,7 +92,20 @@ import Testing
 
     @Test(arguments: texts)
     func eachFaultIsToldInFull(fault: SendingFault, reason: String, text: String) throws {
-        #expect(try self.text(fault, reason) == "\(reason): \(text)\(Self.then)")
+        let command = Self.ofConfiguration.contains(fault) ? "reload" : "restart"
+        #expect(try self.text(fault, reason) == "\(reason): \(text)\(Self.then(command))")
+    }
+
+    @Test func aKeyThatIsAFileIsTakenUpByAReload() throws {
+        var place = place
+        place.secretsNeedRestart = false
+        let provider = APNsProvider(
+            settings: .init(topic: "com.example.app", priority: 10),
+            tokens: APNsTokenSource(
+                teamID: "TEAM123456", keyID: "KEY1234567", key: try ES256PrivateKey.generate(), stored: nil,
+                save: { _ in }))
+        let text = provider.explain(.credential, reason: "InvalidProviderToken", refused: nil, place)
+        #expect(text.hasSuffix(Self.then("reload")), "\(text)")
     }
 
     @Test func aWrongClockNeedsNoReload() throws {
@@ -114,7 +134,7 @@ import Testing
         #expect(
             try self.text(.mostlyRefused, reason, refused: (19, 20))
                 == "\(reason): 19 of the first 20 pushes of com.example.app were refused by https://api.push.apple.com: "
-                + text + Self.then)
+                + text + Self.then("reload"))
     }
 
     // MARK: A key of the sandbox's own, a certificate
@@ -180,7 +200,8 @@ import Testing
             credential: .certificate(try files.read(try files.issue()), in: .production))
         let told = provider.explain(fault, reason: reason, refused: nil, place)
         #expect(told.hasPrefix("\(reason): \(text)"), "\(told)")
-        #expect(told.hasSuffix(Self.then))
+        let isOfConfiguration = ["MissingProviderToken", "TopicDisallowed"].contains(reason)
+        #expect(told.hasSuffix(Self.then(isOfConfiguration ? "reload" : "restart")))
         #expect(!told.contains("KEY") && !told.contains("keyId"))
         #expect(SuspensionReason.isOfCredential(told) == (reason != "SomethingNew"))
     }

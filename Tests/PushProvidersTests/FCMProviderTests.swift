@@ -282,6 +282,10 @@ import WireFormat
         func text(_ fault: SendingFault, _ reason: String) -> String {
             provider.explain(fault, reason: reason, refused: nil, place)
         }
+        // FAULTS 3.10: nothing is restarted for what a reload takes up, or for what is corrected at Google.
+        #expect(text(.topic, "CONSUMER_INVALID").contains("Then: systemctl reload upgrade-relay && "))
+        #expect(text(.forbidden, "SERVICE_DISABLED").contains("Then: upgrade-relay campaigns resume "))
+        #expect(text(.credential, "UNAUTHENTICATED").contains("Then: systemctl restart upgrade-relay && "))
         #expect(
             text(.forbidden, "SERVICE_DISABLED").contains("the FCM API is not enabled in the project example-project"))
         #expect(text(.forbidden, "PERMISSION_DENIED").contains("cloudmessaging.messages.create"))

@@ -71,7 +71,7 @@ struct ResourceLiveTests {
         #expect(wrong.status == 422)
         #expect(
             wrong.text("errors", "0", "reason")
-                == "a string is needed, such as \"13800138000\"; it was the number 13800138000")
+                == "a string is needed, such as \"13800138000\"; got the number 13800138000")
         #expect(try bench.ask("PUT", "\(Self.devices)/xyz", "{}").text("errors", "0", "field") == "token")
         let android = "/v1/apps/com.example.app/android/devices/a%3AB_c-d"
         #expect(try bench.ask("PUT", android, "{}").text("token") == "a:B_c-d")

@@ -109,16 +109,16 @@ struct StreamTests {
             (#"{}"#, "token: is missing; a string is needed, such as \"80012ab4…\""),
             (
                 #"{"token":"ab","telephone":13800138000}"#,
-                "telephone: a string is needed, such as \"13800138000\"; it was the number 13800138000"
+                "telephone: a string is needed, such as \"13800138000\"; got the number 13800138000"
             ),
             (#"{"token":"ab","telephone":""}"#, "telephone: must not be empty"),
             (
                 #"{"token":"ab","environment":"test"}"#,
-                "environment: \"production\" or \"sandbox\" is needed; it was \"test\""
+                "environment: \"production\" or \"sandbox\" is needed; got \"test\""
             ),
             (
                 #"{"token":"ab","platform":"android"}"#,
-                "platform: must be \"ios\", as in the path; it was \"android\""
+                "platform: must be \"ios\", as in the path; got \"android\""
             ),
             (#"{"token":"ab""#, "not JSON, at byte 14: a comma or a closing brace is needed"),
         ])

@@ -99,7 +99,7 @@ struct WebhookLiveTests {
         #expect(bad.text("errors", "0", "field") == "required")
         #expect(
             bad.text("errors", "1", "reason")
-                == "a string is needed, such as \"13800138000\"; it was the number 13800138000")
+                == "a string is needed, such as \"13800138000\"; got the number 13800138000")
         let unknown = try bench.webhook(#"{"app":"other","platform":"ios","required":"1"}"#)
         #expect(unknown.status == 422)
         #expect(unknown.text("errors", "0", "field") == "app")

@@ -63,6 +63,14 @@ struct AvailabilityGateTests {
         #expect(verdict.state == row.verdict)
     }
 
+    @Test("a store that cannot be asked is said to fail, and with what")
+    func failure() throws {
+        let gate = AvailabilityGate(try Version("2.0.0"), rules: .init(hold: Self.day))
+        let verdict = gate.verdict(of: .googlePlay, nil, failure: "HTTP 503", at: Self.now) { "\($0.seconds)" }
+        #expect(verdict.reason == "waiting until Google Play offers 2.0.0; asking Google Play fails: HTTP 503")
+        #expect(!verdict.isOpen)
+    }
+
     @Test("the reason says what is waited for, and until when")
     func reason() throws {
         let gate = AvailabilityGate(try Version("2.0.0"), rules: .init(hold: Self.day))

@@ -37,11 +37,11 @@ struct BumpBodyTests {
     static let faults: [(String, String, String)] = [
         (
             #"{"telephones": [13800138000]}"#, "telephones[0]",
-            "a string is needed, such as \"13800138000\"; it was the number 13800138000"
+            "a string is needed, such as \"13800138000\"; got the number 13800138000"
         ),
         (
             #"{"telephones": "1"}"#, "telephones",
-            "an array of strings is needed, such as [\"13800138000\"]; it was \"1\""
+            "an array of strings is needed, such as [\"13800138000\"]; got \"1\""
         ),
         (#"{"telephones": []}"#, "telephones", "names nobody; leave it out to mean everyone"),
         (#"{"telephones": ["1", ""]}"#, "telephones[1]", "must not be empty"),
@@ -52,10 +52,10 @@ struct BumpBodyTests {
         (
             #"{"downloadUrl": "https://a/\u0090"}"#, "downloadUrl",
             "an absolute URL is needed, such as \"https://apps.apple.com/app/id1173193999\", without spaces; "
-                + "it was \"https://a/\u{90}\""
+                + "got \"https://a/\u{90}\""
         ),
-        (#"{"required": 2}"#, "required", "a string is needed, such as \"2.1.0\"; it was the number 2"),
-        (#"{"required": true}"#, "required", "a string is needed, such as \"2.1.0\"; it was true"),
+        (#"{"required": 2}"#, "required", "a string is needed, such as \"2.1.0\"; got the number 2"),
+        (#"{"required": true}"#, "required", "a string is needed, such as \"2.1.0\"; got true"),
         (
             #"{"latest": "2.x"}"#, "latest",
             "\"2.x\" is not a version: \"x\" at position 3 is neither a digit nor a dot"
@@ -66,16 +66,16 @@ struct BumpBodyTests {
         ),
         (
             #"{"downloadUrl": "apps.apple.com"}"#, "downloadUrl",
-            "an absolute URL is needed, such as \"https://apps.apple.com/app/id1173193999\"; it was \"apps.apple.com\""
+            "an absolute URL is needed, such as \"https://apps.apple.com/app/id1173193999\"; got \"apps.apple.com\""
         ),
         (#"{"message": ""}"#, "message", "must not be empty"),
         (
             #"{"builds": {"latest": 1.5}}"#, "builds.latest",
-            "a version code is needed, a whole number from 1 to 2147483647; it was the number 1.5"
+            "a version code is needed, a whole number from 1 to 2147483647; got the number 1.5"
         ),
         (
             #"{"builds": {"latest": 1e400}}"#, "builds.latest",
-            "a version code is needed, a whole number from 1 to 2147483647; it was the number 1e400"
+            "a version code is needed, a whole number from 1 to 2147483647; got the number 1e400"
         ),
         (
             #"{"builds": {"latest": 2, "newest": null}}"#, "builds.newest",
@@ -86,7 +86,7 @@ struct BumpBodyTests {
             "the body changes nothing; give at least one of latest, required, downloadUrl, message, "
                 + "telephones, builds"
         ),
-        (#"[]"#, "body", "an object is needed; it was an array"),
+        (#"[]"#, "body", "an object is needed; got an array"),
     ]
 
     @Test("each fault names its field, what it held and what would be right", arguments: faults)
@@ -147,7 +147,7 @@ struct BumpBodyTests {
         ) {
             try BumpBody.read(Array(#"{"downloadUrl": "\#(url)"}"#.utf8), app: Self.app)
         }
-        #expect(DownloadURL.fault(in: url)?.contains("its scheme must be https; it was \"\(url)\"") == true)
+        #expect(DownloadURL.fault(in: url)?.contains("its scheme must be https; got \"\(url)\"") == true)
     }
 
     @Test("a URL of 2048 characters is the longest")

@@ -113,12 +113,12 @@ struct ReleaseEventTests {
             }
         }
         #expect(fault("{}") == "action: is missing; a string is needed")
-        #expect(fault(#"{"action":7}"#) == "action: a string is needed; it was the number 7")
+        #expect(fault(#"{"action":7}"#) == "action: a string is needed; got the number 7")
         #expect(fault(#"{"action":"published","release":{}}"#) == "release.draft: is missing; true or false is needed")
         #expect(fault("{}", name: nil) == "X-GitHub-Event: the header is missing; \"release\" is needed")
         #expect(
             fault("payload=%7B%7D") == "body: JSON is needed; set the webhook's content type to application/json")
-        #expect(fault("[]") == "body: an object is needed; it was an array")
+        #expect(fault("[]") == "body: an object is needed; got an array")
     }
 
     // MARK: GitLab

@@ -13,7 +13,18 @@ struct CampaignReference {
     /// The API's ids have this many hex digits.
     private static let length = 12
 
+    /// Whose campaign "latest" is; it goes with nothing else.
+    static let options: [OptionSpec] = [
+        .value("app", "APP", "with latest: the newest campaign of this app"),
+        .value("platform", "PLATFORM", "with latest: the newest campaign on ios or on android"),
+    ]
+
     let text: String
+    /// nil: not named.
+    var app: String?
+    var platform: String?
+    /// Whether the command changes the campaign: then it must be clear whose the newest one is.
+    var isChanged = false
 
     /// Whether the daemon has to be asked which one it is.
     private var isPrefix: Bool {
@@ -22,52 +33,121 @@ struct CampaignReference {
 
     /// The whole id; what cannot be one is left for the API to refuse in its own words.
     ///
+    /// - Parameter note: takes which campaign "latest" is, where others could have been meant.
     /// - Throws: `CommandFailure` where several are meant, with all of them.
-    func id(_ client: @autoclosure () throws -> RelayClient) async throws -> String {
-        guard text == Self.latest || isPrefix else { return text }
+    func id(_ client: @autoclosure () throws -> RelayClient, note: (String) -> Void = { _ in }) async throws -> String {
+        if text == Self.latest { return try await latest(client(), note: note) }
+        guard isPrefix else { return text }
         let client = try client()
         var found: [JSONValue] = []
+        try await walk(client, app: nil) { page in
+            found += page.filter { $0.shown(.id).hasPrefix(text) }
+            return true
+        }
+        guard found.count > 1 else { return found.first?.shown(.id) ?? text }
+        throw CommandFailure(
+            .failed, "\"\(text)\" begins the ids of \(found.count) campaigns:\n\(Self.lines(found))",
+            hint: "give more of the id")
+    }
+
+    private func latest(_ client: RelayClient, note: (String) -> Void) async throws -> String {
+        var isClear = !isChanged
+        if isChanged {
+            let places = try await client.reply(to: APIRequest("GET", ["v1", "apps"])).items
+            isClear = places.count { isMeant($0) } < 2
+        }
+        // The newest campaign of each app and platform, as far as has been looked.
+        var newest: [JSONValue] = []
+        try await walk(client, app: app) { page in
+            for item in page where isMeant(item) && !newest.contains(where: { $0.place == item.place }) {
+                newest.append(item)
+            }
+            return newest.isEmpty
+        }
+        guard let first = newest.first else {
+            let whose = [app, platform].compactMap(\.self).joined(separator: " ")
+            throw CommandFailure(
+                .failed, whose.isEmpty ? "there is no campaign yet" : "there is no campaign of \(whose) yet")
+        }
+        guard isClear else {
+            throw CommandFailure(
+                .failed,
+                "whose campaign is \"\(Self.latest)\"? The relay has several apps or platforms; the newest of each:\n"
+                    + Self.lines(newest),
+                hint: "name one with --app and --platform, or give the campaign's id")
+        }
+        if newest.count > 1 {
+            let version = first.shown(.required, or: "-")
+            note("\(Self.latest) is \(first.shown(.id)), of \(first.place), required \(version)\n")
+        }
+        return first.shown(.id)
+    }
+
+    private func isMeant(_ item: JSONValue) -> Bool {
+        (app ?? item[.app]?.string) == item[.app]?.string
+            && (platform ?? item[.platform]?.string) == item[.platform]?.string
+    }
+
+    /// Hands over the list of campaigns, newest first, page by page, until `receive` answers false.
+    private func walk(
+        _ client: RelayClient, app: String?, receive: ([JSONValue]) -> Bool
+    ) async throws {
         var cursor: String?
         repeat {
-            let query = [("limit", "1000"), ("cursor", cursor)]
+            let query = [("limit", "1000"), ("cursor", cursor), ("app", app)]
             let page = try await client.reply(to: APIRequest("GET", ["v1", "campaigns"], query: query))
-            if text == Self.latest {
-                if let first = page.items.first { return first.shown(.id) }
-            } else {
-                found += page.items.filter { $0.shown(.id).hasPrefix(text) }
-            }
+            guard receive(page.items) else { return }
             cursor = page.json[.next]?.string
         } while cursor != nil
-        if text == Self.latest { throw CommandFailure(.failed, "there is no campaign yet") }
-        guard found.count > 1 else { return found.first?.shown(.id) ?? text }
+    }
+
+    private static func lines(_ campaigns: [JSONValue]) -> String {
         var table = TextTable(["ID", "APP", "PLATFORM", "REQUIRED", .state, "CREATED"])
-        for item in found.prefix(Self.mostShown) {
+        for item in campaigns.prefix(mostShown) {
             table.add([
                 item.shown(.id), item.shown(.app), item.shown(.platform), item.shown(.required), item.shown(.state),
                 item.shown(.createdAt),
             ])
         }
-        let rest = found.count > Self.mostShown ? "\nand \(found.count - Self.mostShown) more" : ""
-        let lines = table.lines(on: Screen(width: nil)).dropFirst().map { "  \($0)" }.joined(separator: "\n")
-        throw CommandFailure(
-            .failed, "\"\(text)\" begins the ids of \(found.count) campaigns:\n\(lines)\(rest)",
-            hint: "give more of the id")
+        let rest = campaigns.count > mostShown ? "\nand \(campaigns.count - mostShown) more" : ""
+        return table.lines(on: Screen(width: nil)).dropFirst().map { "  \($0)" }.joined(separator: "\n") + rest
     }
 
     private static let mostShown = 10
 
     /// The same arguments, with whole ids.
+    ///
+    /// - Parameters:
+    ///   - isChanged: whether the command changes the campaign.
+    ///   - note: takes which campaign "latest" is, where others could have been meant.
     static func resolved(
-        _ arguments: ParsedArguments, of spec: CommandSpec, _ client: () throws -> RelayClient
+        _ arguments: ParsedArguments, of spec: CommandSpec, isChanged: Bool, note: (String) -> Void,
+        _ client: () throws -> RelayClient
     ) async throws -> ParsedArguments {
         var arguments = arguments
+        func id(_ text: String) async throws -> String {
+            guard text == latest else { return try await CampaignReference(text: text).id(client()) }
+            let platform = try arguments.value("platform").map(AppArguments.platform)
+            let reference = CampaignReference(
+                text: text, app: arguments.value("app"), platform: platform, isChanged: isChanged)
+            for option in options { arguments.remove(option.name) }
+            return try await reference.id(client(), note: note)
+        }
         if spec.positionals.contains(where: { $0.name == placeholder }), let text = arguments.positional(placeholder) {
-            arguments.set(positional: placeholder, try await CampaignReference(text: text).id(client()))
+            if text != latest { try refusePlace(arguments) }
+            arguments.set(positional: placeholder, try await id(text))
         }
         for option in spec.options where option.value == placeholder {
             guard let text = arguments.value(option.name) else { continue }
-            arguments.replace(option.name, with: try await CampaignReference(text: text).id(client()))
+            arguments.replace(option.name, with: try await id(text))
         }
         return arguments
+    }
+
+    /// `--app` and `--platform` without "latest": an id is of one app already.
+    static func refusePlace(_ arguments: ParsedArguments) throws(UsageError) {
+        for option in options where arguments.value(option.name) != nil {
+            throw UsageError("--\(option.name) goes with \"\(latest)\" alone: it says whose newest campaign is meant")
+        }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import Synchronization
 package import Terminal
 
 /// Where the daemon is, as every command that talks to it understands it.
@@ -8,7 +9,9 @@ package struct ConnectionOptions: Sendable {
         .value(
             "config", "FILE", "the configuration that names the control socket",
             default: "$\(RelayConfiguration.pathVariable), else \(RelayConfiguration.defaultPath)"),
-        .value("socket", "PATH", "the daemon's control socket", default: "as the configuration says"),
+        .value(
+            "socket", "PATH", "the daemon's control socket",
+            default: "$\(socketVariable), else as the configuration says"),
         .value("url", "URL", "the daemon's HTTP address instead of its socket, such as http://127.0.0.1:8480"),
         .value("ca", "FILE", "certificates in PEM to trust with --url https://…", default: "the system's"),
         .value("token", "TOKEN", "the API token to use with --url", default: "$\(tokenVariable)"),
@@ -16,6 +19,7 @@ package struct ConnectionOptions: Sendable {
         .flag("quiet", "no progress"),
     ]
     static let tokenVariable = "UPGRADE_RELAY_TOKEN"
+    static let socketVariable = "UPGRADE_RELAY_SOCKET"
 
     /// For a command whose own `--token` is a device's.
     static let specsBesideDeviceToken: [OptionSpec] = specs.map { spec in
@@ -36,6 +40,20 @@ package struct ConnectionOptions: Sendable {
     /// What `--token` meant where it is not the API's.
     let deviceToken: String?
     private let arguments: ParsedArguments
+    /// Whether the command line's reader was told of a configuration that cannot be used.
+    private let isTold = Told()
+
+    private final class Told: Sendable {
+        private let state = Mutex(false)
+
+        /// Whether this is the first time.
+        func once() -> Bool {
+            state.withLock { isTold in
+                defer { isTold = true }
+                return !isTold
+            }
+        }
+    }
 
     /// - Parameter tokenIsDevice: whether `--token` is a device's; with an address it is the API's all the same.
     init(_ arguments: ParsedArguments, tokenIsDevice: Bool = false) throws {
@@ -60,7 +78,8 @@ package struct ConnectionOptions: Sendable {
         }
     }
 
-    func client(_ context: CommandContext) throws -> RelayClient {
+    /// - Parameter isSilent: whether nobody is told of a configuration that cannot be used.
+    func client(_ context: CommandContext, isSilent: Bool = false) throws -> RelayClient {
         if let transport = Self.transport { return RelayClient(transport) }
         if let address {
             let token = arguments.value("token") ?? context.environment[Self.tokenVariable]
@@ -69,18 +88,24 @@ package struct ConnectionOptions: Sendable {
                     url: address, token: token.flatMap { $0.isEmpty ? nil : $0 },
                     trustedCertificates: arguments.value("ca")))
         }
-        return RelayClient(try CurlAPITransport(socket: socketPath(context)))
+        let socket = try socket(context)
+        // With --json standard error holds a problem object or nothing; the hint of that says it.
+        if let remark = socket.remark, !isJSON, !isSilent, isTold.once() {
+            context.console.writeError("warning: \(DisplayWidth.sanitised(remark))\n")
+        }
+        return RelayClient(CurlAPITransport(socket: socket.path, remark: isJSON ? socket.remark : nil))
     }
 
-    /// The configuration may be unreadable for who may use the socket; then the default has to do.
-    private func socketPath(_ context: CommandContext) throws -> String {
-        if let path = arguments.value("socket") { return path }
-        do {
-            return try configurationFile(context).load().listen.controlSocket
-        } catch {
-            if arguments.value("config") != nil { throw error }
-            return ListenConfiguration.defaultControlSocket
-        }
+    /// Who pauses a campaign does not need a configuration without faults: only a file that was named here and is not there
+    /// is refused, because the default could be another daemon's.
+    private func socket(_ context: CommandContext) throws -> ControlSocket {
+        if let path = arguments.value("socket") { return ControlSocket(path: path) }
+        let named = arguments.value("config") != nil
+        let variable = context.environment[Self.socketVariable].flatMap { $0.isEmpty ? nil : $0 }
+        if let variable, !named { return ControlSocket(path: variable) }
+        let file = configurationFile(context)
+        if named, !file.exists { _ = try file.load() }
+        return file.controlSocket(isNamed: named || file.path != RelayConfiguration.defaultPath)
     }
 
     /// The one that was named, or the usual one.

@@ -13,12 +13,13 @@ package struct CurlAPITransport: APITransport {
     private let hint: String
     private var isSocket: Bool { client.unixSocket != nil }
 
-    package init(socket: String) {
+    /// - Parameter remark: what else is to be said where the daemon is not reachable.
+    package init(socket: String, remark: String? = nil) {
         client = HTTPClient(unixSocket: socket)
         // With a unix socket the host is only what the Host field says.
         base = "http://relay"
         token = nil
-        hint = Self.socketHint(socket)
+        hint = Self.socketHint(socket) + (remark.map { "; \($0)" } ?? "")
     }
 
     package init(url: String, token: String?, trustedCertificates: String? = nil) {

@@ -29,9 +29,9 @@ package struct Problem: Sendable {
     /// "title: detail", then each field on a line of its own, unless the detail has said the same already.
     package var message: String {
         let isTwice = !faults.isEmpty && detail == faults.joined(separator: "; ")
-        if isTwice, faults.count == 1 { return DisplayWidth.sanitised("\(title): \(faults[0])") }
+        if isTwice, faults.count == 1 { return DisplayWidth.indented("\(title): \(faults[0])") }
         let first = isTwice ? title : detail.map { "\(title): \($0)" } ?? title
-        return ([first] + faults.map { "  \($0)" }).map { DisplayWidth.sanitised($0) }.joined(separator: "\n")
+        return ([first] + faults.map { "  \($0)" }).map { DisplayWidth.indented($0) }.joined(separator: "\n")
     }
 
     package var failure: CommandFailure {

@@ -27,7 +27,7 @@ package enum Proposals {
     private static func ask(
         _ placeholder: String, _ context: CommandContext
     ) async throws -> [(word: String, meaning: String)] {
-        let client = try ConnectionOptions(ParsedArguments()).client(context)
+        let client = try ConnectionOptions(ParsedArguments()).client(context, isSilent: true)
         if placeholder == CampaignReference.placeholder {
             let page = try await client.reply(to: APIRequest("GET", ["v1", "campaigns"], query: [("limit", "50")]))
             let campaigns = page.items.map { item in

@@ -68,7 +68,7 @@ package struct RelayClient: Sendable {
             guard !line.isEmpty else { return true }
             let json = try JSONReader.read(line)
             if let error = json[.error]?.string {
-                throw CommandFailure(.failed, "\(failed): \(DisplayWidth.sanitised(error))")
+                throw CommandFailure(.failed, "\(failed): \(DisplayWidth.indented(error))")
             }
             try receive(json)
             return true

@@ -59,7 +59,7 @@ package struct AdoptionText: Sendable {
         guard !points.isEmpty else {
             return "no curve: nobody was seen with the required version yet, or it was pruned\n"
         }
-        var table = TextTable(["AT", .right("UPGRADED"), .right("SHARE")])
+        var table = TextTable([.time("AT"), .right("UPGRADED"), .right("SHARE")])
         let step = (points.count + Self.mostRows - 1) / Self.mostRows
         for index in points.indices where (points.count - 1 - index).isMultiple(of: step) {
             let point = points[index]

@@ -11,16 +11,24 @@ extension CommandEntry {
         discussion: """
             For apps that read the LaunchGate document. An alert is shown once to each user; a blocking one locks the \
             app, for a maintenance window, and must say when that ends: then it vanishes by itself. A new alert takes \
-            the place of the old.
+            the place of the old. Before a blocking one, it asks on a terminal.
             """,
         positionals: AppArguments.positionals,
         options: [
             .value("message", "TEXT", "what the app says"),
             .flag("blocking", "lock the app until the end"),
             .value("until", "TIME", "when the alert vanishes, such as 2026-01-31T18:00:00Z"),
-            .value("for", "DURATION", "the same counted from now, such as 2h"),
+            .value("for", "DURATION", "the same counted from now, such as 2h"), Confirmation.option,
         ],
         examples: ["upgrade-relay alerts set com.example.app ios --message 'Back at 6 pm.' --blocking --for 2h"],
+        asks: { run in
+            guard run.arguments.flag("blocking") else { return }
+            let name = try AppArguments.name(run.arguments)
+            try await Confirmation.obtain(run, "Lock \(name) for all its users?") {
+                let end = try end(run.arguments)?.internetTime ?? ""
+                return "locked until \(end): \(run.arguments.value("message") ?? "")\n"
+            }
+        },
         request: { try APIRequest("PUT", AppArguments.path($0, "alert"), json: alert($0)) },
         text: { line($1) + $1.warnings })
 

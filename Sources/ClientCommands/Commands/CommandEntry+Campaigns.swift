@@ -23,8 +23,8 @@ extension CommandEntry {
         note: PageOptions.next,
         text: { _, answer in
             let columns: [TextTable.Column] = [
-                "ID", "APP", "PLATFORM", "REQUIRED", .state, .right("AUDIENCE"), .right("SETTLED"),
-                .right("ACCEPTED"), "CREATED",
+                .whole("ID"), "APP", "PLATFORM", "REQUIRED", .state, .right("AUDIENCE").spare(2), .right("SETTLED"),
+                .right("ACCEPTED").spare(1), .time("CREATED"),
             ]
             return answer.table(columns, none: "no campaigns") { item in
                 let campaign = CampaignText(item)
@@ -40,7 +40,7 @@ extension CommandEntry {
 
     static let campaignsShow = request(
         ["campaigns", "show"], "Shows how a campaign stands", positionals: [CampaignText.positional],
-        examples: ["upgrade-relay campaigns show 1f0c2ab93d44"],
+        options: CampaignReference.options, examples: ["upgrade-relay campaigns show 1f0c2ab93d44"],
         request: { try APIRequest("GET", ["v1", "campaigns", $0.require("ID")]) },
         text: { CampaignText($1).details() })
 
@@ -51,7 +51,7 @@ extension CommandEntry {
             then. With --json each state is printed as one line. Ends with 0 when the campaign completed, with 1 when it \
             was cancelled or superseded.
             """,
-        positionals: [CampaignText.positional],
+        positionals: [CampaignText.positional], options: CampaignReference.options,
         examples: ["upgrade-relay campaigns watch 1f0c2ab93d44"]
     ) { run in
         let id = try run.arguments.require("ID")
@@ -75,7 +75,7 @@ extension CommandEntry {
             reached them before: an accepted push, an answer at login that they must upgrade, or both. A campaign is \
             followed until the next one starts, for 90 days at most; of many points 24 are shown, and all with --json.
             """,
-        positionals: [CampaignText.positional],
+        positionals: [CampaignText.positional], options: CampaignReference.options,
         examples: ["upgrade-relay campaigns adoption 1f0c2ab93d44"]
     ) { run in
         let path = ["v1", "campaigns", try run.arguments.require("ID"), "adoption"]
@@ -88,21 +88,24 @@ extension CommandEntry {
     static let campaignsResume = campaigns(
         "resume", "Lets a paused or suspended campaign go on, or the next wave begin that was held")
     static let campaignsRelease = campaigns(
-        "release", "Lets a waiting campaign or the next wave begin now, or sends to everybody after the canary")
+        "release", "Lets a waiting campaign or the next wave begin now, or sends to everybody after the canary",
+        discussion: "What has been pushed cannot be called back. On a terminal it asks first.",
+        options: [Confirmation.option],
+        asks: { run in
+            let id = try run.arguments.require("ID")
+            try await Confirmation.obtain(run, "Release campaign \(id)?") { try await details(run, id) }
+        })
     static let campaignsCancel = client(
         ["campaigns", "cancel"], "Ends a campaign; what was not sent yet is never sent",
         discussion:
             "What is in force for everybody stays so: \"upgrade-relay version withdraw\" takes that back. What waits, or is in "
             + "force for a canary or some waves alone, is taken back with its campaign. On a terminal it asks first.",
-        positionals: [CampaignText.positional], options: [Confirmation.option],
-        examples: ["upgrade-relay campaigns cancel 1f0c2ab93d44"]
+        positionals: [CampaignText.positional], options: [Confirmation.option] + CampaignReference.options,
+        examples: ["upgrade-relay campaigns cancel 1f0c2ab93d44"], changesCampaign: true
     ) { run in
         let client = try run.client()
         let id = try run.arguments.require("ID")
-        try await Confirmation.obtain(run, "Cancel campaign \(id)?") {
-            let reply = try await client.reply(to: APIRequest("GET", ["v1", "campaigns", id]))
-            return CampaignText(reply.json).details(hasColour: false)
-        }
+        try await Confirmation.obtain(run, "Cancel campaign \(id)?") { try await details(run, id) }
         let reply = try await client.reply(to: APIRequest("POST", ["v1", "campaigns", id, "cancel"]))
         run.show(reply.text, "campaign \(id) is \(CampaignText(reply.json).state)\n")
         return .done
@@ -120,11 +123,12 @@ extension CommandEntry {
             OptionSpec.value(
                 "state", "STATES", "only devices in these states, separated by commas (\(retriedStates.shown))"
             ).choosing(retriedStates.names)
-        ],
+        ] + CampaignReference.options,
         examples: [
             "upgrade-relay campaigns retry 1f0c2ab93d44",
             "upgrade-relay campaigns retry 1f0c2ab93d44 --state rejected,expired",
         ],
+        changesCampaign: true,
         request: { arguments in
             let states = try retriedStates.list(arguments)
             return APIRequest(
@@ -136,12 +140,22 @@ extension CommandEntry {
     private static let retriedStates = NamedChoice("state", CampaignRound.retried.map(\.name))
 
     /// What moves a campaign from one state to another, named as the API names it; says in which state it is now.
-    private static func campaigns(_ verb: String, _ purpose: String) -> CommandEntry {
+    private static func campaigns(
+        _ verb: String, _ purpose: String, discussion: String = "", options: [OptionSpec] = [],
+        asks: @escaping @Sendable (ClientRun) async throws -> Void = { _ in }
+    ) -> CommandEntry {
         request(
-            ["campaigns", verb], purpose, positionals: [CampaignText.positional],
-            examples: ["upgrade-relay campaigns \(verb) 1f0c2ab93d44"],
+            ["campaigns", verb], purpose, discussion: discussion, positionals: [CampaignText.positional],
+            options: options + CampaignReference.options,
+            examples: ["upgrade-relay campaigns \(verb) 1f0c2ab93d44"], changesCampaign: true, asks: asks,
             request: { try APIRequest("POST", ["v1", "campaigns", $0.require("ID"), verb]) },
             text: { "campaign \(try $0.require("ID")) is \(CampaignText($1).state)\n" })
+    }
+
+    /// The campaign that a person is asked about.
+    private static func details(_ run: ClientRun, _ id: String) async throws -> String {
+        let reply = try await run.client().reply(to: APIRequest("GET", ["v1", "campaigns", id]))
+        return CampaignText(reply.json).details(hasColour: false)
     }
 
     static let notifications = request(
@@ -151,9 +165,10 @@ extension CommandEntry {
             .value("campaign", "ID", "only of this campaign"),
             OptionSpec.value("state", "STATE", "only those in this state (\(notificationStates.shown))")
                 .choosing(notificationStates.names),
-        ] + PageOptions.specs,
+        ] + CampaignReference.options + PageOptions.specs,
         examples: ["upgrade-relay notifications --state pending"],
         request: { arguments in
+            try CampaignReference.refusePlace(arguments)
             let page = try PageOptions.query(arguments)
             let query = try [
                 ("campaign", arguments.value("campaign")), ("state", notificationStates.option(arguments)),
@@ -163,7 +178,8 @@ extension CommandEntry {
         note: PageOptions.next,
         text: { _, answer in
             let columns: [TextTable.Column] = [
-                "CAMPAIGN", "TYPE", "URL", .state, .right("TRIES"), "LAST", "ANSWER", "NEXT",
+                .whole("CAMPAIGN"), .spare("TYPE", 2), "URL", .state, .right("TRIES").spare(1), .time("LAST"),
+                "ANSWER", .time("NEXT"),
             ]
             return answer.table(columns, none: "no notifications") { item in
                 let attempts = item.list(.attempts)

@@ -50,10 +50,11 @@ extension CommandEntry {
     /// - Parameters:
     ///   - tokenIsDevice: whether `--token` is a device's (`ConnectionOptions`).
     ///   - readsConfiguration: whether a configuration that is invalid may end it.
+    ///   - changesCampaign: whether it changes the campaign that it is given (`CampaignReference`).
     static func client(
         _ path: [String], _ purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
         options: [OptionSpec] = [], examples: [String], tokenIsDevice: Bool = false,
-        readsConfiguration: Bool = false,
+        readsConfiguration: Bool = false, changesCampaign: Bool = false,
         run: @escaping @Sendable (ClientRun) async throws -> ExitCode
     ) -> CommandEntry {
         let spec = CommandSpec(
@@ -63,7 +64,10 @@ extension CommandEntry {
             exitCodes: [.done, .failed, .usage, .unreachable] + (readsConfiguration ? [.configuration] : []))
         return CommandEntry(spec) { arguments, context in
             let connection = try ConnectionOptions(arguments, tokenIsDevice: tokenIsDevice)
-            let whole = try await CampaignReference.resolved(arguments, of: spec) { try connection.client(context) }
+            let whole = try await CampaignReference.resolved(
+                arguments, of: spec, isChanged: changesCampaign,
+                note: { if !connection.isJSON { context.console.writeError($0) } },
+                { try connection.client(context) })
             return try await run(ClientRun(arguments: whole, connection: connection, context: context))
         }
     }
@@ -71,21 +75,26 @@ extension CommandEntry {
     /// A command that asks the daemon one thing and shows the answer: with `--json` as it came, else as `text` says it.
     ///
     /// - Parameters:
+    ///   - asks: what a person is asked before (`Confirmation`).
     ///   - request: made of what was given before anything is asked.
     ///   - done: what `--json` prints where the daemon answers without a body.
     ///   - note: what goes to standard error after the text.
     static func request(
         _ path: [String], _ purpose: String, discussion: String = "", positionals: [PositionalSpec] = [],
-        options: [OptionSpec] = [], examples: [String],
+        options: [OptionSpec] = [], examples: [String], changesCampaign: Bool = false,
+        asks: @escaping @Sendable (ClientRun) async throws -> Void = { _ in },
         request: @escaping @Sendable (ParsedArguments) throws -> APIRequest,
         done: (@Sendable (ParsedArguments) throws -> JSONValue)? = nil,
         note: @escaping @Sendable (JSONValue) -> String? = { _ in nil },
         text: @escaping @Sendable (ParsedArguments, JSONValue) throws -> String
     ) -> CommandEntry {
         client(
-            path, purpose, discussion: discussion, positionals: positionals, options: options, examples: examples
+            path, purpose, discussion: discussion, positionals: positionals, options: options, examples: examples,
+            changesCampaign: changesCampaign
         ) { run in
-            let reply = try await run.client().reply(to: request(run.arguments))
+            let wanted = try request(run.arguments)
+            try await asks(run)
+            let reply = try await run.client().reply(to: wanted)
             if let done, reply.bytes.isEmpty {
                 try run.show(done(run.arguments), text(run.arguments, reply.json))
             } else {

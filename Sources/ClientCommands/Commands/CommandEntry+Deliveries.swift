@@ -21,8 +21,9 @@ extension CommandEntry {
             OptionSpec.value("state", "STATE", "only those in this state (\(deliveryStates.shown))")
                 .choosing(deliveryStates.names),
             .value("reason", "REASON", "only those with this reason, such as BadDeviceToken or alreadyCurrent"),
-            .value("app", "APP", "without --campaign: only those of this app"),
-            .value("platform", "PLATFORM", "without --campaign: only those on ios or on android"),
+            .value(
+                "app", "APP", "without --campaign: only those of this app; with --campaign latest: its newest campaign"),
+            .value("platform", "PLATFORM", "the same for ios or android"),
         ] + PageOptions.specs + Export.options,
         examples: [
             "upgrade-relay deliveries --campaign 1f0c2ab93d44 --state rejected",
@@ -48,7 +49,8 @@ extension CommandEntry {
 
     private static func table(_ answer: JSONValue) -> String {
         let columns: [TextTable.Column] = [
-            "CAMPAIGN", "APP", "PLATFORM", "TOKEN", "PHONE NUMBER", .state, "REASON", .right("TRIES"), "UPDATED",
+            .whole("CAMPAIGN"), .spare("APP", 3), .spare("PLATFORM", 2), "TOKEN",
+            .whole("PHONE NUMBER"), .state, "REASON", .right("TRIES").spare(1), .time("UPDATED"),
         ]
         return answer.table(columns, none: "no deliveries") { item in
             [
@@ -75,7 +77,8 @@ extension CommandEntry {
         ]
         if let campaign = arguments.value("campaign") {
             for (name, value) in places where value != nil {
-                throw UsageError("--campaign and --\(name) exclude each other: a campaign is of one app")
+                throw UsageError(
+                    "--campaign and --\(name) exclude each other, but for \"latest\": a campaign is of one app")
             }
             return (["v1", "campaigns", campaign, "deliveries"], query)
         }

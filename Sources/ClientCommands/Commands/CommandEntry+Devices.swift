@@ -127,7 +127,7 @@ extension CommandEntry {
     private static func devicesTable(of telephone: String, _ run: ClientRun) async throws -> String {
         let query = try [("telephone", telephone)] + AppArguments.query(run) + [("limit", "1000")]
         let reply = try await run.client().reply(to: APIRequest("GET", ["v1", "devices"], query: query))
-        var table = TextTable(["APP", "PLATFORM", "TOKEN", "VERSION", "REGISTERED"])
+        var table = TextTable(["APP", "PLATFORM", "TOKEN", "VERSION", .time("REGISTERED")])
         for item in reply.items {
             table.add([
                 item.shown(.app), item.shown(.platform), item.shown(.token), item.shown(.version, or: "-"),

@@ -39,7 +39,7 @@ extension CommandEntry {
             ("first installed", release(store[.firstInstalled])), ("current", release(store[.current])),
         ]
         if !isRunning { fields.append(("daemon", "does not answer; this is from the file")) }
-        var table = TextTable(["VERSION", "STEP", "DONE"])
+        var table = TextTable(["VERSION", "STEP", .time("DONE")])
         for step in store.list(.chain) {
             table.add([step.shown(.version), step.shown(.name), step.shown(.appliedAt, or: "when the daemon starts")])
         }
@@ -88,7 +88,8 @@ extension CommandEntry {
                 try await run.ask(ask, orFile: look)
             }
         let faults = result.list(.faults)
-        let text = faults.map { "\($0.shown(.check)): \($0.shown(.detail))\n" }.joined()
+        let lines = faults.map { "\($0.shown(.check)): \($0[.detail]?.string ?? "")" }
+        let text = lines.map { DisplayWidth.indented($0) + "\n" }.joined()
         run.show(result, text.isEmpty ? "the store is sound\n" : text)
         return faults.isEmpty ? .done : .failed
     }
@@ -96,8 +97,11 @@ extension CommandEntry {
     static let storePrune = client(
         ["store", "prune"], "Deletes old deliveries, dead devices and the like",
         discussion:
-            "Of campaigns that ended before that time the deliveries go; the campaigns stay, with their counts, and no version is announced twice. Webhook ids, ended alerts, devices that were removed or dead and notifications go too. Campaigns that run go on meanwhile. The configuration's store.keep does the same every hour.",
-        options: [.value("older-than", "DURATION", "what ended longer ago than this, such as 90d; at least 1h")],
+            "Of campaigns that ended before that time the deliveries go; the campaigns stay, with their counts, and no version is announced twice. Webhook ids, ended alerts, devices that were removed or dead and notifications go too. Campaigns that run go on meanwhile. The configuration's store.keep does the same every hour. On a terminal it asks first.",
+        options: [
+            .value("older-than", "DURATION", "what ended longer ago than this, such as 90d; at least 1h"),
+            Confirmation.option,
+        ],
         examples: ["upgrade-relay store prune --older-than 90d"]
     ) { run in
         guard let text = run.arguments.value("older-than") else {
@@ -107,8 +111,16 @@ extension CommandEntry {
             throw UsageError("--older-than: \"\(text)\" is not a duration of at least 1h; write it like \"90d\"")
         }
         let now = Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+        let before = (now - age).internetTime
+        try await Confirmation.obtain(run, "Delete it for good?") {
+            let store = try await run.client().reply(to: APIRequest("GET", ["v1", "store"])).json
+            return TextTable.fields([
+                ("store", store.shown(.path)), ("size", Quantity.bytes(store.count(.size))),
+                ("to delete", "deliveries of campaigns that ended before \(before), and what else is as old"),
+            ])
+        }
         let request = APIRequest(
-            "POST", ["v1", "store", "prune"], json: ["before": .string((now - age).internetTime)],
+            "POST", ["v1", "store", "prune"], json: ["before": .string(before)],
             accept: "application/x-ndjson")
         let last = Mutex<JSONValue>(.null)
         let display = run.progress("pruning")

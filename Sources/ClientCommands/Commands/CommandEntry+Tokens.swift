@@ -55,21 +55,33 @@ extension CommandEntry {
         ["tokens", "list"], "Lists the API tokens: names and rights, never the tokens themselves",
         examples: ["upgrade-relay tokens list"],
         request: { _ in APIRequest("GET", ["v1", "tokens"]) },
-        text: { _, answer in
-            answer.table(["NAME", "SCOPES", "APPS", "CREATED", "REVOKED"], none: "no tokens") { token in
-                let scopes = token.list(.scopes).compactMap(\.string).joined(separator: " ")
-                let apps = token[.apps]?.array?.compactMap(\.string).joined(separator: " ") ?? "all"
-                return [
-                    token.shown(.name), scopes, apps, token.shown(.createdAt, or: "-"),
-                    token.shown(.revokedAt, or: "-"),
-                ]
-            }
-        })
+        text: { table($1) })
+
+    /// - Parameter name: of the one that is shown; nil: all.
+    private static func table(_ answer: JSONValue, of name: String? = nil) -> String {
+        var table = TextTable([.whole("NAME"), "SCOPES", "APPS", .time("CREATED"), .time("REVOKED")])
+        for token in answer.list(.items) where name == nil || token[.name]?.string == name {
+            let scopes = token.list(.scopes).compactMap(\.string).joined(separator: " ")
+            let apps = token[.apps]?.array?.compactMap(\.string).joined(separator: " ") ?? "all"
+            table.add([
+                token.shown(.name), scopes, apps, token.shown(.createdAt, or: "-"), token.shown(.revokedAt, or: "-"),
+            ])
+        }
+        return table.rows.isEmpty ? name.map { "there is no token \($0)\n" } ?? "no tokens\n" : table.text
+    }
 
     static let tokensRevoke = request(
         ["tokens", "revoke"], "Revokes an API token",
-        positionals: [PositionalSpec("NAME", "the token's name")],
+        discussion: "Whoever uses it is refused from then on, and it cannot be had back. On a terminal it asks first.",
+        positionals: [PositionalSpec("NAME", "the token's name")], options: [Confirmation.option],
         examples: ["upgrade-relay tokens revoke app-backend"],
+        asks: { run in
+            let name = try run.arguments.require("NAME")
+            try await Confirmation.obtain(run, "Revoke the token \(name)?") {
+                let tokens = try await run.client().reply(to: APIRequest("GET", ["v1", "tokens"])).json
+                return table(tokens, of: name)
+            }
+        },
         request: { try APIRequest("DELETE", ["v1", "tokens", $0.require("NAME")]) },
         done: { ["name": .string(try $0.require("NAME")), "revoked": .bool(true)] },
         text: { arguments, _ in "token \(try arguments.require("NAME")) revoked\n" })

@@ -17,11 +17,12 @@ extension CommandEntry {
         examples: ["upgrade-relay version set com.example.app ios --required 2.0.0 --latest 2.1.0"]
     ) { run in
         let reply = try await run.sendBump()
-        try run.show(reply.text, bumped(run.arguments, reply.json))
+        try run.show(reply.text, bumped(run.arguments, reply))
         return .done
     }
 
-    private static func bumped(_ arguments: ParsedArguments, _ answer: JSONValue) throws -> String {
+    private static func bumped(_ arguments: ParsedArguments, _ reply: RelayClient.Reply) throws -> String {
+        let answer = reply.json
         let version = answer[.version] ?? .null
         let head =
             "\(try AppArguments.name(arguments)): required \(version.shown(.required, or: "-")), "
@@ -30,10 +31,17 @@ extension CommandEntry {
         let wait = version.shown(.waitingReason)
         let news =
             id.isEmpty
-            ? "nothing is pushed: the required version did not rise, or the app has no push service\n"
+            ? pushesNothing(hasRisen: reply.status == 202)
             : "campaign \(id) \(wait.isEmpty ? "started" : "waits"); "
                 + "\"upgrade-relay campaigns watch \(id)\" shows how it goes\n"
         return head + news + (wait.isEmpty ? "" : waiting(version)) + answer.warnings
+    }
+
+    /// Why a bump made no campaign. A rise is answered with 202 (CONTRACT, "HTTP API").
+    private static func pushesNothing(hasRisen: Bool) -> String {
+        hasRisen
+            ? "nothing is pushed: the app has no push service in the configuration (apns, fcm); the other channels say it\n"
+            : "nothing is pushed: the required version did not rise\n"
     }
 
     static let versionWithdraw = client(
@@ -82,10 +90,17 @@ extension CommandEntry {
         "Puts an app's required version in force now, whatever its store offers; after a canary, for everybody",
         discussion: """
             On every channel: pushes, login check, launch document, /v1/enforce. For a version that waits for its store and \
-            will not be seen there, or not in time; users who cannot get it are locked out.
+            will not be seen there, or not in time; users who cannot get it are locked out. On a terminal it asks first.
             """,
-        positionals: AppArguments.positionals,
+        positionals: AppArguments.positionals, options: [Confirmation.option],
         examples: ["upgrade-relay version release com.example.app android"],
+        asks: { run in
+            let name = try AppArguments.name(run.arguments)
+            try await Confirmation.obtain(run, "Put it in force for everybody who uses \(name)?") {
+                let path = try AppArguments.path(run.arguments, "version")
+                return version(try await run.client().reply(to: APIRequest("GET", path)).json, of: name)
+            }
+        },
         request: { try APIRequest("POST", AppArguments.path($0, "release")) },
         text: { "\(try AppArguments.name($0)): required \($1.shown(.inForce, or: "-")) is in force\n" })
 
@@ -97,7 +112,7 @@ extension CommandEntry {
         let client = try run.client()
         guard let app = run.arguments.positional("APP") else {
             let reply = try await client.reply(to: APIRequest("GET", ["v1", "apps"]))
-            let columns: [TextTable.Column] = ["APP", "PLATFORM", "REQUIRED", "IN FORCE", "LATEST", "UPDATED"]
+            let columns: [TextTable.Column] = ["APP", "PLATFORM", "REQUIRED", "IN FORCE", "LATEST", .time("UPDATED")]
             let table = reply.json.table(columns, none: "no apps") { item in
                 [
                     item.shown(.app), item.shown(.platform), item.shown(.required, or: "-"),
@@ -134,14 +149,14 @@ extension CommandEntry {
         }
         let history = version.list(.history)
         guard !history.isEmpty else { return TextTable.fields(fields) }
-        var table = TextTable(["WHEN", "REQUIRED", "LATEST", "WHO", "BY"])
+        var table = TextTable([.time("WHEN"), "REQUIRED", "LATEST", "WHO", "BY"])
         for change in history {
             table.add([
                 change.shown(.updatedAt, or: "-"), change.shown(.required, or: "-"), change.shown(.latest, or: "-"),
                 change.shown(.actor), change.shown(.source),
             ])
         }
-        var inForce = TextTable(["WHEN", "IN FORCE", "ANNOUNCED", "WHO", "BY", "REASON"])
+        var inForce = TextTable([.time("WHEN"), "IN FORCE", "ANNOUNCED", "WHO", "BY", "REASON"])
         for change in version.list(.inForceHistory) {
             inForce.add([
                 change.shown(.updatedAt, or: "-"), change.shown(.inForce, or: "-"), change.shown(.announced, or: "-"),

@@ -18,7 +18,7 @@ package enum PlanText {
         let filtered = (plan[.filteredBy]?.object ?? []).reduce(0) { $0 + ($1.value.integer ?? 0) }
         var table = AudienceTable(audience)
         table.add("would be pushed", toPush)
-        if let canary = plan[.canary]?.integer { table.add("  of these, in the canary", canary) }
+        if let canary = plan[.canary]?.integer { table.add(amongThese: "in the canary", canary) }
         if audience > toPush + filtered { table.add("told by that campaign", audience - toPush - filtered) }
         table.add("filtered", filtered)
         table.add(reasons: plan[.filteredBy])
@@ -44,32 +44,4 @@ package enum PlanText {
             ? "no version is known yet\n" : "largest version known: \(known)\(doubt)\n"
         return gate + largest + table.text + (warnings.isEmpty ? "" : "\n\(warnings)")
     }
-}
-
-/// What becomes of an audience: the devices, their number, their share.
-struct AudienceTable {
-    private var table = TextTable([
-        .tinted("DEVICES", by: Tint.ofState), .right("COUNT"), .right("SHARE"),
-    ])
-    private let audience: Int64
-
-    init(_ audience: Int64) {
-        self.audience = audience
-        add("audience", audience)
-    }
-
-    mutating func add(_ name: String, _ count: Int64) {
-        table.add([name, Quantity.count(count), Quantity.percent(count, of: audience)])
-    }
-
-    /// A line for each reason that was met, by name.
-    mutating func add(reasons: JSONValue?) {
-        for reason in (reasons?.object ?? []).sorted(by: { $0.name < $1.name }) {
-            if let count = reason.value.integer, count > 0 { add("  \(reason.name)", count) }
-        }
-    }
-
-    var text: String { table.text }
-
-    func text(on screen: Screen) -> String { table.lines(on: screen).joined(separator: "\n") + "\n" }
 }

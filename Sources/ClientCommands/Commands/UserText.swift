@@ -28,7 +28,9 @@ enum UserText {
         for device in app.list(.devices) { text += "\n" + self.device(device) }
         if app.list(.devices).isEmpty { text += "no device has this phone number now\n" }
         guard !app.list(.pushes).isEmpty else { return text + "\nnothing was pushed, and nothing is in line\n" }
-        var table = TextTable(["WHEN", "REQUIRED", "CAMPAIGN", .tinted("STATE", by: Tint.ofState), "REASON", "TOKEN"])
+        var table = TextTable([
+            .time("WHEN"), "REQUIRED", .whole("CAMPAIGN"), .tinted("STATE", by: Tint.ofState), "REASON", "TOKEN",
+        ])
         for push in app.list(.pushes) {
             table.add([
                 push.shown(.updatedAt, or: "-"), push.shown(.required, or: "-"), push.shown(.campaign),

@@ -36,7 +36,8 @@ struct DeviceImporting {
         } catch var failure as CommandFailure {
             try? await upload.settle()
             try? tell()
-            display.finish()
+            // What was under way is stored by now: the bar's last number is the summary's.
+            display.finish(done: input.consumed, note: note)
             _ = try? rejects?.finish()
             if let reached { failure.message += "\n\(reached)" }
             throw failure

@@ -44,12 +44,14 @@ extension APNsRemedy {
                 reason,
                 "APNs saw neither a certificate nor a provider token of \(app), although the connection shows one",
                 "\(apns).server and \(apns).proxy: something on the way to \(server) opens the connection and makes one of "
-                    + "its own")
+                    + "its own",
+                after: .configuration)
         case .topic:
             return place.say(
                 reason, "APNs does not accept the topic \(topic) of \(app)",
                 "\(apns).topic: it must be the app's bundle id, and one of the certificate's, which are "
-                    + certificate.content.alertTopics.joined(separator: ", "))
+                    + certificate.content.alertTopics.joined(separator: ", "),
+                after: .configuration)
         default:
             return place.say(
                 reason, "APNs refuses the certificate of \(app), \(certificate)",

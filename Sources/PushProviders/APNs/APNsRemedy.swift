@@ -27,11 +27,13 @@ struct APNsRemedy {
         switch fault {
         case .request:
             return place.say(
-                reason, "APNs finds the pushes of \(app) malformed", "\(place.section).push and \(apns).topic")
+                reason, "APNs finds the pushes of \(app) malformed", "\(place.section).push and \(apns).topic",
+                after: .configuration)
         case .answer:
             return place.say(
                 reason, "what answers for \(app) at \(server) is not APNs",
-                "\(apns).server and \(apns).proxy")
+                "\(apns).server and \(apns).proxy",
+                after: .configuration)
         case .mostlyRefused:
             return mostlyRefused(reason, place.share(refused))
         case .mostlyUnregistered:
@@ -57,15 +59,17 @@ struct APNsRemedy {
             return place.say(
                 reason, "APNs calls a fresh provider token of \(app) expired, so this machine's clock is wrong",
                 "the clock, which says \(now.internetTime) (timedatectl); no new token is signed before that",
-                restarts: false)
+                after: .elsewhere)
         case .noCredential:
             return place.say(
                 reason, "APNs saw no provider token in the pushes of \(app), although each carries one",
-                "\(apns).server and \(apns).proxy: something on the way to \(server) takes it out")
+                "\(apns).server and \(apns).proxy: something on the way to \(server) takes it out",
+                after: .configuration)
         case .certificate:
             return place.say(
                 reason, "APNs judges a client certificate for \(app), and this relay uses none",
-                "\(apns).server and \(apns).proxy: something on the way to \(server) presents one")
+                "\(apns).server and \(apns).proxy: something on the way to \(server) presents one",
+                after: .configuration)
         case .forbidden:
             return place.say(
                 reason, "APNs forbids the key of \(app) to push",
@@ -86,7 +90,8 @@ struct APNsRemedy {
             return place.say(
                 reason, "APNs does not accept the topic \(topic) of \(app)",
                 "\(apns).topic: it must be the app's bundle id, and the key \(keyID) of team \(teamID) must be allowed to "
-                    + "push to it; a topic-specific key must list it (developer.apple.com, Keys)")
+                    + "push to it; a topic-specific key must list it (developer.apple.com, Keys)",
+                after: .configuration)
         case .unknown:
             return place.say(
                 reason, "APNs refuses the credential of \(app)",
@@ -108,13 +113,15 @@ struct APNsRemedy {
             place.say(
                 reason, "\(share): these tokens are not of this environment of APNs, or not of this app",
                 "\(apns).server, and the environment that the devices were registered with (upgrade-relay devices "
-                    + "export); no token was given up")
+                    + "export); no token was given up",
+                after: .configuration)
         case "DeviceTokenNotForTopic":
             place.say(
                 reason, "\(share): these tokens are of another app than the topic \(topic)",
-                "\(apns).topic, and under which app the devices were registered; no token was given up")
+                "\(apns).topic, and under which app the devices were registered; no token was given up",
+                after: .configuration)
         default:
-            place.say(reason, share, "\(place.section).push and \(apns); no token was given up")
+            place.say(reason, share, "\(place.section).push and \(apns); no token was given up", after: .configuration)
         }
     }
 }

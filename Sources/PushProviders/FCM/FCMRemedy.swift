@@ -35,20 +35,25 @@ struct FCMRemedy {
                     + "nothing on the way to \(place.server) may take the token out; and this machine's clock, which says "
                     + place.now.internetTime)
         case .forbidden:
-            return place.say(reason, forbidden(reason), forbiddenCheck(reason))
+            return place.say(
+                reason, forbidden(reason), forbiddenCheck(reason),
+                after: isOfGoogleCloud(reason) ? .elsewhere : .configuration)
         case .topic:
             return place.say(
                 reason, "the project \(project) of \(app) is not one that FCM knows, or not the account's",
-                "\(fcm).project: the project id of the app's Firebase project, not its number or name")
+                "\(fcm).project: the project id of the app's Firebase project, not its number or name",
+                after: .configuration)
         case .request:
             return place.say(
                 reason, "FCM finds the pushes of \(app) malformed",
-                "\(place.section).push, \(fcm).packageName and \(fcm).notification")
+                "\(place.section).push, \(fcm).packageName and \(fcm).notification",
+                after: .configuration)
         case .answer:
             return place.say(
                 reason,
                 "what answers for \(app) at \(place.server) is not FCM, or does not know the project \(project)",
-                "\(fcm).server, \(fcm).proxy and \(fcm).project")
+                "\(fcm).server, \(fcm).proxy and \(fcm).project",
+                after: .configuration)
         case .mostlyRefused:
             return mostlyRefused(reason, place.share(refused))
         case .mostlyUnregistered:
@@ -86,6 +91,11 @@ struct FCMRemedy {
         }
     }
 
+    /// Whether it is put right there alone.
+    private func isOfGoogleCloud(_ reason: String) -> Bool {
+        ["SERVICE_DISABLED", "SECURITY_POLICY_VIOLATED", "CONSUMER_SUSPENDED"].contains(reason)
+    }
+
     private func mostlyRefused(_ reason: String, _ share: String) -> String {
         switch reason {
         case "SENDER_ID_MISMATCH":
@@ -96,14 +106,16 @@ struct FCMRemedy {
         case "INVALID_ARGUMENT":
             place.say(
                 reason, "\(share): these are no tokens of FCM",
-                "what your service registers as token (the app's registration token, whole); no token was given up")
+                "what your service registers as token (the app's registration token, whole); no token was given up",
+                after: .elsewhere)
         case "THIRD_PARTY_AUTH_ERROR", "APNS_AUTH_ERROR":
             place.say(
                 reason, "\(share): these tokens are of iPhones or browsers, and FCM's own key for those is wrong",
-                "the keys in the Firebase console, Cloud Messaging; iPhones are better reached by apns; no token was given up"
-            )
+                "the keys in the Firebase console, Cloud Messaging; iPhones are better reached by apns; no token was given up",
+                after: .elsewhere)
         default:
-            place.say(reason, share, "\(place.section).push and \(fcm); no token was given up")
+            place.say(
+                reason, share, "\(place.section).push and \(fcm); no token was given up", after: .configuration)
         }
     }
 }

@@ -28,7 +28,7 @@ extension API {
         guard let text = query.text("state") else { return nil }
         if let state = CampaignState(rawValue: text) { return state }
         let names = CampaignState.allCases.map(\.rawValue).joined(separator: ", ")
-        query.refuse("state", "one of \(names) is needed; it was \"\(JSONValue.shortened(text))\"")
+        query.refuse("state", "one of \(names) is needed; got \"\(JSONValue.shortened(text))\"")
         return nil
     }
 
@@ -66,7 +66,7 @@ extension API {
         guard let states, !states.isEmpty, states.count == value.array?.count else {
             fields.refuse(
                 Field.states.rawValue,
-                "an array of one or more of \(names.joined(separator: ", ")) is needed; it was \(value.sight)")
+                "an array of one or more of \(names.joined(separator: ", ")) is needed; got \(value.sight)")
             return nil
         }
         return Set(states)

@@ -67,7 +67,7 @@ extension API {
             filter.state = DeliveryState(name: name)
             if filter.state == nil {
                 let names = DeliveryState.allCases.map(\.name).joined(separator: ", ")
-                query.refuse("state", "one of \(names) is needed; it was \(JSONValue.string(name).sight)")
+                query.refuse("state", "one of \(names) is needed; got \(JSONValue.string(name).sight)")
             }
         }
         filter.reason = query.filledText("reason")

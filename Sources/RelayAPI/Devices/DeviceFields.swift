@@ -27,11 +27,11 @@ enum DeviceFields {
     static func readLine(_ bytes: [UInt8], in range: Range<Int>, app: AppKey) throws(BodyError) -> DeviceChange {
         var fields = try BodyFields(bytes, in: range)
         if let name = fields.string("app", example: app.app), !name.utf8.elementsEqual(app.app.utf8) {
-            fields.refuse("app", "must be \"\(app.app)\", as in the path; it was \(JSONValue.string(name).sight)")
+            fields.refuse("app", "must be \"\(app.app)\", as in the path; got \(JSONValue.string(name).sight)")
         }
         let platform = app.platform.rawValue
         if let name = fields.string("platform", example: platform), name != platform {
-            fields.refuse("platform", "must be \"\(platform)\", as in the path; it was \(JSONValue.string(name).sight)")
+            fields.refuse("platform", "must be \"\(platform)\", as in the path; got \(JSONValue.string(name).sight)")
         }
         var token = ""
         if let text = fields.requiredString("token", example: example(app.platform)) {
@@ -53,7 +53,7 @@ enum DeviceFields {
         guard let time = Timestamp(internetTime: text) else {
             fields.refuse(
                 name,
-                "a time as RFC 3339 has it is needed, such as \"2026-01-31T09:05:07.250Z\"; it was "
+                "a time as RFC 3339 has it is needed, such as \"2026-01-31T09:05:07.250Z\"; got "
                     + JSONValue.string(text).sight)
             return nil
         }
@@ -118,7 +118,7 @@ enum DeviceFields {
                 change.environment = .set(known)
             } else {
                 fields.refuse(
-                    "environment", "\"production\" or \"sandbox\" is needed; it was \(JSONValue.string(name).sight)")
+                    "environment", "\"production\" or \"sandbox\" is needed; got \(JSONValue.string(name).sight)")
             }
         }
         return change

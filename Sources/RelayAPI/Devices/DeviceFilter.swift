@@ -27,13 +27,13 @@ struct DeviceFilter: Sendable {
             environment = PushEnvironment(name: name)
             if environment == nil {
                 query.refuse(
-                    "environment", "\"production\" or \"sandbox\" is needed; it was \(JSONValue.string(name).sight)")
+                    "environment", "\"production\" or \"sandbox\" is needed; got \(JSONValue.string(name).sight)")
             }
         }
         if let text = query.text("dead") {
             isDead = ["true": true, "false": false][text]
             if isDead == nil {
-                query.refuse("dead", "\"true\" or \"false\" is needed; it was \(JSONValue.string(text).sight)")
+                query.refuse("dead", "\"true\" or \"false\" is needed; got \(JSONValue.string(text).sight)")
             }
         }
     }

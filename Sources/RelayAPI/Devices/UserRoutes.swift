@@ -84,7 +84,7 @@ struct AppFilter: Sendable {
         let name = query.text("platform")
         platform = name.flatMap(Platform.init)
         if let name, platform == nil {
-            query.refuse("platform", "\"ios\" or \"android\" is needed; it was \(JSONValue.string(name).sight)")
+            query.refuse("platform", "\"ios\" or \"android\" is needed; got \(JSONValue.string(name).sight)")
         }
     }
 

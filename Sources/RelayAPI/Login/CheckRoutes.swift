@@ -18,7 +18,7 @@ extension API {
         let platform = platformName.flatMap(Platform.init(rawValue:))
         if let platformName, platform == nil {
             query.refuse(
-                "platform", "\"ios\" or \"android\" is needed; it was \"\(JSONValue.shortened(platformName))\"")
+                "platform", "\"ios\" or \"android\" is needed; got \"\(JSONValue.shortened(platformName))\"")
         }
         var version: Version?
         if let versionText {

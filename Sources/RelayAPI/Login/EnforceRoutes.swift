@@ -49,7 +49,7 @@ extension Query {
     fileprivate mutating func denyStatus() -> EnforceRefusal.Status {
         guard let text = text("deny") else { return .upgradeRequired }
         guard let status = Int(text).flatMap(EnforceRefusal.Status.init(rawValue:)), text.utf8.count == 3 else {
-            refuse("deny", "403 or 426 is needed; it was \"\(JSONValue.shortened(text))\"")
+            refuse("deny", "403 or 426 is needed; got \"\(JSONValue.shortened(text))\"")
             return .upgradeRequired
         }
         return status

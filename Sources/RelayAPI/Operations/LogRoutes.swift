@@ -18,7 +18,7 @@ extension API {
         if let name, level == nil {
             fields.refuse(
                 "level",
-                "debug, info, notice, warning or error is needed; it was \(JSONValue.string(name).sight)")
+                "debug, info, notice, warning or error is needed; got \(JSONValue.string(name).sight)")
         }
         try fields.finish()
         guard let level else { throw ProblemDetails(field: "level", "is missing") }

@@ -17,7 +17,7 @@ extension API {
             state = NotificationRecord.State(rawValue: name)
             if state == nil {
                 let names = NotificationRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
-                query.refuse("state", "one of \(names) is needed; it was \(JSONValue.string(name).sight)")
+                query.refuse("state", "one of \(names) is needed; got \(JSONValue.string(name).sight)")
             }
         }
         try query.finish()

@@ -50,7 +50,7 @@ extension API {
         if let text = fields.string("before", example: "2026-01-31T18:00:00Z") {
             cutoff = Timestamp(internetTime: text)
             if cutoff.map({ $0 > now - Self.youngest }) ?? true {
-                fields.refuse("before", "\(need); it was \(JSONValue.string(text).sight)")
+                fields.refuse("before", "\(need); got \(JSONValue.string(text).sight)")
             }
         } else if !fields.faults.contains(where: { $0.field == "before" }) {
             fields.refuse("before", "is missing; \(need)")

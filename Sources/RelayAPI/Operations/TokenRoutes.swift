@@ -26,7 +26,7 @@ extension API {
         if let name, !Self.isName(name) {
             fields.refuse(
                 "name",
-                "1 to 64 letters, digits, dots, hyphens or underscores are needed; it was \(JSONValue.string(name).sight)"
+                "1 to 64 letters, digits, dots, hyphens or underscores are needed; got \(JSONValue.string(name).sight)"
             )
         }
         let scopes = Self.scopes(&fields)
@@ -60,7 +60,7 @@ extension API {
     private func apps(_ fields: inout BodyFields) -> Set<String>? {
         guard let value = fields.take("apps") else { return nil }
         guard case .array(let elements) = value, !elements.isEmpty else {
-            fields.refuse("apps", "an array of one or more apps is needed, or null for all; it was \(value.sight)")
+            fields.refuse("apps", "an array of one or more apps is needed, or null for all; got \(value.sight)")
             return nil
         }
         let configured = Set(control.apps().map(\.app))
@@ -69,7 +69,7 @@ extension API {
             if case .string(let name) = element, configured.contains(name) {
                 apps.insert(name)
             } else {
-                fields.refuse("apps[\(index)]", "the name of a configured app is needed; it was \(element.sight)")
+                fields.refuse("apps[\(index)]", "the name of a configured app is needed; got \(element.sight)")
             }
         }
         return apps
@@ -86,7 +86,7 @@ extension API {
             if case .string(let name) = element, let scope = Scope(rawValue: name) {
                 scopes.insert(scope)
             } else {
-                fields.refuse("scopes[\(index)]", "one of \(names) is needed; it was \(element.sight)")
+                fields.refuse("scopes[\(index)]", "one of \(names) is needed; got \(element.sight)")
             }
         }
         return scopes

@@ -44,7 +44,7 @@ extension Query {
         guard let name = text("format") else { return ListForm.accepted(accept, among: forms) ?? forms[0] }
         if let form = forms.first(where: { $0.rawValue == name }) { return form }
         let names = forms.map(\.rawValue).joined(separator: ", ")
-        refuse("format", "one of \(names) is needed; it was \(JSONValue.string(name).sight)")
+        refuse("format", "one of \(names) is needed; got \(JSONValue.string(name).sight)")
         return forms[0]
     }
 

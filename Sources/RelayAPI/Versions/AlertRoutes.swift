@@ -27,17 +27,17 @@ extension API {
         switch fields.take("blocking") {
         case nil: break
         case .bool(let value): isBlocking = value
-        case .some(let other): fields.refuse("blocking", "true or false is needed; it was \(other.sight)")
+        case .some(let other): fields.refuse("blocking", "true or false is needed; got \(other.sight)")
         }
         var endsAt: Timestamp?
         if let text = fields.string("endsAt", example: "2026-01-31T18:00:00Z") {
             endsAt = Timestamp(internetTime: text)
             if let endsAt {
-                if endsAt <= now { fields.refuse("endsAt", "must be in the future; it was \(endsAt.internetTime)") }
+                if endsAt <= now { fields.refuse("endsAt", "must be in the future; got \(endsAt.internetTime)") }
             } else {
                 fields.refuse(
                     "endsAt",
-                    "a time as in RFC 3339 is needed, such as \"2026-01-31T18:00:00Z\"; it was "
+                    "a time as in RFC 3339 is needed, such as \"2026-01-31T18:00:00Z\"; got "
                         + JSONValue.string(text).sight)
             }
         } else if isBlocking, !fields.faults.contains(where: { $0.field == "endsAt" }) {

@@ -95,7 +95,7 @@ extension API {
             environment = PushEnvironment(name: name)
             let names = PushEnvironment.allCases.map { "\"\($0.name)\"" }.joined(separator: " or ")
             if environment == nil {
-                fields.refuse("environment", "\(names) is needed; it was \(JSONValue.string(name).sight)")
+                fields.refuse("environment", "\(names) is needed; got \(JSONValue.string(name).sight)")
             } else if telephone != nil {
                 fields.refuse("environment", "goes with token; a user's devices have their own")
             }

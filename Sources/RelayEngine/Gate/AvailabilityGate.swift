@@ -32,14 +32,18 @@ package struct AvailabilityGate: Hashable, Sendable {
 
     /// - Parameters:
     ///   - evidence: what the store of `kind` was last seen to offer; nil where it has not answered yet.
+    ///   - failure: why asking that store fails just now; nil where it does not.
     ///   - write: a moment as people read it.
     package func verdict(
-        of kind: StoreKind, _ evidence: StoreEvidence?, at now: Timestamp, write: (Timestamp) -> String
+        of kind: StoreKind, _ evidence: StoreEvidence?, failure: String? = nil, at now: Timestamp,
+        write: (Timestamp) -> String
     ) -> GateVerdict {
         switch evidence {
         case nil:
             GateVerdict(
-                .closed, "waiting until \(kind.storeName) offers \(version); \(kind.title) has not answered yet")
+                .closed,
+                "waiting until \(kind.storeName) offers \(version); "
+                    + (failure.map { "asking \(kind.title) fails: \($0)" } ?? "\(kind.title) has not answered yet"))
         case .appStore(let lookup): lookup.verdict(version, hold: rules.hold, at: now, write: write)
         case .appStoreConnect(let releases): releases.verdict(version, write: write)
         case .googlePlay(let track):

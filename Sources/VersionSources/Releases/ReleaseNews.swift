@@ -34,7 +34,7 @@ struct EventBody {
             throw .notJSON(error)
         }
         guard case .object = value else {
-            throw .fields([FieldFault(field: "body", reason: "an object is needed; it was \(value.sight)")])
+            throw .fields([FieldFault(field: "body", reason: "an object is needed; got \(value.sight)")])
         }
     }
 
@@ -54,7 +54,7 @@ struct EventBody {
 
     private func fault(_ path: [String], _ need: String) -> BodyError {
         let reason =
-            value.find(path).map { "\(need) is needed; it was \($0.sight)" } ?? "is missing; \(need) is needed"
+            value.find(path).map { "\(need) is needed; got \($0.sight)" } ?? "is missing; \(need) is needed"
         return .fields([FieldFault(field: path.joined(separator: "."), reason: reason)])
     }
 }

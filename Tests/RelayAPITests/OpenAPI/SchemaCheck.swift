@@ -32,12 +32,12 @@ struct SchemaCheck {
             guard let schema = resolve(reference) else { return ["\(place): \(reference) leads nowhere"] }
             return faults(value, schema, at: place)
         case ("type", .string(let name)):
-            return is_(value, name) ? [] : ["\(place): \(name) is documented; it was \(value.sight)"]
+            return is_(value, name) ? [] : ["\(place): \(name) is documented; got \(value.sight)"]
         case ("type", .array(let names)):
             let isOne = names.contains { name in
                 if case .string(let name) = name { is_(value, name) } else { false }
             }
-            return isOne ? [] : ["\(place): another type is documented; it was \(value.sight)"]
+            return isOne ? [] : ["\(place): another type is documented; got \(value.sight)"]
         case ("enum", .array(let choices)):
             return choices.contains(value) ? [] : ["\(place): not one of the documented values: \(value.sight)"]
         case ("anyOf", .array(let schemas)):
@@ -64,7 +64,7 @@ struct SchemaCheck {
         case ("minimum", .number(let text)), ("maximum", .number(let text)):
             guard case .number(let held) = value, let held = Double(held), let limit = Double(text) else { return [] }
             let isWithin = keyword == "minimum" ? held >= limit : held <= limit
-            return isWithin ? [] : ["\(place): \(keyword) is \(text); it was \(held)"]
+            return isWithin ? [] : ["\(place): \(keyword) is \(text); got \(held)"]
         case ("minLength", .number(let text)), ("maxLength", .number(let text)):
             guard case .string(let held) = value, let limit = Int(text) else { return [] }
             let length = held.unicodeScalars.count
@@ -75,13 +75,13 @@ struct SchemaCheck {
             guard let pattern = try? Regex(pattern) else { return ["\(place): \(pattern) is no regular expression"] }
             // By scalars, as ECMA-262 has it: a letter with its accent may be two.
             let isMatched = held.firstMatch(of: pattern.matchingSemantics(.unicodeScalar)) != nil
-            return isMatched ? [] : ["\(place): does not match its pattern; it was \(value.sight)"]
+            return isMatched ? [] : ["\(place): does not match its pattern; got \(value.sight)"]
         case ("minItems", .number(let text)):
             guard case .array(let elements) = value, let limit = Int(text) else { return [] }
             return elements.count >= limit ? [] : ["\(place): minItems is \(text); it had \(elements.count)"]
         case ("format", .string(let format)):
             guard case .string(let text) = value else { return [] }
-            return isOfFormat(text, format) ? [] : ["\(place): \(format) is documented; it was \(value.sight)"]
+            return isOfFormat(text, format) ? [] : ["\(place): \(format) is documented; got \(value.sight)"]
         default:
             return ["\(place): the checker does not know \(keyword)"]
         }

@@ -40,24 +40,24 @@ struct SchemaCheckTests {
         "what is not",
         arguments: [
             (#"{"age":1}"#, person, "$.name: documented as always there; it is missing"),
-            (#"{"name":"x","age":"1"}"#, person, #"$.age: another type is documented; it was "1""#),
-            (#"{"name":"x","age":1.5}"#, person, "$.age: another type is documented; it was the number 1.5"),
-            (#"{"name":"x","age":-1}"#, person, "$.age: minimum is 0; it was -1.0"),
+            (#"{"name":"x","age":"1"}"#, person, #"$.age: another type is documented; got "1""#),
+            (#"{"name":"x","age":1.5}"#, person, "$.age: another type is documented; got the number 1.5"),
+            (#"{"name":"x","age":-1}"#, person, "$.age: minimum is 0; got -1.0"),
             (#"{"name":"","age":1}"#, person, "$.name: minLength is 1; it had 0"),
             (#"{"name":"x","age":1,"role":"c"}"#, person, #"$.role: not one of the documented values: "c""#),
             (#"{"name":"x","age":1,"more":0}"#, person, "$.more: is not documented"),
-            ("[]", person, "$: object is documented; it was an array"),
+            ("[]", person, "$: object is documented; got an array"),
             ("1", ##"{"$ref":"#/components/schemas/Nobody"}"##, "$: #/components/schemas/Nobody leads nowhere"),
             (
                 #""2026-01-31 09:05:07Z""#, #"{"format":"date-time"}"#,
-                #"$: date-time is documented; it was "2026-01-31 09:05:07Z""#
+                #"$: date-time is documented; got "2026-01-31 09:05:07Z""#
             ),
             (
                 #"{"x":"1"}"#, #"{"additionalProperties":{"type":"integer"}}"#,
-                #"$.x: integer is documented; it was "1""#
+                #"$.x: integer is documented; got "1""#
             ),
             ("[]", #"{"minItems":1}"#, "$: minItems is 1; it had 0"),
-            (#""a\n""#, #"{"pattern":"^[^\\u0000-\\u001F]*$"}"#, "$: does not match its pattern; it was \"a\n\""),
+            (#""a\n""#, #"{"pattern":"^[^\\u0000-\\u001F]*$"}"#, "$: does not match its pattern; got \"a\n\""),
             (#""a""#, #"{"pattern":"("}"#, "$: ( is no regular expression"),
             ("1", #"{"oneOf":[]}"#, "$: the checker does not know oneOf"),
         ])
@@ -102,7 +102,7 @@ struct SchemaCheckTests {
         #expect(faults([("x-request-id", "a"), ("Date", "…")]) == [])
         #expect(faults([("X-Request-Id", "a"), ("ETag", "\"1\"")]) == ["the header ETag is not documented"])
         #expect(
-            faults([("X-Request-Id", "a b")]) == [#"the header X-Request-Id: does not match its pattern; it was "a b""#]
+            faults([("X-Request-Id", "a b")]) == [#"the header X-Request-Id: does not match its pattern; got "a b""#]
         )
         #expect(faults([("X-Request-Id", "a"), ("Allow", "GET, HEAD")], status: 405) == [])
         #expect(
