@@ -17,6 +17,8 @@ final class DaemonProcess {
         }
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = ["serve", "--config", configuration, "--stop-at-eof"]
+        // The folder that the demo was called from may be gone, and then nothing can be started there.
+        process.currentDirectoryURL = URL(filePath: FileProbe.directory(of: configuration))
         process.standardInput = lifeline
         process.standardOutput = output
         process.standardError = output

@@ -51,6 +51,13 @@ import Testing
         #expect(result.out == "a ios: required 2.0.0, latest 2.0.0\n" + words)
     }
 
+    /// FAULTS 4: "download URL -" where the configuration has one.
+    @Test func `Where the bump brought no download URL the configuration's holds`() async {
+        let transport = ScriptedTransport(["GET /v1/apps/a/ios/version": (200, #"{"required":"2.0.0"}"#)])
+        let result = await run(["version", "show", "a"], transport)
+        #expect(result.out.contains("download URL  as the configuration says\n"), "\(result.out)")
+    }
+
     /// FAULTS 4: a line feed was shown as U+FFFD.
     @Test func `The faults of a reload stand on lines of their own`() async {
         let detail = #"not reloaded: error: the configuration c is invalid: 2 errors\n  a: bad\n  b: worse\nforged"#

@@ -127,6 +127,7 @@ private final class PiecewiseTransport: APITransport {
         ("deliveries --telephone 1 --ndjson --json", "--ndjson and --json exclude each other"),
         ("deliveries --telephone 1 --output x", "--output goes with --csv or --ndjson"),
         ("deliveries --telephone 1 --csv --force", "--force goes with --output"),
+        ("deliveries --telephone 1 --for-spreadsheet", "--for-spreadsheet goes with --csv"),
         ("deliveries --telephone 1 --csv --limit 5", "--limit goes with pages"),
         ("deliveries --telephone 1 --device 2", "exclude each other without --campaign"),
         ("deliveries --state rejected", "one of --campaign, --telephone and --device is needed"),

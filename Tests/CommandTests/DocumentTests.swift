@@ -65,6 +65,20 @@ import Testing
         #expect(places > 20)
     }
 
+    /// FAULTS 3.11 and 4: each says what holds and was left out, or was said wrongly.
+    @Test(arguments: [
+        ("README.md", "or `INVALID_ARGUMENT` where others took the payload"),
+        ("etc/PROXIES.md", "map $http_x_app_platform$http_user_agent $app_platform"),
+        ("etc/PROXIES.md", "`message` stands there, too, where the bump brought one"),
+        ("etc/VERSIONS.md", "A device that registers later, with an old version, gets no push of that"),
+        ("etc/VERSIONS.md", "as the secret is the file's whole text, `whsec_…` included"),
+        ("etc/ANDROID.md", "Answers and lists of the relay have it as `apnsId`, whatever the platform."),
+        ("etc/OPERATING.md", "add `--for-spreadsheet`"),
+    ])
+    func whatAnOperatorHasToKnowIsSaid(document: String, words: String) throws {
+        #expect(try Self.text(document).contains(words))
+    }
+
     @Test func theReadmeIsForANewcomer() throws {
         #expect(try Self.text("README.md").split(whereSeparator: \.isWhitespace).count <= 1500)
     }

@@ -9,11 +9,15 @@ import Testing
     private static let guide = "etc/PROXIES.md"
 
     /// The first block of its kind in the guide.
-    private static func block(_ kind: String) throws -> String {
+    private static func block(_ kind: String) throws -> String { try block(kind, after: "") }
+
+    /// - Parameter text: what stands before it.
+    private static func block(_ kind: String, after words: String) throws -> String {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let text = try String(contentsOf: root.appending(path: guide), encoding: .utf8)
-        let start = try #require(text.firstRange(of: "```\(kind)\n"), "no \(kind) in \(guide)")
+        let from = words.isEmpty ? text.startIndex : try #require(text.firstRange(of: words)).upperBound
+        let start = try #require(text[from...].firstRange(of: "```\(kind)\n"), "no \(kind) in \(guide)")
         let rest = text[start.upperBound...]
         return String(rest[..<(try #require(rest.firstRange(of: "```")).lowerBound)])
     }
@@ -34,6 +38,24 @@ import Testing
 
     private static func json(_ response: HTTPResponse) throws -> [String: Any] {
         try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any] ?? [:]
+    }
+
+    /// FAULTS 4: the block judged Android as iOS.
+    @Test func nginxTellsTheAppsOfOneHostApart() throws {
+        let bench = try Workbench()
+        try bench.start()
+        let set = try bench.command("version", "set", Workbench.app, "ios", "--required", "2.0.0")
+        #expect(set.status == 0, "\(set)")
+        let relay = try #require(bench.relay)
+        let map = try Self.block("nginx", after: "map what tells them apart")
+        let server = try Self.block("nginx").replacing("platform=ios", with: "platform=$app_platform")
+        let nginx = try Nginx(map + server.replacing("127.0.0.1:8480", with: relay.address))
+        for (header, status) in [
+            (("X-App-Platform", "ios"), 426), (("X-App-Platform", "android"), 200),
+            (("User-Agent", "okhttp/4.12.0"), 200), (("User-Agent", "ExampleApp/1.9 CFNetwork/1"), 426),
+        ] {
+            #expect(try nginx.ask(headers: Self.version("1.9") + [header]).status == status, "\(header)")
+        }
     }
 
     @Test func nginxPassesOnWhoMayGoOnAndTellsAllOthersWhereToUpgrade() throws {

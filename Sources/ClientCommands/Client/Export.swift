@@ -19,6 +19,8 @@ final class Export: Sendable {
 
     private struct State {
         var file: BackupFile?
+        /// nil: cells stay as they are.
+        var spreadsheet: SpreadsheetText?
         var bytes: [UInt8] = []
         /// Line ends that came, without that of the header.
         var lines: Int64 = 0
@@ -37,6 +39,8 @@ final class Export: Sendable {
 
     static let options: [OptionSpec] = [
         .flag("csv", "all of it as CSV with a header line"),
+        .flag(
+            "for-spreadsheet", "with --csv: an apostrophe before what a spreadsheet would take for a formula (= + - @)"),
         .flag("ndjson", "all of it as JSON, one object to a line"),
         .value("output", "FILE", "to this file, for its owner alone", default: "standard output"),
         .flag("force", "with --output: replace the file if it is there"),
@@ -52,6 +56,7 @@ final class Export: Sendable {
         if run.connection.isJSON, isCSV || isNDJSON && usual == nil {
             throw UsageError("--\(isCSV ? "csv" : "ndjson") and --json exclude each other")
         }
+        if run.arguments.flag("for-spreadsheet"), !isCSV { throw UsageError("--for-spreadsheet goes with --csv") }
         let path = run.arguments.value("output")
         if run.arguments.flag("force"), path == nil { throw UsageError("--force goes with --output") }
         guard let form = isCSV ? .csv : isNDJSON ? .ndjson : usual else {
@@ -70,7 +75,8 @@ final class Export: Sendable {
         display = file == nil ? nil : run.progress("exporting")
         watcher =
             file == nil ? nil : Task { [interruption] in if await Interruption.wait() != nil { interruption.set() } }
-        state = Mutex(State(file: file))
+        let spreadsheet = run.arguments.flag("for-spreadsheet") ? SpreadsheetText() : nil
+        state = Mutex(State(file: file, spreadsheet: spreadsheet))
     }
 
     deinit {
@@ -125,7 +131,7 @@ final class Export: Sendable {
             if !state.hasBegun, form == .csv { state.lines = -1 }
             state.hasBegun = true
             state.lines += Int64(rest.count { $0 == 0x0A })
-            state.bytes += rest
+            state.bytes += state.spreadsheet?.escaped(rest) ?? Array(rest)
             if state.bytes.count >= Self.piece { try write(&state) }
         }
         display?.update(done: state.withLock { max($0.lines, 0) })

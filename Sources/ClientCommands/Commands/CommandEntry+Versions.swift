@@ -140,7 +140,8 @@ extension CommandEntry {
         var fields = [
             ("app", name), ("required", version.shown(.required, or: "-")), ("in force", inForce(version)),
             ("latest", version.shown(.latest, or: "-")), ("announced", version.shown(.announced, or: "-")),
-            ("download URL", version.shown(.downloadUrl, or: "-")), ("message", version.shown(.message, or: "-")),
+            ("download URL", version.shown(.downloadUrl, or: "as the configuration says")),
+            ("message", version.shown(.message, or: "-")),
             ("updated", version.shown(.updatedAt, or: "-")),
         ]
         if !version.shown(.waitingReason).isEmpty { fields.append(("waiting", version.shown(.waitingReason))) }
