@@ -38,8 +38,8 @@ struct Model {
     // MARK: What was asked for
 
     /// What is required, as far as people have said; nil: nothing.
-    func required(_ app: Int, below version: Int = .max) -> Announcement? {
-        announcements.filter { $0.app == app && $0.isAsked && $0.version < version }.max { $0.version < $1.version }
+    func required(_ app: Int) -> Announcement? {
+        announcements.filter { $0.app == app && $0.isAsked }.max { $0.version < $1.version }
     }
 
     /// Whether a version leaps over all that was asked for, announced, offered, or ever seen on ten devices.

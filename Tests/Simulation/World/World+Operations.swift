@@ -199,9 +199,12 @@ extension World {
         asked(app, version, canary: inheritedCanary(app))
     }
 
-    /// No machine makes a canary wider: what it asks for begins with the same users.
+    /// No machine makes a canary wider: what it asks for begins with the same users. What nobody has taken up yet counts for nothing.
     func inheritedCanary(_ app: Int, below version: Int = .max) -> Set<Int>? {
-        model.required(app, below: version).flatMap { $0.isForAll ? nil : $0.canary }
+        let takenUp = model.announcements.filter {
+            $0.app == app && $0.isAsked && !$0.isUnnoticed && $0.version < version
+        }
+        return takenUp.max { $0.version < $1.version }.flatMap { $0.isForAll ? nil : $0.canary }
     }
 
     private func webhook(_ app: Int, _ version: Int) throws -> String? {
