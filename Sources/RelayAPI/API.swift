@@ -16,8 +16,9 @@ final class API: RequestHandler {
     let settings: APISettings
     /// The server is stopping.
     let stop: CancellationFlag
-    /// Event streams, by who watches: those of the network, and those of the control socket.
-    let streams: [Door: Slots]
+    /// Event streams of the network, and of the control socket: an operator watches whoever else does.
+    let streams: Slots
+    let localStreams: Slots
     /// What waits for somebody else's server, or takes long, by app.
     let foreign = Slots(limit: 8, each: 2)
     let long = Slots(limit: 8, each: 1)
@@ -53,10 +54,9 @@ final class API: RequestHandler {
         self.versionCache = versionCache
         self.sightings = sightings
         self.access = access
-        let eventStreams = settings.limits.eventStreams
-        streams = [
-            .network: Slots(limit: eventStreams, each: max(1, eventStreams / 4)), .control: Slots(limit: eventStreams),
-        ]
+        let limits = settings.limits
+        streams = Slots(limit: limits.eventStreams, each: limits.eventStreamsOfToken)
+        localStreams = Slots(limit: limits.eventStreams)
         refusals = RefusalLog(settings.log)
         enforceHeaders = settings.enforce().headers.lowercased
         headerNames =

@@ -53,6 +53,8 @@ package struct APILimits: Sendable, Hashable {
     package var refusedLines = 10_000
     /// Event streams at a time: fewer than connections, so that watchers never lock anyone out.
     package var eventStreams = 64
+    /// Those of one API token.
+    package var eventStreamsOfToken: Int { max(1, eventStreams / 4) }
     /// Devices whose versions, reported at login, wait to be stored; more are dropped until there is room.
     package var sightings = 100_000
 

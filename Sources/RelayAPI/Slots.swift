@@ -23,6 +23,14 @@ final class Slots: Sendable {
         return isFree ? Slot(self, key) : nil
     }
 
+    /// - Throws: a 503 that says `busy`, and when to come again, where `take` answers nil.
+    func take(for key: String, busy: @autoclosure () -> String, retryAfter seconds: Int) throws -> Slot {
+        guard let slot = take(for: key) else {
+            throw ProblemDetails(503, busy(), headers: [("Retry-After", String(seconds))])
+        }
+        return slot
+    }
+
     /// One that was taken; given back by its end of life.
     final class Slot: Sendable {
         private let slots: Slots

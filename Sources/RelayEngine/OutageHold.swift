@@ -33,8 +33,6 @@ package struct OutageHold: Sendable, Equatable {
     package static let probeSize = 8
     /// How long until a probe.
     package static let intervals = Duration.seconds(10)...Duration.seconds(300)
-    /// What is believed of a `Retry-After`: as `RetrySchedule`.
-    package static let longestRetryAfter = RetrySchedule.longestRetryAfter
     /// What a batch came to at one service. What had no answer, or one that says nothing of the service, is in neither.
     package struct Answers: Sendable, Equatable {
         /// Any answer but a 5xx: the service is at work.
@@ -162,7 +160,7 @@ package struct OutageHold: Sendable, Equatable {
         -> MonotonicTime
     {
         setbacks += 1
-        let asked = min(answers.retryAfter ?? .zero, Self.longestRetryAfter)
+        let asked = min(answers.retryAfter ?? .zero, RetrySchedule.longestRetryAfter)
         let wait = max(interval, asked)
         let until = now + wait + .milliseconds(Int64(Double(wait.milliseconds) * 0.25 * random))
         state = .held(Held(since: since, until: until))

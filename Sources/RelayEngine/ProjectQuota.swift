@@ -42,7 +42,6 @@ package struct ProjectQuota: Sendable, Equatable {
     private static let share = 0.2
     /// Answers from before that are weighed with a batch's own.
     private static let memory = 100.0
-    private static let longestRetryAfter = RetrySchedule.longestRetryAfter
 
     /// What may be sent at this moment.
     package struct Allowance: Sendable, Equatable {
@@ -144,7 +143,7 @@ package struct ProjectQuota: Sendable, Equatable {
         var pause = Self.pauses.lowerBound
         for _ in 0..<setbacks where pause < Self.pauses.upperBound { pause *= 2 }
         pause = min(pause, Self.pauses.upperBound)
-        if let retryAfter { pause = min(max(retryAfter, .seconds(1)), Self.longestRetryAfter) }
+        if let retryAfter { pause = min(max(retryAfter, .seconds(1)), RetrySchedule.longestRetryAfter) }
         pause += .milliseconds(Int64(Double(pause.milliseconds) * 0.25 * random))
         setbacks = min(setbacks + 1, 16)
         (self.answers, self.throttled) = (0, 0)

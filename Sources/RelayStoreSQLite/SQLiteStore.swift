@@ -211,15 +211,19 @@ package final class SQLiteStore: RelayStore {
     ) throws -> R {
         guard let connection else { throw StoreError(.failed, context: "\(doing) failed: the store is closed") }
         if let fault = files.fault(at: path) {
-            tally.withLock { $0.errors["moved", default: 0] += 1 }
+            note(fault)
             throw fault
         }
         do {
             return try body(connection)
         } catch let failure as SQLiteFailure {
             let error = failure.storeError(doing: doing, path: path)
-            if let label = error.code.label { tally.withLock { $0.errors[label, default: 0] += 1 } }
+            note(error)
             throw error
         }
+    }
+
+    private func note(_ error: StoreError) {
+        if let label = error.code.label { tally.withLock { $0.errors[label, default: 0] += 1 } }
     }
 }

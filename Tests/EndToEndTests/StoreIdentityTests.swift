@@ -14,6 +14,24 @@ import Testing
         try #require(rename(from, to) == 0, "\(from) to \(to): \(errno)")
     }
 
+    /// Overwrites some pages in the middle.
+    private func damage(_ path: String) throws {
+        let page = try FileHandle(forUpdating: URL(filePath: path))
+        try page.seek(toOffset: 40 * 4096)
+        try page.write(contentsOf: Data(repeating: 0xA5, count: 8 * 4096))
+        try page.close()
+    }
+
+    /// A daemon that works on a store of so many devices, and a backup of that.
+    private func backedUp(devices: Int) throws -> (bench: Workbench, copy: String) {
+        let bench = try Workbench()
+        try bench.start()
+        try bench.register(Fleet(count: devices))
+        let copy = bench.path("backup.db")
+        #expect(try bench.command("store", "backup", copy).status == 0)
+        return (bench, copy)
+    }
+
     @Test("A backup onto a store is refused, by whatever name, and the store is as it was")
     func backupOntoAStore() throws {
         let bench = try Workbench()
@@ -44,12 +62,8 @@ import Testing
 
     @Test("A store that is not there any more takes nothing, sends nothing, and says so", arguments: Harm.allCases)
     func harmed(_ harm: Harm) throws {
-        let bench = try Workbench()
-        try bench.start()
-        try bench.register(Fleet(count: 30))
-        let store = bench.path("relay.db")
-        let (away, copy) = (bench.path("away.db"), bench.path("backup.db"))
-        #expect(try bench.command("store", "backup", copy).status == 0)
+        let (bench, copy) = try backedUp(devices: 30)
+        let (store, away) = (bench.path("relay.db"), bench.path("away.db"))
         switch harm {
         case .moved: try move(store, away)
         case .replaced: try move(copy, store)
@@ -78,11 +92,7 @@ import Testing
 
     @Test("A log that belongs to another file is not replayed into this one")
     func wrongLog() throws {
-        let bench = try Workbench()
-        try bench.start()
-        try bench.register(Fleet(count: 30))
-        let copy = bench.path("backup.db")
-        #expect(try bench.command("store", "backup", copy).status == 0)
+        let (bench, copy) = try backedUp(devices: 30)
         try bench.register(Fleet(count: 500))
         bench.kill()
         let store = bench.path("relay.db")
@@ -102,11 +112,7 @@ import Testing
 
     @Test("A backup is restored while no daemon runs, and the store as it was is kept")
     func restored() throws {
-        let bench = try Workbench()
-        try bench.start()
-        try bench.register(Fleet(count: 30))
-        let copy = bench.path("backup.db")
-        #expect(try bench.command("store", "backup", copy).status == 0)
+        let (bench, copy) = try backedUp(devices: 30)
         try bench.register(Fleet(count: 500))
         let early = try bench.command("store", "restore", copy)
         #expect(early.status == 1 && early.errors.contains("another daemon works on"), "\(early.errors)")
@@ -133,16 +139,9 @@ import Testing
 
     @Test("What is no backup, or a damaged one, is not restored")
     func refused() throws {
-        let bench = try Workbench()
-        try bench.start()
-        try bench.register(Fleet(count: 3000))
-        let copy = bench.path("backup.db")
-        #expect(try bench.command("store", "backup", copy).status == 0)
+        let (bench, copy) = try backedUp(devices: 3000)
         bench.kill()
-        let page = try FileHandle(forUpdating: URL(filePath: copy))
-        try page.seek(toOffset: 40 * 4096)
-        try page.write(contentsOf: Data(repeating: 0xA5, count: 8 * 4096))
-        try page.close()
+        try damage(copy)
         let damaged = try bench.command("store", "restore", copy)
         #expect(damaged.status == 1 && damaged.errors.contains("is damaged"), "\(damaged.errors)")
         let none = try bench.command("store", "restore", bench.path("no.db"))
@@ -166,10 +165,7 @@ import Testing
         bench.kill()
         let store = bench.path("relay.db")
         try #require(try Data(contentsOf: URL(filePath: store + "-wal")).count > 0)
-        let page = try FileHandle(forUpdating: URL(filePath: store))
-        try page.seek(toOffset: 40 * 4096)
-        try page.write(contentsOf: Data(repeating: 0xA5, count: 8 * 4096))
-        try page.close()
+        try damage(store)
         let refused = try bench.command("serve", "--stop-at-eof", input: "")
         #expect(refused.status == 1 && refused.errors.contains("is damaged"), "\(refused.errors)")
     }

@@ -26,6 +26,13 @@ struct ForeignWaitTests {
         }
     }
 
+    /// A server whose push service and plans do not get on before the semaphore is signalled.
+    private func standingStill() throws -> (Bench, DispatchSemaphore) {
+        let (bench, stillness) = (try Bench(), DispatchSemaphore(value: 0))
+        bench.control.stillness.withLock { $0 = stillness }
+        return (bench, stillness)
+    }
+
     /// - Parameters:
     ///   - ask: one of 24 requests that wait.
     ///   - most: how many of them may wait at a time.
@@ -61,9 +68,7 @@ struct ForeignWaitTests {
 
     @Test("24 test pushes into a push service that is silent")
     func testPushes() throws {
-        let bench = try Bench()
-        let stillness = DispatchSemaphore(value: 0)
-        bench.control.stillness.withLock { $0 = stillness }
+        let (bench, stillness) = try standingStill()
         try waits(bench, stillness, most: 2) { _ in
             try bench.ask(
                 "POST", "/v1/apps/com.example.app/ios/test-push", #"{"token":"\#(String(repeating: "a", count: 64))"}"#)
@@ -83,9 +88,7 @@ struct ForeignWaitTests {
 
     @Test("24 plans of an app with very many devices")
     func plans() throws {
-        let bench = try Bench()
-        let stillness = DispatchSemaphore(value: 0)
-        bench.control.stillness.withLock { $0 = stillness }
+        let (bench, stillness) = try standingStill()
         try waits(bench, stillness, most: 1) { _ in
             try bench.ask("POST", "/v1/apps/com.example.app/ios/plan", #"{"required":"2.0"}"#)
         }

@@ -40,19 +40,13 @@ package struct ConnectionOptions: Sendable {
     /// What `--token` meant where it is not the API's.
     let deviceToken: String?
     private let arguments: ParsedArguments
-    /// Whether the command line's reader was told of a configuration that cannot be used.
-    private let isTold = Told()
+    /// Of a configuration that cannot be used; written once, however often the daemon is asked.
+    private let warning = Warning()
 
-    private final class Told: Sendable {
-        private let state = Mutex(false)
+    private final class Warning: Sendable {
+        private let isWritten = Atomic(false)
 
-        /// Whether this is the first time.
-        func once() -> Bool {
-            state.withLock { isTold in
-                defer { isTold = true }
-                return !isTold
-            }
-        }
+        func isFirst() -> Bool { !isWritten.exchange(true, ordering: .relaxed) }
     }
 
     /// - Parameter tokenIsDevice: whether `--token` is a device's; with an address it is the API's all the same.
@@ -90,7 +84,7 @@ package struct ConnectionOptions: Sendable {
         }
         let socket = try socket(context)
         // With --json standard error holds a problem object or nothing; the hint of that says it.
-        if let remark = socket.remark, !isJSON, !isSilent, isTold.once() {
+        if let remark = socket.remark, !isJSON, !isSilent, warning.isFirst() {
             context.console.writeError("warning: \(DisplayWidth.sanitised(remark))\n")
         }
         return RelayClient(CurlAPITransport(socket: socket.path, remark: isJSON ? socket.remark : nil))

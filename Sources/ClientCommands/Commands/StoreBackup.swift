@@ -30,6 +30,23 @@ extension CommandEntry {
     }
 }
 
+extension ClientRun {
+    /// Copies a store that no daemon has open, and shows how far that is.
+    ///
+    /// - Returns: bytes.
+    func copy(store: String, to path: String) throws -> Int64 {
+        let display = progress("copying", unit: .bytes)
+        var size: Int64 = 0
+        try SQLiteStore.backUp(file: store, to: path) { progress in
+            size = progress.total
+            display.update(done: progress.done)
+            return true
+        }
+        display.finish(done: size)
+        return size
+    }
+}
+
 /// One backup on its way into its file. The network's thread feeds it, one piece after another.
 private final class BackupWork: Sendable {
     private struct State {
@@ -98,18 +115,12 @@ private final class BackupWork: Sendable {
 
     /// Without a daemon.
     func copy(_ store: String) throws {
-        let display = run.progress("copying", unit: .bytes)
-        var size: Int64 = 0
+        let size: Int64
         do {
-            try SQLiteStore.backUp(file: store, to: partial) { progress in
-                size = progress.total
-                display.update(done: progress.done)
-                return true
-            }
+            size = try run.copy(store: store, to: partial)
         } catch {
             throw CommandFailure(.failed, "\(error)")
         }
-        display.finish(done: size)
         try BackupFile.publish(partial, as: path, replaces: replaces)
         state.withLock { $0.size = size }
     }

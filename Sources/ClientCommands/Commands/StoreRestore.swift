@@ -52,14 +52,7 @@ private struct StoreRestore {
         try check()
         let partial = "\(store).restore-\(getpid())"
         do {
-            let display = context.progress("copying", unit: .bytes)
-            var size: Int64 = 0
-            try SQLiteStore.backUp(file: file, to: partial) { progress in
-                size = progress.total
-                display.update(done: progress.done)
-                return true
-            }
-            display.finish(done: size)
+            _ = try context.copy(store: file, to: partial)
             if isThere { try adopt(partial) }
             let kept = isThere ? try keep() : nil
             try BackupFile.publish(partial, as: store, replaces: true)

@@ -74,12 +74,12 @@ extension API {
 
     func campaignEvents(_ id: String, _ call: Call) throws -> Response {
         let record = try record(id, call.caller)
-        guard let slot = streams[call.head.door]?.take(for: call.caller.actor) else {
-            let most = settings.limits.eventStreams
-            throw ProblemDetails(
-                503, "too many event streams are open: \(most) are served, and \(max(1, most / 4)) to one API token",
-                headers: [("Retry-After", "5")])
-        }
+        let limits = settings.limits
+        let slot = try (call.head.door == .control ? localStreams : streams).take(
+            for: call.caller.actor,
+            busy:
+                "too many event streams are open: \(limits.eventStreams) are served, and \(limits.eventStreamsOfToken) to one API token",
+            retryAfter: 5)
         let events = CampaignEvents(api: self, campaign: record.key, slot: slot)
         return Response(
             status: 200,

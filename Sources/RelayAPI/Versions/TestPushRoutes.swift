@@ -57,10 +57,8 @@ extension API {
                 "a test push to a telephone tells who is registered: it needs the scope \"devices\", which the token "
                     + "\"\(caller.actor)\" lacks; a push to a token does not")
         }
-        guard let slot = foreign.take(for: app.app) else {
-            throw ProblemDetails(
-                503, "test pushes of \(app.app) wait for its push service already", headers: [("Retry-After", "5")])
-        }
+        let slot = try foreign.take(
+            for: app.app, busy: "test pushes of \(app.app) wait for its push service already", retryAfter: 5)
         defer { withExtendedLifetime(slot) {} }
         let reports = try control.testPush(wish, by: caller.actor)
         return .json { writer in

@@ -53,11 +53,9 @@ extension API {
     func plan(_ app: AppKey, body: [UInt8]) throws -> Response {
         try require(app)
         let bump = try read(body, app)
-        guard let slot = long.take(for: app.app) else {
-            throw ProblemDetails(
-                503, "a plan of \(app.app) is being made already, which takes as long as it has devices",
-                headers: [("Retry-After", "5")])
-        }
+        let slot = try long.take(
+            for: app.app, busy: "a plan of \(app.app) is being made already, which takes as long as it has devices",
+            retryAfter: 5)
         defer { withExtendedLifetime(slot) {} }
         let report = try control.plan(bump)
         let seen = try store.seenVersions(of: app)

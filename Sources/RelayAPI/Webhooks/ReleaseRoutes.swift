@@ -96,10 +96,8 @@ extension API {
                     + "sources: [{ appStoreConnect: { … } }] or [{ appStore: { … } }] to the configuration of "
                     + "\(app.app) for ios")
         }
-        guard let slot = foreign.take(for: app.app) else {
-            throw ProblemDetails(
-                503, "the App Store is being asked about \(app.app) already", headers: [("Retry-After", "30")])
-        }
+        let slot = try foreign.take(
+            for: app.app, busy: "the App Store is being asked about \(app.app) already", retryAfter: 30)
         defer { withExtendedLifetime(slot) {} }
         let listing: StoreListing?
         do {
