@@ -12,7 +12,7 @@ package struct BatchReport: Sendable, Equatable {
     package var health = OutageHold.Answers(good: 0, failed: 0)
     /// Pushes that want another connection, because theirs is bound to another key.
     package var reconnects = 0
-    /// Answers that say that a quota is reached, and the longest wait that one of them named.
+    /// Answers to first tries that say that a quota is reached, and the longest wait that one of them named.
     package var throttled = 0
     package var throttledFor: Duration?
 

@@ -26,7 +26,8 @@ package struct QuotaLimit: Sendable, Hashable {
 /// | nothing was sent for a minute | the ramp begins anew, at nothing but a probe, on credit |
 /// | a fifth of the last answers, of twenty at least, are 429 | nobody sends until `Retry-After`, or for a minute that doubles each time up to a quarter of an hour; then the ramp |
 ///
-/// A single 429 is a device's own, or a topic's: that push waits, nobody else.
+/// A single 429 is a device's own, or a topic's: that push waits, nobody else. So is one of a push that failed before: only
+/// first tries are judged by (`Settlement.answered`).
 package struct ProjectQuota: Sendable, Equatable {
     /// How long the ramp takes.
     package static let ramp = Duration.seconds(60)

@@ -60,8 +60,10 @@ package struct Settlement: Sendable {
     package private(set) var failureText = ""
     /// What the other environment has against the credential; it stops nothing.
     package private(set) var otherEnvironmentFault: String?
-    /// Pushes that the service itself answered, and not only a connection.
-    package var answered: Int { report.health.good + report.health.failed }
+    /// Pushes that failed before and met a quota now: they say nothing of the project's.
+    private var throttledAgain = 0
+    /// Pushes that the service itself answered, and not only a connection, but for those: what a quota is judged by.
+    package var answered: Int { report.health.good + report.health.failed - throttledAgain }
 
     /// - Parameters:
     ///   - expiresAt: nothing is tried later: the end of the campaign's time to live.
@@ -150,6 +152,12 @@ package struct Settlement: Sendable {
         case .quota(let retryAfter):
             // Of the project or of one device: the project's quota judges (`ProjectQuota`).
             report.health.good += 1
+            // Those that were busy before come back together, and a probe may be nothing else: what first tries meet
+            // tells whether it is the project's.
+            guard !isRepeated else {
+                throttledAgain += 1
+                return
+            }
             report.throttled += 1
             if let retryAfter { report.throttledFor = max(report.throttledFor ?? retryAfter, retryAfter) }
         case .service(let retryAfter) where !connectionReasons.contains(reason),
