@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
-import Synchronization
 
 /// Asks the stores, the web servers and the disk themselves.
 final class RealQuestions: SourceQuestions {
     private let client: SourceClient
     private let connectTokens = AppStoreConnectTokens()
-    /// Locked while Google is asked for one: only the thread "sources" takes it.
-    private let googleTokens = Mutex(GoogleTokens())
+    private let googleTokens = GoogleTokens()
 
     init(clock: @escaping @Sendable () -> Timestamp, isStopping: @escaping @Sendable () -> Bool) {
         client = SourceClient(clock: clock, isStopping: isStopping)
@@ -59,16 +57,14 @@ final class RealQuestions: SourceQuestions {
     ) -> Result<Answer, SourceFault> {
         do throws(SourceFault) {
             for isLast in [false, true] {
-                let token = try googleTokens.withLock { tokens throws(SourceFault) in
-                    try tokens.token(for: source, client)
-                }
+                let token = try googleTokens.token(for: source, client)
                 let play = GooglePlayClient(
                     source: source, token: token, clock: client.clock, isStopping: client.isStopping)
                 switch body(play) {
                 case .success(let answer): return .success(answer)
                 case .failure(.fault(let fault)): return .failure(fault)
                 case .failure(.token(let fault)):
-                    googleTokens.withLock { $0.rejected(token, of: source) }
+                    googleTokens.rejected(token, of: source)
                     if isLast { return .failure(fault) }
                 }
             }
@@ -83,6 +79,6 @@ final class RealQuestions: SourceQuestions {
     func keep(_ sources: [VersionSource]) {
         connectTokens.keep(
             Set(sources.compactMap { if case .appStoreConnect(let source) = $0.kind { source.key } else { nil } }))
-        googleTokens.withLock { $0.keep(sources) }
+        googleTokens.keep(sources)
     }
 }

@@ -5,7 +5,8 @@ import Telemetry
 import Threading
 import UpgradeRules
 
-/// What the thread "sources" does: feeds the machines with time, files and answers, and does what they say.
+/// What the thread "sources" does: feeds the machines with time, files and answers, and does what they say. It reads files
+/// itself; what is asked of the network has threads of its own, and is waited for by nobody.
 package struct SourceLoop {
     /// The wall clock may be set: nobody sleeps longer.
     private static let longestSleep = Duration.seconds(60)
@@ -23,8 +24,14 @@ package struct SourceLoop {
         /// Its name in `readyz` and in the log.
         var part: String
         var kind: Kind
+        /// Tells it from those that were watched before it, whose answers may still come.
+        var number: Int
         /// What was applied last; the same again is no work.
         var applied: [UInt8]?
+        /// What is under way, and whether the source failed when it was asked.
+        var asking: (question: SourceQuestion, isFailing: Bool)?
+        /// Somebody asked for a question while another was under way: its answer may be of before.
+        var isHastened = false
     }
 
     let runner: SourceRunner
@@ -35,19 +42,27 @@ package struct SourceLoop {
     /// For apps with both sources of the App Store.
     var crossChecks: [AppKey: StoreCrossCheck] = [:]
     private var gates = GateKeeper()
+    /// nil: questions are answered at once.
+    private let threads: QuestionThreads?
+    private var slots = QuestionSlots()
+    /// How many sources were watched since the start.
+    private var count = 0
+    /// Whose turn it is first, so that each gets a slot in time.
+    private var first = 0
 
     /// For who has a runner without its thread, and has it `adopt` the plan first.
     package init(runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan) {
-        self.init(runner: runner, callbacks: callbacks, plan: plan, directories: nil)
+        self.init(runner: runner, callbacks: callbacks, plan: plan, directories: nil, threads: nil)
     }
 
     init(
         runner: SourceRunner, callbacks: SourceRunner.Callbacks, plan: SourceRunner.Plan,
-        directories: DirectoryWatch?
+        directories: DirectoryWatch?, threads: QuestionThreads?
     ) {
         self.runner = runner
         self.callbacks = callbacks
         self.directories = directories
+        self.threads = threads
         adopt(plan)
     }
 
@@ -57,9 +72,10 @@ package struct SourceLoop {
             let rest = min(next - runner.clock(), Self.longestSleep)
             events = runner.mailbox.take(timeout: rest, orReadable: directories?.descriptor ?? -1)
         }
+        threads?.join()
     }
 
-    /// Takes the events and does all that is due. It waits for answers, and for nothing else.
+    /// Takes the events and does all that is due. With threads for its questions it waits for nothing.
     ///
     /// - Returns: when to come again at the latest, if no event comes; nil once it was told to stop.
     package mutating func turn(_ events: [SourceRunner.Event]) -> Timestamp? {
@@ -69,13 +85,16 @@ package struct SourceLoop {
             case .plan(let plan): adopt(plan)
             case .poke: evidenceChanged()
             case .ask(let app): hasten(app)
+            case .answered(let number, let answer): answered(number, answer)
             }
         }
         if directories?.drain() ?? false { filesChanged() }
         var due: [Timestamp] = []
-        for index in watched.indices {
+        first = watched.isEmpty ? 0 : (first + 1) % watched.count
+        for offset in watched.indices {
+            let index = (first + offset) % watched.count
             var one = watched[index]
-            due.append(work(&one))
+            if let next = work(&one) { due.append(next) }
             watched[index] = one
         }
         if let next = gates.update(runner, callbacks) { due.append(next) }
@@ -105,10 +124,12 @@ package struct SourceLoop {
                     .url(url, PollSchedule(every: url.every, start: now), SourceDocument.Validators())
                 case .googlePlay(let play): .googlePlay(play, GooglePlayMachine(source: play, start: now))
                 }
-            return Watched(source: source, part: part, kind: kind)
+            count += 1
+            return Watched(source: source, part: part, kind: kind, number: count)
         }
         // What takes the place of another speaks for itself.
         for gone in old {
+            if let asking = gone.asking { slots.leave(asking.question, isFailing: asking.isFailing) }
             _ = runner.status.write { $0.faults.clear(gone.part) }
             if let store = gone.source.kind.store { runner.status.note(failure: nil, of: store, gone.source.app) }
         }
@@ -147,103 +168,114 @@ package struct SourceLoop {
 
     // MARK: One source
 
-    /// Does what is due; when to come again.
-    private mutating func work(_ watched: inout Watched) -> Timestamp {
-        switch watched.kind {
-        case .appStore(let source, var machine):
-            let next = ask(source, &machine, watched)
-            watched.kind = .appStore(source, machine)
-            return next
-        case .appStoreConnect(let source, var machine):
-            let next = ask(source, &machine, watched)
-            watched.kind = .appStoreConnect(source, machine)
-            return next
-        case .file(let path, var machine):
-            let now = runner.clock()
-            if machine.due(at: now) <= now {
+    private enum Step {
+        case wait(until: Timestamp)
+        case ask(SourceQuestion)
+    }
+
+    /// Does what is due; when to come again, nil: with its answer, or with the next that leaves it a slot.
+    private mutating func work(_ watched: inout Watched) -> Timestamp? {
+        if watched.asking != nil { return nil }
+        if case .file(let path, var machine) = watched.kind {
+            if machine.due(at: runner.clock()) <= runner.clock() {
                 // A directory that was missing, or that was replaced, is found again.
                 watchDirectories()
                 read(path, &machine, &watched)
                 watched.kind = .file(path: path, machine)
             }
             return machine.due(at: runner.clock())
-        case .url(let source, var schedule, var validators):
-            let now = runner.clock()
-            if schedule.due(at: now) <= now {
-                fetch(source, &schedule, &validators, &watched)
-                watched.kind = .url(source, schedule, validators)
+        }
+        guard case .ask(let question) = next(watched) else { return due(watched) }
+        let isFailing = runner.status.read { $0.faults.text(watched.part) != nil }
+        guard slots.isFree(for: question, isFailing: isFailing) else { return nil }
+        if let free = pace(question) { return free }
+        guard let threads else {
+            // One question at most, so that files are not kept waiting for a whole round.
+            take(runner.questions.answer(question), of: &watched)
+            return due(watched)
+        }
+        slots.take(for: question, isFailing: isFailing)
+        watched.asking = (question, isFailing)
+        threads.ask(question, of: watched.number)
+        return nil
+    }
+
+    private func due(_ watched: Watched) -> Timestamp {
+        if case .wait(let time) = next(watched) { time } else { runner.clock() }
+    }
+
+    private func next(_ watched: Watched) -> Step {
+        let now = runner.clock()
+        switch watched.kind {
+        case .appStore(let source, let machine):
+            switch machine.next(at: now) {
+            case .wait(let time): return .wait(until: time)
+            case .ask(let key): return .ask(.lookup(key, source))
             }
-            return schedule.due(at: runner.clock())
-        case .googlePlay(let source, var machine):
-            let next = ask(source, &machine, watched)
+        case .appStoreConnect(let source, let machine):
+            switch machine.next(at: now) {
+            case .wait(let time): return .wait(until: time)
+            case .ask(let question): return .ask(.connect(question, source))
+            }
+        case .file(_, let machine): return .wait(until: machine.due(at: now))
+        case .url(let source, let schedule, let validators):
+            let due = schedule.due(at: now)
+            return due <= now ? .ask(.document(source.url, since: validators)) : .wait(until: due)
+        case .googlePlay(let source, let machine):
+            switch machine.next(at: now) {
+            case .wait(let time): return .wait(until: time)
+            case .discard(let edit): return .ask(.discard(edit: edit, source))
+            case .list: return .ask(.releases(source))
+            case .readTrack: return .ask(.rollouts(source))
+            }
+        }
+    }
+
+    /// When the server that it goes to may be asked; nil: now, and the right is taken.
+    private func pace(_ question: SourceQuestion) -> Timestamp? {
+        switch question {
+        case .lookup(_, let source): runner.status.pace(source, at: runner.clock())
+        case .connect(_, let source): runner.pace(source)
+        case .document, .releases, .rollouts, .discard: nil
+        }
+    }
+
+    /// A question that was under way has its answer. Whose source is gone by now is not listened to.
+    private mutating func answered(_ number: Int, _ answer: SourceAnswer) {
+        guard let index = watched.firstIndex(where: { $0.number == number }) else { return }
+        var one = watched[index]
+        if let asking = one.asking { slots.leave(asking.question, isFailing: asking.isFailing) }
+        one.asking = nil
+        take(answer, of: &one)
+        watched[index] = one
+        if one.isHastened {
+            watched[index].isHastened = false
+            hasten(index)
+        }
+    }
+
+    private mutating func take(_ answer: SourceAnswer, of watched: inout Watched) {
+        switch (answer, watched.kind) {
+        case (.lookup(let answer), .appStore(let source, var machine)):
+            take(answer, source, &machine, watched)
+            watched.kind = .appStore(source, machine)
+        case (.connect(let answer, let rate), .appStoreConnect(let source, var machine)):
+            take(answer, rate, source, &machine, watched)
+            watched.kind = .appStoreConnect(source, machine)
+        case (.document(let answer), .url(let source, var schedule, var validators)):
+            take(answer, &schedule, &validators, &watched)
+            watched.kind = .url(source, schedule, validators)
+        case (.releases(let answer), .googlePlay(let source, var machine)):
+            let wanted = wanted(of: watched.source.app)
+            take(machine.listed(answer, wanted: wanted, at: runner.clock()), source, watched)
             watched.kind = .googlePlay(source, machine)
-            return next
-        }
-    }
-
-    /// One question at most, so that files are not kept waiting for a whole round.
-    private mutating func ask(
-        _ source: AppStoreSource, _ machine: inout LookupMachine, _ watched: Watched
-    ) -> Timestamp {
-        let app = watched.source.app
-        switch machine.next(at: runner.clock()) {
-        case .wait(let time): return time
-        case .ask(let key):
-            if let free = runner.status.pace(source, at: runner.clock()) { return free }
-            let answer = runner.questions.lookup(key, in: source)
-            runner.blockIfThrottled(answer, source)
-            let known = runner.status.lookup(of: app)?.version
-            switch machine.answered(answer, known: known, at: runner.clock()) {
-            case nil: break
-            case .fault(let fault): report(fault, watched)
-            case .notListed:
-                runner.status.note(nil, of: app, at: runner.clock())
-                crossCheck(app)
-                report(
-                    SourceFault(
-                        "the App Store lists no such app"
-                            + (source.country.map { " in \"\($0)\"" } ?? " in the United States; say which `country`")),
-                    watched)
-            case .listing(let listing):
-                runner.status.note(listing, of: app, at: runner.clock())
-                crossCheck(app)
-                do throws(SourceFault) {
-                    try raiseLatest(listing.version, page: listing.trackViewURL, app, from: .appStore)
-                    recovered(watched)
-                } catch {
-                    report(error, watched)
-                }
-            }
-            if case .wait(let time) = machine.next(at: runner.clock()) { return time }
-            return runner.clock()
-        }
-    }
-
-    /// A store raises `latest` and nothing else: what is required is for the force policy or a person to say.
-    ///
-    /// - Parameters:
-    ///   - build: Android's version code of it.
-    ///   - page: where people get the app, where the store says so.
-    func raiseLatest(
-        _ version: Version, build: Int64? = nil, page: String?, _ app: AppKey, from store: StoreKind
-    ) throws(SourceFault) {
-        do {
-            let stored = try runner.store.version(of: app)
-            var bump = VersionBump(app: app)
-            if stored?.latest.map({ $0 < version }) ?? true { bump.latest = version }
-            // Not the code of an older version: both only rise.
-            if let build, stored?.latest.map({ $0 <= version }) ?? true,
-                stored?.builds.latest.map({ $0 < build }) ?? true
-            {
-                bump.builds.latest = build
-            }
-            guard bump != VersionBump(app: app) else { return }
-            if let page, DownloadURL.fault(in: page) == nil {
-                bump.downloadURL = page
-            }
-            try callbacks.apply(bump, store.rawValue)
-        } catch {
-            throw SourceFault("\(version) is not taken: \(error)")
+        case (.rollouts(let answer, let leftover), .googlePlay(let source, var machine)):
+            take(machine.read(answer, leftover: leftover, at: runner.clock()), source, watched)
+            watched.kind = .googlePlay(source, machine)
+        case (.discarded(let isGone), .googlePlay(let source, var machine)):
+            machine.discarded(isGone: isGone)
+            watched.kind = .googlePlay(source, machine)
+        default: break
         }
     }
 
@@ -259,12 +291,12 @@ package struct SourceLoop {
         }
     }
 
-    private func fetch(
-        _ source: LaunchGateURLSource, _ schedule: inout PollSchedule, _ validators: inout SourceDocument.Validators,
-        _ watched: inout Watched
+    private func take(
+        _ answer: Result<SourceDocument, SourceFault>, _ schedule: inout PollSchedule,
+        _ validators: inout SourceDocument.Validators, _ watched: inout Watched
     ) {
         do throws(SourceFault) {
-            switch try runner.questions.document(source.url, since: validators) {
+            switch try answer.get() {
             case .unchanged: break
             case .body(let bytes, let new):
                 if bytes != watched.applied { try apply(bytes, &watched) }

@@ -8,7 +8,7 @@ package import Threading
 package import UpgradeRules
 import WireFormat
 
-/// Watches every source on one thread of its own, and lets versions through as their stores offer them.
+/// Watches every source from one thread, and lets versions through as their stores offer them.
 ///
 /// This object is the door to the thread, usable from any other.
 package final class SourceRunner: VersionLookup {
@@ -48,6 +48,7 @@ package final class SourceRunner: VersionLookup {
     package enum Event: Sendable {
         case poke
         case ask(AppKey)
+        case answered(Int, SourceAnswer)
         case plan(Plan)
         case stop
     }
@@ -91,7 +92,9 @@ package final class SourceRunner: VersionLookup {
     package func start(_ plan: Plan, callbacks: Callbacks) throws {
         adopt(plan)
         let thread = try NativeThread(name: "sources") { [self] in
-            var loop = SourceLoop(runner: self, callbacks: callbacks, plan: plan, directories: DirectoryWatch())
+            var loop = SourceLoop(
+                runner: self, callbacks: callbacks, plan: plan, directories: DirectoryWatch(),
+                threads: QuestionThreads(questions, answersTo: mailbox))
             loop.run()
         }
         self.thread.withLock { $0 = thread }

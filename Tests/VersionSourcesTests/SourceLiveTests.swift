@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
 import OwnThread
 import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Synchronization
+import TestPeers
 import Testing
 import UpgradeRules
 import VersionSources
@@ -239,5 +241,37 @@ struct SourceNetworkTests {
         bench.runner.reload(.init(sources: [.init(app: SourceBench.app, kind: .launchGateFile(path: file))]))
         bench.wait("the new source is read") { !$0.bumps.isEmpty }
         #expect(bench.runner.faults().isEmpty)
+    }
+}
+
+@Suite("Sources beside others that hang, live", .ownThread)
+struct SilentSourceTests {
+    @Test("a file and a store are heard within two seconds beside fifty sources that hang")
+    func besideSilence() throws {
+        // The kernel takes connections into the backlog (listen(2)); nobody reads them.
+        let (silence, port) = try Loopback.listen()
+        let script = Script(Script.ok(LookupSample.body()))
+        let server = try LocalServer(answer: script.answer)
+        let bench = try SourceBench()
+        defer {
+            bench.stop()
+            server.stop()
+            close(silence)
+        }
+        let path = bench.path("launchgate.json")
+        try Data(SourceBench.document(required: "1.0").utf8).write(to: URL(filePath: path))
+        let hanging = (0..<50).map { LaunchGateURLSource(url: "http://127.0.0.1:\(port)/\($0)") }
+        let store = AppStoreSource(trackID: nil, bundleID: SourceBench.app.app, server: server.address)
+        let start = ContinuousClock.now
+        try bench.start(
+            hanging.map(VersionSource.Kind.launchGateURL) + [.launchGateFile(path: path), .appStore(store)])
+        bench.wait("the file as it was at the start, and the store") {
+            $0.bumps.contains { $0.required?.text == "1.0" } && $0.sources.contains("appStore")
+        }
+        #expect(ContinuousClock.now - start < .seconds(2))
+        let change = ContinuousClock.now
+        try Data(SourceBench.document(required: "2.0").utf8).write(to: URL(filePath: path))
+        bench.wait("the file as it is now") { $0.bumps.contains { $0.required?.text == "2.0" } }
+        #expect(ContinuousClock.now - change < .seconds(2))
     }
 }

@@ -5,50 +5,50 @@ import Telemetry
 import UpgradeRules
 
 extension SourceLoop {
-    /// One question at most, so that files are not kept waiting for a whole round.
-    mutating func ask(
+    /// What App Store Connect said.
+    mutating func take(
+        _ answer: Result<AppStoreConnectMachine.Answer, SourceFault>, _ rate: AppStoreConnectRate?,
         _ source: AppStoreConnectSource, _ machine: inout AppStoreConnectMachine, _ watched: Watched
-    ) -> Timestamp {
+    ) {
         let app = watched.source.app
-        switch machine.next(at: runner.clock()) {
-        case .wait(let time): return time
-        case .ask(let question):
-            if let free = runner.pace(source) { return free }
-            let said = runner.ask(question, source)
-            let before = runner.status.releases(of: app)
-            switch machine.answered(said.answer, rate: said.rate, before: before, at: runner.clock()) {
-            case nil: break
-            case .fault(let fault): report(fault, watched)
-            case .evidence(let evidence):
-                runner.status.note(.appStoreConnect(evidence), of: app)
-                do throws(SourceFault) {
-                    if let offered = evidence.offered {
-                        try raiseLatest(offered.version, page: source.page, app, from: .appStoreConnect)
-                    }
-                    recovered(watched)
-                } catch {
-                    report(error, watched)
+        runner.blockIfThrottled(answer, source)
+        let before = runner.status.releases(of: app)
+        switch machine.answered(answer, rate: rate, before: before, at: runner.clock()) {
+        case nil: break
+        case .fault(let fault): report(fault, watched)
+        case .evidence(let evidence):
+            runner.status.note(.appStoreConnect(evidence), of: app)
+            do throws(SourceFault) {
+                if let offered = evidence.offered {
+                    try raiseLatest(offered.version, page: source.page, app, from: .appStoreConnect)
                 }
-                crossCheck(app)
+                recovered(watched)
+            } catch {
+                report(error, watched)
             }
-            if case .wait(let time) = machine.next(at: runner.clock()) { return time }
-            return runner.clock()
+            crossCheck(app)
         }
     }
 
     /// Something happened to the app: its store is asked at once, as far as its pace allows.
     mutating func hasten(_ app: AppKey) {
+        for index in watched.indices where watched[index].source.app == app { hasten(index) }
+    }
+
+    mutating func hasten(_ index: Int) {
         let now = runner.clock()
-        for index in watched.indices where watched[index].source.app == app {
-            switch watched[index].kind {
-            case .appStoreConnect(let source, var machine):
-                machine.hasten(at: now)
-                watched[index].kind = .appStoreConnect(source, machine)
-            case .googlePlay(let source, var machine):
-                machine.hasten(at: now)
-                watched[index].kind = .googlePlay(source, machine)
-            default: break
-            }
+        if watched[index].asking != nil {
+            watched[index].isHastened = true
+            return
+        }
+        switch watched[index].kind {
+        case .appStoreConnect(let source, var machine):
+            machine.hasten(at: now)
+            watched[index].kind = .appStoreConnect(source, machine)
+        case .googlePlay(let source, var machine):
+            machine.hasten(at: now)
+            watched[index].kind = .googlePlay(source, machine)
+        default: break
         }
     }
 

@@ -11,19 +11,16 @@ extension SourceRunner {
         }
     }
 
-    /// Asks, and heeds for all apps of the key that it is asked too often.
-    func ask(
-        _ question: AppStoreConnectMachine.Question, _ source: AppStoreConnectSource
-    ) -> (answer: Result<AppStoreConnectMachine.Answer, SourceFault>, rate: AppStoreConnectRate?) {
-        let said = questions.connect(question, source)
-        if case .failure(let fault) = said.answer, fault.isThrottled {
-            let pause = min(max(fault.retryAfter ?? .seconds(60), .seconds(1)), PollSchedule.longestRetryAfter)
-            let end = clock() + pause
-            status.write {
-                $0.paces[source.paceName, default: LookupPace(spacing: source.spacing)].block(until: end)
-            }
+    /// Heeds for all apps of the key that it is asked too often.
+    func blockIfThrottled(
+        _ answer: Result<AppStoreConnectMachine.Answer, SourceFault>, _ source: AppStoreConnectSource
+    ) {
+        guard case .failure(let fault) = answer, fault.isThrottled else { return }
+        let pause = min(max(fault.retryAfter ?? .seconds(60), .seconds(1)), PollSchedule.longestRetryAfter)
+        let end = clock() + pause
+        status.write {
+            $0.paces[source.paceName, default: LookupPace(spacing: source.spacing)].block(until: end)
         }
-        return said
     }
 
     /// The newest version that App Store Connect has live now. Blocks.
@@ -39,7 +36,8 @@ extension SourceRunner {
                 rest(free - clock())
                 continue
             }
-            let said = ask(question, source)
+            let said = questions.connect(question, source)
+            blockIfThrottled(said.answer, source)
             let before = status.releases(of: app)
             switch machine.answered(said.answer, rate: said.rate, before: before, at: clock()) {
             case nil: continue

@@ -2,37 +2,55 @@
 import CurlTransport
 import RelayEngine
 import Signing
+import Synchronization
 import WireFormat
 
-/// The access tokens of the service accounts that are in use. Sources of one account share its token.
-struct GoogleTokens {
+/// The access tokens of the service accounts that are in use. Sources of one account share its token. May be used from any
+/// thread.
+final class GoogleTokens: Sendable {
     private struct Access {
         var machine = GoogleTokenMachine()
         /// Why there is none, while Google is not asked.
         var fault: SourceFault?
     }
 
+    /// Locked while Google is asked for the account's token: who needs the same one waits for it, and nobody else.
+    private final class Account: Sendable {
+        let access = Mutex(Access())
+    }
+
     private static let timeout = Duration.seconds(20)
 
-    private var accesses: [GoogleAccount: Access] = [:]
+    private let accounts = Mutex<[GoogleAccount: Account]>([:])
 
     /// Forgets the accounts that nobody uses any more.
-    mutating func keep(_ sources: [VersionSource]) {
-        let accounts = Set(
+    func keep(_ sources: [VersionSource]) {
+        let used = Set(
             sources.compactMap { if case .googlePlay(let source) = $0.kind { source.account } else { nil } })
-        accesses = accesses.filter { accounts.contains($0.key) }
+        accounts.withLock { $0 = $0.filter { used.contains($0.key) } }
     }
 
     /// Asks Google where it has to.
-    mutating func token(for source: GooglePlaySource, _ client: SourceClient) throws(SourceFault) -> String {
+    func token(for source: GooglePlaySource, _ client: SourceClient) throws(SourceFault) -> String {
         guard let account = source.account else { throw SourceFault("the service account's key was not read") }
-        var one = accesses[account] ?? Access()
-        defer { accesses[account] = one }
+        let own = accounts.withLock { accounts in
+            let own = accounts[account] ?? Account()
+            accounts[account] = own
+            return own
+        }
+        return try own.access.withLock { access throws(SourceFault) in
+            try Self.token(for: source, account, client, &access)
+        }
+    }
+
+    private static func token(
+        for source: GooglePlaySource, _ account: GoogleAccount, _ client: SourceClient, _ one: inout Access
+    ) throws(SourceFault) -> String {
         switch one.machine.tokenNeeded(at: client.clock()) {
         case .use(let token): return token.text
         case .ask(let meanwhile):
             do throws(SourceFault) {
-                let token = try Self.ask(account, source, client, &one.machine)
+                let token = try ask(account, source, client, &one.machine)
                 one.fault = nil
                 return token
             } catch {
@@ -49,8 +67,9 @@ struct GoogleTokens {
     }
 
     /// Google Play does not take it.
-    mutating func rejected(_ token: String, of source: GooglePlaySource) {
-        if let account = source.account { accesses[account]?.machine.rejected(token) }
+    func rejected(_ token: String, of source: GooglePlaySource) {
+        guard let account = source.account else { return }
+        accounts.withLock { $0[account] }?.access.withLock { $0.machine.rejected(token) }
     }
 
     private static func ask(

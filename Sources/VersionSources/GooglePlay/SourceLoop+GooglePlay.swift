@@ -4,36 +4,19 @@ import RelayStore
 import UpgradeRules
 
 extension SourceLoop {
-    /// One question at most, so that the other sources are not kept waiting for a whole round; an edit is one.
-    ///
-    /// - Returns: when to come again.
-    mutating func ask(
-        _ source: GooglePlaySource, _ machine: inout GooglePlayMachine, _ watched: Watched
-    ) -> Timestamp {
-        let conclusion: GooglePlayMachine.Conclusion?
-        switch machine.next(at: runner.clock()) {
-        case .wait(let time): return time
-        case .discard(let edit):
-            machine.discarded(isGone: runner.questions.discard(edit, of: source))
-            return runner.clock()
-        case .list:
-            let answer = runner.questions.releases(of: source)
-            conclusion = machine.listed(answer, wanted: wanted(of: watched.source.app), at: runner.clock())
-        case .readTrack:
-            let read = runner.questions.rollouts(of: source)
-            conclusion = machine.read(read.answer, leftover: read.leftover, at: runner.clock())
-        }
+    /// What the track's answer came to; nil: more has to be asked.
+    mutating func take(
+        _ conclusion: GooglePlayMachine.Conclusion?, _ source: GooglePlaySource, _ watched: Watched
+    ) {
         switch conclusion {
-        case nil: return runner.clock()
+        case nil: break
         case .fault(let fault): report(fault, watched)
         case .evidence(let evidence): take(evidence, source, watched)
         }
-        if case .wait(let time) = machine.next(at: runner.clock()) { return time }
-        return runner.clock()
     }
 
     /// What hangs on the track. Without what the relay's own store could tell, an edit is opened where the list changes, as ever.
-    private func wanted(of app: AppKey) -> [GooglePlayMachine.Requirement] {
+    func wanted(of app: AppKey) -> [GooglePlayMachine.Requirement] {
         guard let requirements = try? runner.store.version(of: app)?.requirements else { return [] }
         let hanging = requirements.rows.filter { row in
             row.isAccepted && !requirements.isSuperseded(row)
