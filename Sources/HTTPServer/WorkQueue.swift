@@ -41,52 +41,60 @@ final class WorkQueues: Sendable {
     }
 }
 
-/// A few threads for what waits. The threads that read and write sockets never do.
+/// A few threads for what waits, begun when there is work for them. The threads that read and write sockets never wait.
 final class WorkQueue: Sendable {
     private struct State {
         var jobs: [@Sendable () -> Void] = []
+        /// The workers that have no thread just now.
+        var idle: [DispatchQueue]
         var isStopping = false
     }
 
     /// Jobs that may wait; whoever comes then is told to come again.
     static let limit = 1024
 
-    private let state = Mutex(State())
-    private let arrived = DispatchSemaphore(value: 0)
-    private let threads: Int
-    private let ended = DispatchGroup()
+    private let state: Mutex<State>
+    private let underWay = DispatchGroup()
 
     init(threads: Int) {
-        self.threads = threads
-        for number in 0..<threads {
-            // A serial queue of its own each: libdispatch gives those a thread even where all others wait.
-            DispatchQueue(label: "api-\(number)").async(group: ended) { [self] in work() }
-        }
+        // A serial queue of its own each: libdispatch gives those a thread even where all others wait. It has 255 of them for
+        // the whole process, so that nobody may keep one who has nothing to do.
+        state = Mutex(State(idle: (0..<threads).map { DispatchQueue(label: "api-\($0)") }))
     }
 
     var isFull: Bool { state.withLock { $0.jobs.count >= Self.limit } }
 
     func submit(_ job: @escaping @Sendable () -> Void) {
-        state.withLock { $0.jobs.append(job) }
-        arrived.signal()
+        let worker: DispatchQueue? = state.withLock { state in
+            state.jobs.append(job)
+            guard !state.isStopping, let worker = state.idle.popLast() else { return nil }
+            underWay.enter()
+            return worker
+        }
+        guard let worker else { return }
+        worker.async { [self] in
+            work(worker)
+            underWay.leave()
+        }
     }
 
-    /// The threads end when all that was submitted is done.
-    func finish() {
-        state.withLock { $0.isStopping = true }
-        for _ in 0..<threads { arrived.signal() }
-    }
+    /// The threads end when all that was submitted is done; none begins any more.
+    func finish() { state.withLock { $0.isStopping = true } }
 
-    func hasEnded(by end: DispatchTime) -> Bool { ended.wait(timeout: end) == .success }
+    func hasEnded(by end: DispatchTime) -> Bool { underWay.wait(timeout: end) == .success }
 
-    private func work() {
+    /// Until nothing is left to do.
+    private func work(_ worker: DispatchQueue) {
         while true {
-            arrived.wait()
-            let (job, isOver) = state.withLock { state in
-                (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.jobs.isEmpty && state.isStopping)
+            let job: (@Sendable () -> Void)? = state.withLock { state in
+                if state.jobs.isEmpty {
+                    state.idle.append(worker)
+                    return nil
+                }
+                return state.jobs.removeFirst()
             }
-            job?()
-            if isOver { return }
+            guard let job else { return }
+            job()
         }
     }
 }
