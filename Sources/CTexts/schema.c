@@ -33,6 +33,14 @@ static const char steps[] = {
 #embed "schema/14-canary.sql"
     , 0,
 #embed "schema/15-suspensions.sql"
+    , 0,
+#embed "schema/16-requirements.sql"
+    , 0,
+#embed "schema/17-logins.sql"
+    , 0,
+#embed "schema/18-dead-tokens.sql"
+    , 0,
+#embed "schema/19-pausing-servers.sql"
     , 0
 };
 

@@ -14,19 +14,6 @@ extension Response {
         return .json(status, writer.bytes)
     }
 
-    /// A page of a list.
-    ///
-    /// - Parameters:
-    ///   - rows: up to one more than `limit`, which tells that there is a next page.
-    ///   - cursor: of the next page, by the last row of this one.
-    static func page<Row>(
-        _ rows: [Row], limit: Int, cursor: (Row) -> String, _ content: (inout JSONWriter, Row) -> Void
-    ) -> Response {
-        let items = rows.prefix(limit)
-        let next = rows.count > limit ? items.last.map(cursor) : nil
-        return .json { $0.page(items, next: next, content) }
-    }
-
     static func replay(_ answer: StoredAnswer) -> Response {
         var response = Response.json(answer.status, answer.body)
         response.isReplay = true

@@ -32,10 +32,4 @@ extension Ledger {
     ) throws -> [Delivery] {
         try deliveries(of: campaign, DeliveryFilter(state: state, telephone: telephone), after: after, limit: limit)
     }
-
-    package func deliveries(
-        telephone: String?, token: String?, after: DeliveryPosition?, limit: Int
-    ) throws -> [Delivery] {
-        try deliveries(DeliveryFilter(telephone: telephone, token: token), after: after, limit: limit)
-    }
 }

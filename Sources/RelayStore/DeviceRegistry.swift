@@ -177,15 +177,6 @@ package protocol DeviceRegistry: Sendable {
     func survey(_ app: AppKey, judge: (DeviceRow, borrowing DeviceRows) -> FilterReason?) throws -> AudienceSurvey
 }
 
-extension DeviceRegistry {
-    @discardableResult
-    package func register(
-        _ batch: RegistrationBatch, at now: Timestamp, stored: (UpsertCounts) -> Void
-    ) throws -> UpsertCounts {
-        try register(batch, at: now, isDryRun: false, stored: stored)
-    }
-}
-
 /// What a dry run found.
 package struct AudienceSurvey: Hashable, Sendable {
     package var audience: Int64 = 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
-import RelayStore
+package import RelayEngine
+package import RelayStore
 import UpgradeRules
 
 /// The store under test, with the few steps that most rules begin with. Time stands still unless a rule moves it.
@@ -146,5 +146,22 @@ extension SightingStore {
     @discardableResult
     func sawVersion(_ version: Version, app: AppKey, token: String, at now: Timestamp) throws -> Bool {
         try sawVersions([Sighting(app: app, token: token, version: version)], at: now) > 0
+    }
+}
+
+extension DeviceRegistry {
+    @discardableResult
+    package func register(
+        _ batch: RegistrationBatch, at now: Timestamp, stored: (UpsertCounts) -> Void
+    ) throws -> UpsertCounts {
+        try register(batch, at: now, isDryRun: false, stored: stored)
+    }
+}
+
+extension Ledger {
+    func deliveries(
+        telephone: String?, token: String?, after: DeliveryPosition?, limit: Int
+    ) throws -> [Delivery] {
+        try deliveries(DeliveryFilter(telephone: telephone, token: token), after: after, limit: limit)
     }
 }

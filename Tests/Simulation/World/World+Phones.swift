@@ -193,7 +193,7 @@ extension World {
         let isForgotten =
             known == nil && pushes.wasPruned && pushes.calledDead.contains("\(phone.app)/\(token(phone))")
         let isKnown = model.device(phone.app, token(phone))?.isRegistered == true && !isForgotten
-        try relay.store.register(batch, at: clock.now.wall) { _ in }
+        _ = try relay.store.register(batch, at: clock.now.wall, isDryRun: false) { _ in }
         if wasDead, !wasClockSet, try relay.store.device(key, token: token(phone))?.retiredAt == nil {
             model.broke("token.revived", "\(name) was dead and is alive again because of an older file")
         }

@@ -1,0 +1,2 @@
+-- NULL: all of them, as older releases took it.
+ALTER TABLE provider_token ADD COLUMN paused_by TEXT;
