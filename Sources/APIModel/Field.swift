@@ -25,7 +25,7 @@ package enum Field: String, Sendable {
     case alreadyCurrent, toldAtLogin, reachedBy, push, login, both, unknown
     // Deliveries and devices.
     case token, telephone, apnsId, attempts, nextAttemptAt, environment, registeredAt, retiredAt
-    case deadSince, stored, new, updated, unchanged, versionsKept, refusedCount, refused, line
+    case deadSince, seenAt, stored, new, updated, unchanged, versionsKept, refusedCount, refused, line
     // One user, explained.
     case known, spelling, similar, stage, named, reach, turn, reached, channels, enforce, launchDocument
     case says, why, pushes, versionFrom, versionAt
@@ -40,7 +40,7 @@ package enum Field: String, Sendable {
 extension Field {
     /// Of devices, as the import takes them.
     package static let deviceColumns: [Field] = [
-        .app, .platform, .token, .telephone, .version, .environment, .registeredAt, .deadSince,
+        .app, .platform, .token, .telephone, .version, .environment, .registeredAt, .deadSince, .seenAt,
     ]
     package static let deliveryColumns: [Field] = [
         .campaign, .app, .platform, .token, .telephone, .state, .reason, .apnsId, .attempts, .nextAttemptAt,

@@ -32,10 +32,14 @@ package struct DeviceChange: Hashable, Sendable {
     /// When the push service declared the token dead; nil: not told, which revives nobody. Counts where the token was not
     /// registered later.
     package var deadSince: Timestamp?
+    /// When somebody saw the device with this version; nil: not told. A version that was seen before the device told another one is
+    /// left out.
+    package var seenAt: Timestamp?
 
     package init(
         token: String, telephone: FieldChange<String> = .keep, version: FieldChange<Version> = .keep,
-        environment: FieldChange<PushEnvironment> = .keep, registeredAt: Timestamp? = nil, deadSince: Timestamp? = nil
+        environment: FieldChange<PushEnvironment> = .keep, registeredAt: Timestamp? = nil, deadSince: Timestamp? = nil,
+        seenAt: Timestamp? = nil
     ) {
         self.token = token
         self.telephone = telephone
@@ -43,6 +47,7 @@ package struct DeviceChange: Hashable, Sendable {
         self.environment = environment
         self.registeredAt = registeredAt
         self.deadSince = deadSince
+        self.seenAt = seenAt
     }
 
     /// The whole of a device.

@@ -61,7 +61,7 @@ package struct DeviceRecord: Hashable, Sendable {
     package var registeredAt: Timestamp
     /// When the push service declared the token dead; nil while it is alive. Registering it after that revives it.
     package var retiredAt: Timestamp?
-    /// When the device last told another version at login than the registry had.
+    /// When the device last told another version at login than the registry had, or an import has it seen with its version.
     package var seenAt: Timestamp?
 
     package init(id: Int64, registration: DeviceRegistration, registeredAt: Timestamp, retiredAt: Timestamp?) {
@@ -83,7 +83,7 @@ package struct UpsertCounts: Hashable, Sendable {
     package var updated: Int
     /// Known already as they were given: nothing was written.
     package var unchanged: Int
-    /// Of all of them: the device itself had told a newer version since, which stays.
+    /// Of all of them: the device told another version since, which stays.
     package var versionsKept: Int
 
     package init(inserted: Int = 0, updated: Int = 0, unchanged: Int = 0, versionsKept: Int = 0) {

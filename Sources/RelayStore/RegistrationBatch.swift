@@ -16,13 +16,15 @@ package struct RegistrationBatch: Sendable {
         /// Not `Timestamp?`, which takes 16 bytes.
         private var registered: Int64
         private var dead: Int64
+        private var seen: Int64
 
         package var registeredAt: Timestamp? { registered == .min ? nil : Timestamp(milliseconds: registered) }
         package var deadSince: Timestamp? { dead == .min ? nil : Timestamp(milliseconds: dead) }
+        package var seenAt: Timestamp? { seen == .min ? nil : Timestamp(milliseconds: seen) }
 
         package init(
             token: ByteSlice, telephone: ByteSlice, version: ByteSlice, environment: PushEnvironment, kept: Kept,
-            registeredAt: Timestamp?, deadSince: Timestamp?
+            registeredAt: Timestamp?, deadSince: Timestamp?, seenAt: Timestamp?
         ) {
             self.token = token
             self.telephone = telephone
@@ -31,6 +33,7 @@ package struct RegistrationBatch: Sendable {
             self.kept = kept
             registered = registeredAt?.milliseconds ?? .min
             dead = deadSince?.milliseconds ?? .min
+            seen = seenAt?.milliseconds ?? .min
         }
     }
 
@@ -76,13 +79,14 @@ package struct RegistrationBatch: Sendable {
     /// - Parameter source: UTF-8; the ranges are its own.
     package mutating func append(
         from source: [UInt8], token: Range<Int>, telephone: Range<Int>?, version: Range<Int>?,
-        environment: PushEnvironment, kept: Kept, registeredAt: Timestamp?, deadSince: Timestamp?
+        environment: PushEnvironment, kept: Kept, registeredAt: Timestamp?, deadSince: Timestamp?,
+        seenAt: Timestamp?
     ) {
         rows.append(
             Row(
                 token: store(token: source[token]), telephone: telephone.map { store(source[$0]) } ?? .absent,
                 version: version.map { store(source[$0]) } ?? .absent, environment: environment, kept: kept,
-                registeredAt: registeredAt, deadSince: deadSince))
+                registeredAt: registeredAt, deadSince: deadSince, seenAt: seenAt))
     }
 
     /// Takes the whole of a device of this batch's app over.
@@ -103,7 +107,7 @@ package struct RegistrationBatch: Sendable {
                 telephone: device.telephone.value.map { store($0.utf8) } ?? .absent,
                 version: device.version.value.map { store($0.text.utf8) } ?? .absent,
                 environment: device.environment.value ?? .production, kept: kept, registeredAt: device.registeredAt,
-                deadSince: device.deadSince))
+                deadSince: device.deadSince, seenAt: device.seenAt))
     }
 
     /// iOS tokens are stored in lower case.

@@ -15,6 +15,7 @@ package struct DeviceLineScan {
     package private(set) var environment: Range<Int>?
     package private(set) var registeredAt: Range<Int>?
     package private(set) var deadSince: Range<Int>?
+    package private(set) var seenAt: Range<Int>?
     /// Columns that the line names, also where their value is null.
     package private(set) var named: Columns = []
 
@@ -31,6 +32,7 @@ package struct DeviceLineScan {
         package static let environment = Columns(rawValue: 32)
         package static let registeredAt = Columns(rawValue: 64)
         package static let deadSince = Columns(rawValue: 128)
+        package static let seenAt = Columns(rawValue: 256)
     }
 
     /// nil: not of the plain form.
@@ -61,7 +63,8 @@ package struct DeviceLineScan {
             case .version: version = value
             case .environment: environment = value
             case .registeredAt: registeredAt = value
-            default: deadSince = value
+            case .deadSince: deadSince = value
+            default: seenAt = value
             }
             place = Self.skipSpace(bytes, place, end)
         } while place < end && bytes[place] == UInt8(ascii: ",")
@@ -116,6 +119,7 @@ package struct DeviceLineScan {
         case 0x65_6e_76_69_72_6f_6e_6d_65_6e_74: .environment
         case 0x72_65_67_69_73_74_65_72_65_64_41_74: .registeredAt
         case 0x64_65_61_64_53_69_6e_63_65: .deadSince
+        case 0x73_65_65_6e_41_74: .seenAt
         default: nil
         }
     }

@@ -257,16 +257,16 @@ import Testing
             "GET /v1/apps/a/ios/devices": (
                 200,
                 """
-                app,platform,token,telephone,version,environment,registeredAt,deadSince
-                a,ios,ff,"1,2",,sandbox,2026-01-31T09:05:07.250Z,
+                app,platform,token,telephone,version,environment,registeredAt,deadSince,seenAt
+                a,ios,ff,"1,2",,sandbox,2026-01-31T09:05:07.250Z,,
 
                 """
             ),
         ])
         let result = await run(["devices", "export", "--csv"], transport)
         #expect(
-            result.out == "app,platform,token,telephone,version,environment,registeredAt,deadSince\n"
-                + "a,ios,ff,\"1,2\",,sandbox,2026-01-31T09:05:07.250Z,\n")
+            result.out == "app,platform,token,telephone,version,environment,registeredAt,deadSince,seenAt\n"
+                + "a,ios,ff,\"1,2\",,sandbox,2026-01-31T09:05:07.250Z,,\n")
         #expect(transport.requests.last?.accept == "text/csv")
     }
 

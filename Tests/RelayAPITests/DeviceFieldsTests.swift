@@ -36,7 +36,7 @@ struct DeviceFieldsTests {
             // Forgotten and production are the same.
             environment: row.kept.contains(.environment)
                 ? .keep : .set(row.environment == .production ? nil : row.environment),
-            registeredAt: row.registeredAt, deadSince: row.deadSince)
+            registeredAt: row.registeredAt, deadSince: row.deadSince, seenAt: row.seenAt)
     }
 
     @Test(
@@ -48,6 +48,7 @@ struct DeviceFieldsTests {
             #"{"token":"ff","telephone":" +86 138","environment":"production"}"#,
             #"{"token":"ff","registeredAt":"2026-01-31T09:05:07.250Z","deadSince":null}"#,
             #"{"token":"ff","registeredAt":null,"deadSince":"2026-01-31T17:05:07+08:00"}"#,
+            #"{"token":"ff","version":"1.0","seenAt":"2026-01-31T17:05:07+08:00"}"#,
         ])
     func plain(line: String) throws {
         let (plain, full) = try readings(line, .ios)
@@ -81,6 +82,7 @@ struct DeviceFieldsTests {
             #"{"token":"ff","app":"other"}"#, #"{"token":"ff","app":""}"#, #"{"token":"ff","platform":"android"}"#,
             #"{"token":"ff","registeredAt":"yesterday"}"#, #"{"token":"ff","deadSince":"2026-02-30T00:00:00Z"}"#,
             #"{"token":"ff","registeredAt":""}"#, #"{"token":"ff","retiredAt":null}"#,
+            #"{"token":"ff","version":"1.0","seenAt":"today"}"#, #"{"token":"ff","seenAt":1769850307}"#,
             #"{"token":"ff","color":"red"}"#, #"{"token":"ff","token":"ff"}"#, #"{"token":"ff""#, "x",
         ])
     func refused(line: String) throws {

@@ -87,6 +87,30 @@ extension ConformanceCase {
             try same(try subject.imported(line), UpsertCounts(updated: 1))
             try same(try subject.device(0).registration.version?.text, "1.8.0")
         },
+        ConformanceCase("when a version was seen decides, where an import knows it") { subject in
+            func line(_ text: String, seen after: Int64) throws -> DeviceChange {
+                let version = try subject.version(text)
+                return DeviceChange(
+                    token: subject.token(0), version: .set(version), seenAt: subject.now + .seconds(after))
+            }
+            let kept = UpsertCounts(unchanged: 1, versionsKept: 1)
+            try same(try subject.imported(try line("1.8.0", seen: -90)), UpsertCounts(inserted: 1))
+            try same(try subject.device(0).registeredAt, subject.now - .seconds(90), "it was registered by then")
+            try same(try subject.imported(try line("1.8.0", seen: -90)), UpsertCounts(unchanged: 1))
+            try same(try subject.imported(try line("1.9.0", seen: -80)), UpsertCounts(updated: 1))
+            try same(try subject.imported(try line("2.0.0", seen: -85)), kept, "an older look at a newer version")
+            try same(try subject.imported(try line("1.7.0", seen: -80)), kept, "at the same moment the newer one")
+            try same(try subject.imported(try line("1.8.1", seen: -70)), UpsertCounts(updated: 1), "put back")
+            try same(try subject.device(0).registration.version?.text, "1.8.1")
+            try same(try subject.imported(try line("1.8.1", seen: -60)), UpsertCounts(updated: 1), "seen once more")
+            try same(try subject.imported(try line("1.8.0", seen: -65)), kept, "an older file")
+            try same(try subject.device(0).seenAt, subject.now - .seconds(60))
+            _ = try subject.store.sawVersion(
+                try subject.version("2.6.1"), app: subject.app, token: subject.token(0), at: subject.now)
+            try same(try subject.imported(try line("1.8.1", seen: -1)), kept, "the device told it later")
+            try same(try subject.imported(try line("1.8.1", seen: 1_000_000)), UpsertCounts(updated: 1))
+            try check(try subject.device(0).seenAt.map { $0 <= subject.now + .seconds(10) } == true, "not tomorrow")
+        },
         ConformanceCase("what an export tells of lives and deaths an import keeps, in another registry too") {
             subject in
             let (before, death) = (subject.now - .seconds(100), subject.now - .seconds(50))

@@ -10,7 +10,7 @@ struct DeviceLineScanTests {
         guard let scan = DeviceLineScan(bytes, in: 1..<bytes.count - 1) else { return nil }
         return [
             scan.app, scan.platform, scan.token, scan.telephone, scan.version, scan.environment, scan.registeredAt,
-            scan.deadSince,
+            scan.deadSince, scan.seenAt,
         ].map {
             range in
             range.map { String(decoding: bytes[$0], as: UTF8.self) }
@@ -19,16 +19,16 @@ struct DeviceLineScanTests {
 
     @Test("Each column is found by its name, in any order and however it is spaced")
     func columns() {
-        #expect(columns(#"{"token":"ff"}"#) == [nil, nil, "ff", nil, nil, nil, nil, nil])
+        #expect(columns(#"{"token":"ff"}"#) == [nil, nil, "ff", nil, nil, nil, nil, nil, nil])
         #expect(
             columns(#"{"app":"a","platform":"ios","token":"ff","telephone":"138","version":"1.0","environment":"e"}"#)
-                == ["a", "ios", "ff", "138", "1.0", "e", nil, nil])
+                == ["a", "ios", "ff", "138", "1.0", "e", nil, nil, nil])
         #expect(
-            columns(#"{"deadSince":"d","token":"ff","registeredAt":"r"}"#)
-                == [nil, nil, "ff", nil, nil, nil, "r", "d"])
+            columns(#"{"deadSince":"d","token":"ff","seenAt":"s","registeredAt":"r"}"#)
+                == [nil, nil, "ff", nil, nil, nil, "r", "d", "s"])
         #expect(
             columns("\t{ \"version\" : null , \"telephone\":\"\",\r\n\"token\":\"f f\"} ")
-                == [nil, nil, "f f", "", nil, nil, nil, nil])
+                == [nil, nil, "f f", "", nil, nil, nil, nil, nil])
     }
 
     @Test(

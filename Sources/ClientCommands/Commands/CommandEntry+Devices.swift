@@ -166,7 +166,7 @@ extension CommandEntry {
         discussion: """
             Phone numbers and tokens are written in full: keep the file as you would keep the database. registeredAt is when the \
             token was last registered, deadSince when the push service declared it dead; it is empty (null) for a living \
-            one. Imported again, the file changes nothing. NDJSON unless --csv is given. A list that breaks off is an \
+            one; seenAt when the device last told another version than the relay had. Imported again, the file changes nothing. NDJSON unless --csv is given. A list that breaks off is an \
             error, and leaves no file.
             """,
         options: Export.options + [

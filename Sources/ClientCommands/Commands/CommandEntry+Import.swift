@@ -14,7 +14,8 @@ extension CommandEntry {
 
             A line that says what is known already changes nothing. A token that the push service has declared dead \
             stays dead unless registeredAt (RFC 3339) says that it was registered after that. deadSince is as "devices \
-            export" writes it; a token that was registered later is alive all the same.
+            export" writes it; a token that was registered later is alive all the same. seenAt is when the device was seen \
+            with that version: what it told the relay later stays.
 
             A line that is refused keeps no other line out; the exit code is 1 then. The first \
             \(ImportReport.mostExamples) are told with their numbers, all of them are counted by reason, and --rejects \

@@ -33,6 +33,7 @@ struct DeviceHeader: Sendable {
         (.environment, ["env", "apnsenvironment", "pushenvironment", "apsenvironment"]),
         (.registeredAt, ["registered", "registrationtime", "registrationdate", "registeredon", "lastregistered"]),
         (.deadSince, ["retiredat", "dead", "unregisteredat", "deadat"]),
+        (.seenAt, ["lastseen", "lastseenat", "lastlogin", "lastloginat", "lastactive", "lastactiveat", "activeat"]),
     ]
 
     /// - Parameters:

@@ -43,6 +43,7 @@ enum DeviceFields {
         var change = read(&fields, token: token)
         change.registeredAt = time("registeredAt", &fields)
         change.deadSince = time("deadSince", &fields)
+        change.seenAt = time("seenAt", &fields)
         try fields.finish()
         return change
     }
@@ -87,14 +88,16 @@ enum DeviceFields {
                 return false
             }
         }
-        var times: (registered: Timestamp?, dead: Timestamp?)
-        if let range = line.registeredAt {
-            guard let time = Timestamp(internetTime: bytes[range]) else { return false }
-            times.registered = time
+        func time(_ range: Range<Int>?) throws(NotPlain) -> Timestamp? {
+            guard let range else { return nil }
+            guard let time = Timestamp(internetTime: bytes[range]) else { throw NotPlain() }
+            return time
         }
-        if let range = line.deadSince {
-            guard let time = Timestamp(internetTime: bytes[range]) else { return false }
-            times.dead = time
+        let times: (registered: Timestamp?, dead: Timestamp?, seen: Timestamp?)
+        do throws(NotPlain) {
+            times = (try time(line.registeredAt), try time(line.deadSince), try time(line.seenAt))
+        } catch {
+            return false
         }
         var kept: RegistrationBatch.Kept = []
         if !line.named.contains(.telephone) { kept.insert(.telephone) }
@@ -102,9 +105,11 @@ enum DeviceFields {
         if !line.named.contains(.environment) { kept.insert(.environment) }
         batch.append(
             from: bytes, token: token, telephone: line.telephone, version: line.version, environment: environment,
-            kept: kept, registeredAt: times.registered, deadSince: times.dead)
+            kept: kept, registeredAt: times.registered, deadSince: times.dead, seenAt: times.seen)
         return true
     }
+
+    private struct NotPlain: Error {}
 
     private static func read(_ fields: inout BodyFields, token: String) -> DeviceChange {
         var change = DeviceChange(token: token)

@@ -79,12 +79,14 @@ extension LineFormat<DeviceRecord> {
                 writer.registrationMembers(record.registration)
                 writer.member(.registeredAt, record.registeredAt)
                 writer.member(.deadSince, record.retiredAt)
+                writer.member(.seenAt, record.seenAt)
             }
         } cells: { record in
             let device = record.registration
             return [
                 device.app.app, device.app.platform.rawValue, device.token, device.telephone, device.version?.text,
                 device.environment.name, record.registeredAt.internetTime, record.retiredAt?.internetTime,
+                record.seenAt?.internetTime,
             ]
         }
     }

@@ -40,18 +40,18 @@ struct Registrar {
             """)
         insert = try connection.prepared(
             """
-            INSERT INTO device (app_id, token, telephone, version, environment, registered_at, token_hash, retired_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO device (app_id, token, telephone, version, environment, registered_at, token_hash, retired_at, seen_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         // Does not name an indexed column: SQLite would delete and insert the index's entry even for an equal value.
         refresh = try connection.prepared(
             """
-            UPDATE device SET version = iif(?4, version, ?1), registered_at = ?2, retired_at = ?5 WHERE id = ?3
+            UPDATE device SET version = iif(?4, version, ?1), registered_at = ?2, retired_at = ?5, seen_at = ?6 WHERE id = ?3
             """)
         replace = try connection.prepared(
             """
-            UPDATE device SET version = iif(?4, version, ?1), registered_at = ?2, retired_at = ?5, telephone = ?6,
-                removed_at = NULL
+            UPDATE device SET version = iif(?4, version, ?1), registered_at = ?2, retired_at = ?5, seen_at = ?6,
+                telephone = ?7, removed_at = NULL
             WHERE id = ?3
             """)
     }
@@ -95,6 +95,7 @@ struct Registrar {
             insert.bind(6, life.registered.milliseconds)
             insert.bind(7, hash)
             insert.bind(8, life.dead?.milliseconds)
+            insert.bind(9, life.seen?.milliseconds)
             try insert.run()
             counts.inserted += 1
             gained[app, default: 0] += 1
@@ -104,13 +105,21 @@ struct Registrar {
         let id = find.integer(0)
         let wasRemoved = !find.isNull(3)
         let keepsUser = unsafe row.kept.contains(.telephone) || find.equals(1, row.telephone, of: bytes)
-        let before = Life(registered: find.time(5), dead: find.optionalTime(6), wasRemoved: wasRemoved)
-        let life = life(of: row, before: before)
+        let before = Life(
+            registered: find.time(5), dead: find.optionalTime(6), seen: find.optionalTime(7), wasRemoved: wasRemoved)
+        var life = life(of: row, before: before)
         var keepsVersion = unsafe row.kept.contains(.version) || find.equals(2, row.version, of: bytes)
-        let told = max(before.registered, find.optionalTime(7) ?? before.registered)
-        if !keepsVersion, source == .records, !wasRemoved, life.registered <= told {
-            keepsVersion = unsafe isOlder(row.version, of: bytes)
-            if keepsVersion { counts.versionsKept += 1 }
+        if !keepsVersion, source == .records, !wasRemoved {
+            let told = max(before.registered, before.seen ?? before.registered)
+            let said = row.seenAt ?? life.registered
+            // Where no time was said, an older version is: an app is not downgraded without being registered anew.
+            keepsVersion =
+                unsafe said <= told
+                && (row.seenAt != nil && said < told || isOlder(row.version, of: bytes))
+            if keepsVersion {
+                counts.versionsKept += 1
+                life.seen = before.seen
+            }
         }
         let keepsEnvironment =
             row.kept.contains(.environment) || find.integer(4) == Int64(row.environment.rawValue)
@@ -138,8 +147,9 @@ struct Registrar {
         update.bind(3, id)
         update.bind(4, keepsVersion ? 1 : 0)
         update.bind(5, life.dead?.milliseconds)
+        update.bind(6, life.seen?.milliseconds)
         // A removed device has no telephone that could be kept.
-        if update === replace { unsafe update.bind(6, row.telephone, of: bytes) }
+        if update === replace { unsafe update.bind(7, row.telephone, of: bytes) }
         try update.run()
         if !keepsEnvironment {
             try connection.run(DeviceTable.changeEnvironment, .environment(row.environment), .integer(id))
@@ -148,32 +158,35 @@ struct Registrar {
         if wasRemoved { gained[app, default: 0] += 1 }
     }
 
-    /// When a token was registered, and when it died.
+    /// When a token was registered, when it died, and when a version was last told without registering.
     private struct Life: Equatable {
         var registered: Timestamp
         var dead: Timestamp?
+        var seen: Timestamp?
         var wasRemoved = false
     }
 
     /// - Parameter before: nil where the token is new.
     private func life(of row: RegistrationBatch.Row, before: Life?) -> Life {
-        if source == .registration { return Life(registered: now) }
+        if source == .registration { return Life(registered: now, seen: before?.seen) }
         let death = row.deadSince.map { min($0, now) }
+        // Who does not say a version was not seen with one.
+        let seen = row.kept.contains(.version) ? nil : row.seenAt.map { min($0, now) }
         var life: Life
         if let before, !before.wasRemoved || before.dead != nil {
             life = Life(
-                registered: max(before.registered, min(row.registeredAt ?? before.registered, now)), dead: before.dead)
+                registered: max(before.registered, min(row.registeredAt ?? before.registered, now)), dead: before.dead,
+                seen: [before.seen, seen].compactMap(\.self).max())
         } else {
-            // It was registered before it died, and otherwise now at the latest.
-            life = Life(registered: min(row.registeredAt ?? death ?? now, now))
+            // It was registered before it died, before it was seen, and otherwise now at the latest.
+            life = Life(registered: min(row.registeredAt ?? death ?? row.seenAt ?? now, now), seen: seen)
         }
         if let dead = life.dead, life.registered > dead { life.dead = nil }
         if life.dead == nil, let death, death >= life.registered { life.dead = death }
         return life
     }
 
-    /// Whether records have an older version than the device that `find` is at. The device has told a newer one since they
-    /// were made: an app is not downgraded without being registered anew.
+    /// Whether records have an older version than the device that `find` is at.
     private func isOlder(_ slice: ByteSlice, of bytes: UnsafeRawBufferPointer) -> Bool {
         guard let told = unsafe Self.version(slice, of: bytes), let known = find.version(2) else { return false }
         return told < known

@@ -100,7 +100,7 @@ extension FuzzTarget {
             token: text(row.token) ?? "", telephone: row.kept.contains(.telephone) ? .keep : .set(text(row.telephone)),
             version: row.kept.contains(.version) ? .keep : .set(try text(row.version).map { try Version($0) }),
             environment: row.kept.contains(.environment) ? .keep : .set(row.environment),
-            registeredAt: row.registeredAt, deadSince: row.deadSince)
+            registeredAt: row.registeredAt, deadSince: row.deadSince, seenAt: row.seenAt)
     }
 
     /// The pieces of `bytes` by sizes, over and over.

@@ -185,6 +185,8 @@ extension World {
         if phone.isSandbox { change.environment = .set(.sandbox) }
         // Registered when the world began, the file says.
         if number % 2 == 0 { change.registeredAt = clock.rightTime - .nanoseconds(Int64(tick.nanoseconds)) }
+        // Seen with that version when the world began.
+        if number % 3 == 0 { change.seenAt = clock.rightTime - .nanoseconds(Int64(tick.nanoseconds)) }
         batch.append(change)
         let key = settings.key(phone.app)
         let known = try relay.store.device(key, token: token(phone))
