@@ -71,6 +71,23 @@ struct LaunchGateLiveTests {
         #expect(try answer.count("warnings") == 0 && minimum() == "213")
     }
 
+    @Test("a bump and a plan name phone numbers of a canary that no device has; a webhook counts them")
+    func unknownCanary() throws {
+        let bench = try Bench()
+        _ = try bench.ask("PUT", "\(ResourceLiveTests.devices)/aa01", #"{"telephone":"138","version":"1.8"}"#)
+        let body = #"{"required":"1.9","telephones":["138","139","137"]}"#
+        let named = "of the canary's phone numbers no device of com.example.app ios has 139, 137"
+        let plan = try bench.ask("POST", "/v1/apps/com.example.app/ios/plan", body)
+        #expect(plan.text("warnings", "0") == named)
+        let bump = try bench.ask("PUT", ResourceLiveTests.version, body)
+        #expect(bump.status == 202 && bump.text("warnings", "0") == named, "\(bump.body)")
+        let known = try bench.ask("PUT", ResourceLiveTests.version, #"{"required":"1.9","telephones":["138"]}"#)
+        #expect(known.status == 200 && !known.body.contains("phone numbers no device"), "\(known.body)")
+        let hook = try bench.webhook(
+            #"{"app":"com.example.app","platform":"ios","required":"1.10","telephones":["138","139","137"]}"#)
+        #expect(hook.text("warnings", "0")?.hasSuffix("has 2 of them") == true, "\(hook.body)")
+    }
+
     @Test("a bump and a plan warn of whom LaunchGate would lock out")
     func warnings() throws {
         let bench = try Bench()

@@ -59,7 +59,8 @@ extension API {
         defer { withExtendedLifetime(slot) {} }
         let report = try control.plan(bump)
         let seen = try store.seenVersions(of: app)
-        let warnings = report.planned.map { versionCache.advice(for: $0, seen: seen).warnings } ?? []
+        let advice = report.planned.map { versionCache.advice(for: $0, seen: seen).warnings } ?? []
+        let warnings = try unknown(in: bump, areNamed: true) + advice
         let record = try store.version(of: app)
         return .json { $0.plan(app, report, inForce: record?.inForce.required, warnings: warnings) }
     }
@@ -103,18 +104,33 @@ extension API {
     func apply(_ bump: VersionBump, by caller: Caller, receipt: WebhookReceipt?) throws -> Response {
         // Asked before, for inside the transaction the store answers nobody else.
         let seen = try store.seenVersions(of: bump.app)
+        let unknown = try unknown(in: bump, areNamed: receipt == nil)
         let applied = try control.bump(
             bump, actor: caller.actor, source: caller.source, receipt: receipt
         ) { outcome in
             Self.answer(
                 to: outcome, wait: control.wait(of: outcome.record),
-                warnings: versionCache.advice(for: outcome.record, seen: seen).warnings)
+                warnings: unknown + versionCache.advice(for: outcome.record, seen: seen).warnings)
         }
         versionCache.refresh()
         switch applied {
         case .applied(_, let answer): return .json(answer.status, answer.body)
         case .replayed(let answer): return .replay(answer)
         }
+    }
+
+    /// Who mistyped a number of a canary waits for a push that nobody gets.
+    ///
+    /// - Parameter areNamed: false where the answer is kept, as a webhook's is: erasing a user would not find the number there.
+    private func unknown(in bump: VersionBump, areNamed: Bool) throws -> [String] {
+        let unknown = try (bump.telephones ?? []).filter {
+            try store.devices(of: bump.app, telephone: $0, limit: 1).isEmpty
+        }
+        guard !unknown.isEmpty else { return [] }
+        let app = "\(bump.app.app) \(bump.app.platform.rawValue)"
+        let which = areNamed ? unknown.prefix(20).joined(separator: ", ") : "\(unknown.count) of them"
+        let rest = areNamed && unknown.count > 20 ? " and \(unknown.count - 20) more" : ""
+        return ["of the canary's phone numbers no device of \(app) has \(which)\(rest)"]
     }
 
     /// The answer to a bump. Called inside the store's transaction, so it asks nobody: a campaign that was born a moment
