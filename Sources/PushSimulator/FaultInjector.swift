@@ -17,7 +17,7 @@ struct FaultInjector {
     enum Aftermath: Equatable {
         case nothing
         case goAway
-        case cut
+        case cut(FaultScript.Cut)
         case silence
         case setStreams(Int)
     }
@@ -86,7 +86,7 @@ struct FaultInjector {
     /// What one of the shares does to the connection.
     mutating func aftermath(of fault: RequestFault, usualStreams: Int) -> Aftermath {
         switch fault {
-        case .cut: return .cut
+        case .cut: return .cut(script.cutBy)
         case .goAway: return .goAway
         case .silence: return .silence
         case .settings:
@@ -134,7 +134,7 @@ struct FaultInjector {
     mutating func requestJudged(numberOnConnection number: Int) -> Aftermath {
         if number == script.cutAfter, cutsLeft > 0 {
             cutsLeft -= 1
-            return .cut
+            return .cut(script.cutBy)
         }
         if number == script.silentAfter, silencesLeft > 0 {
             silencesLeft -= 1

@@ -25,6 +25,7 @@ extension FaultScript: Decodable {
         try read(.deadShare, into: &deadShare)
         try read(.badShare, into: &badShare)
         try read(.busyShare, into: &busyShare)
+        try read(.cutBy, into: &cutBy)
         try read(.busyTries, into: &busyTries)
         try read(.deadTokens, into: &deadTokens)
         try read(.badTokens, into: &badTokens)

@@ -49,6 +49,7 @@ package struct FaultScript: Sendable, Hashable, Encodable {
     /// After this many requests a connection is cut: what was taken but not answered yet stays unanswered.
     package var cutAfter: Int?
     package var cutTimes: Int?
+    package var cutBy = Cut.close
     /// After this many requests a connection stays open but says nothing any more, not even to a PING.
     package var silentAfter: Int?
     package var silentTimes: Int?
@@ -72,13 +73,24 @@ package struct FaultScript: Sendable, Hashable, Encodable {
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case deadShare, badShare, busyShare, busyTries, deadTokens, badTokens, busyTokens, otherTopicTokens, deadSince
-        case serviceErrors, goAwayAfter, goAwayTimes, goAwayReason, cutAfter, cutTimes, silentAfter, silentTimes
+        case serviceErrors, goAwayAfter, goAwayTimes, goAwayReason, cutAfter, cutTimes, cutBy, silentAfter, silentTimes
         case shrinkSettings, refuseEvery, latencyMs, shares, sharesSeed, sharedRetryAfter, delayMs, sharedStreams
         case deadWithoutTimestamp, refusals, revokedKey, clockAhead
         case busyRetryAfter, tokenReasons, accessRevokedAfter, tokenEndpoint, quota, retryAfterDate
     }
 
     package init() {}
+
+    /// How a connection is cut.
+    package enum Cut: String, Sendable, Hashable, Codable {
+        /// close(2), which sends RST where the client's bytes have not all been read, else FIN; answers that were about to be
+        /// written are not.
+        case close
+        /// RST, whatever was read.
+        case reset
+        /// FIN behind the answers to what was taken.
+        case end
+    }
 
     package struct ServiceErrorBurst: Sendable, Hashable, Codable {
         /// Requests of all connections before it begins.

@@ -14,6 +14,8 @@ package final class SimulatorConnection {
         /// and that can overtake the GOAWAY.
         case drain
         case close
+        /// With RST, whatever has been read.
+        case reset
     }
 
     let number: UInt64
@@ -64,6 +66,10 @@ package final class SimulatorConnection {
                 if let end = unsafe session.receive(UnsafeBufferPointer(start: start, count: count)) {
                     judge.publish()
                     isSilent = end == .silence
+                    if end == .drain {
+                        if flush() == .close { return .close }
+                        tls.close()
+                    }
                     return end
                 }
                 guard records % Self.recordsAtOnce == 0 else { continue }

@@ -123,6 +123,10 @@ final class SimulatorLoop {
             draining.append((Self.monotonic() + Self.drainTime, connection.number))
             expect(EPOLLIN.rawValue, connection)
         case .close: close(connection.number)
+        case .reset:
+            var reset = linger(l_onoff: 1, l_linger: 0)
+            unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &reset, socklen_t(MemoryLayout<linger>.size))
+            close(connection.number)
         }
     }
 

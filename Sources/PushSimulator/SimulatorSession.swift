@@ -6,7 +6,8 @@ package protocol SimulatorSession: AnyObject {
     /// The certificate that the client has shown, before anything else.
     func clientShowed(_ certificate: ClientCertificate)
     /// Takes what a client has sent.
-    /// - Returns: nil: the connection goes on. `close` or `silence`: nothing goes out on it any more.
+    /// - Returns: nil: the connection goes on. `close`, `reset` or `silence`: nothing goes out on it any
+    ///   more; `drain`: what is packed by then is the last.
     func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> SimulatorConnection.Need?
     /// Appends what is to be written, as much as is worth one write; nothing where all is said for now.
     func pack(into output: inout [UInt8])

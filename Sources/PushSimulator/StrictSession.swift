@@ -153,8 +153,8 @@ final class StrictSession: SimulatorSession {
         case .setStreams(let count):
             submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(count))])
         case .silence: end = .silence
-        case .cut:
-            end = .close
+        case .cut(let how):
+            end = how == .end ? .drain : how == .reset ? .reset : .close
             judge.figures.cuts += 1
         case .goAway: if !isGoAwaySpent { submitGoAway() }
         }
@@ -196,7 +196,7 @@ final class StrictSession: SimulatorSession {
     /// The client may have reset the stream meanwhile.
     func answer(_ answer: DelayedAnswer) {
         let slot = slots[answer.slot]
-        guard slot.stream == answer.stream, slot.isWaiting else { return }
+        guard slot.stream == answer.stream, slot.isWaiting, end == nil else { return }
         submitAnswer(slot)
     }
 

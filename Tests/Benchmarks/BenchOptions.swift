@@ -3,7 +3,7 @@ import Foundation
 
 /// The command line of `relay-bench`: suites and sizes.
 struct BenchOptions {
-    static let suites = ["transport", "whole", "android", "latency", "imports", "restart", "api"]
+    static let suites = ["transport", "whole", "android", "latency", "cuts", "imports", "restart", "api"]
 
     private static let sizes: [(name: String, meaning: String, values: [Int])] = [
         ("runs", "runs of each transport figure; the best counts", [3]),
@@ -14,6 +14,10 @@ struct BenchOptions {
         ("latencies", "how late it is, in ms; 0 is always measured as well", [50, 200]),
         ("connections", "limits of connections that are measured while it is late", [1, 2, 4, 8, 16, 32]),
         ("sweep-devices", "audience of each; a row takes four seconds", [1_000_000]),
+        ("cut-devices", "audience while connections are cut", [50_000]),
+        ("cut-late-devices", "the same where the service answers after 200 ms", [5_000]),
+        ("cut-paced-devices", "the same at 200 pushes a second", [1_500]),
+        ("cut-seconds", "how long a row of it may take", [30]),
         ("import-rows", "rows of an import", [200_000]),
         ("registry", "devices that are registered before the imports", [1_000_000]),
         ("resume-devices", "audience of the campaign that is killed", [500_000]),

@@ -6,7 +6,8 @@ import SimulatorTools
 
 /// The push service that takes everything: `simulate-apns` and `simulate-fcm`, with `BareSession` in place of all that they look at.
 ///
-/// A process of its own (`relay-bench sink PLATFORM FOLDER LATENCY`), so that its CPU can be counted.
+/// A process of its own (`relay-bench sink PLATFORM FOLDER LATENCY [SCRIPT]`), so that its CPU can be counted.
+/// With a fault script it is the strict simulator, which keeps what it has accepted.
 enum Sink {
     /// Its first line.
     struct Ready: Codable {
@@ -16,7 +17,11 @@ enum Sink {
     /// Its last.
     struct Figures: Codable {
         var accepted: Int
+        /// Of them, by their ids; 0 in bare mode, which keeps none.
+        var distinct: Int
         var connectionsOpened: Int
+        /// How often the same push was accepted at most; 0 in bare mode.
+        var mostTimes: Int
     }
 
     static let keyName = "key.p8"
@@ -25,8 +30,8 @@ enum Sink {
 
     /// Until SIGTERM.
     static func run(_ words: [String]) throws {
-        guard words.count == 3, let latency = Int(words[2]) else {
-            throw BenchError("sink wants: PLATFORM FOLDER LATENCY")
+        guard (3...4).contains(words.count), let latency = Int(words[2]) else {
+            throw BenchError("sink wants: PLATFORM FOLDER LATENCY [SCRIPT]")
         }
         let file = URL(fileURLWithPath: words[1]).appending(path: keyName)
         let key = try ES256PrivateKey.generate()
@@ -36,7 +41,11 @@ enum Sink {
             : SimulatorConfiguration(try FCMProject())
         configuration.certificate = .generated(directory: words[1])
         configuration.latency = .milliseconds(latency)
-        BareSession.answer(&configuration)
+        if words.count == 4 {
+            configuration.faults = try JSONDecoder().decode(FaultScript.self, from: Data(words[3].utf8))
+        } else {
+            BareSession.answer(&configuration)
+        }
         let simulator = try PushSimulator(configuration)
         try Data(simulator.accountFile ?? key.pem).write(to: file)
         var signals = sigset_t()
@@ -48,7 +57,12 @@ enum Sink {
         var signal: Int32 = 0
         unsafe sigwait(&signals, &signal)
         simulator.stop()
-        try say(Figures(accepted: simulator.figures.accepted, connectionsOpened: simulator.figures.connectionsOpened))
+        let figures = simulator.figures
+        try say(
+            Figures(
+                accepted: figures.accepted, distinct: figures.distinctIDs,
+                connectionsOpened: figures.connectionsOpened,
+                mostTimes: simulator.accepted().tokensByCount.keys.max() ?? 0))
     }
 
     private static func say(_ line: some Encodable) throws {

@@ -11,6 +11,8 @@ final class Stage {
     static let platform = "ios"
 
     let platform: String
+    /// What the app has under `pace`; nil: nothing.
+    let ratePerSecond: Int?
     let folder: URL
     let relay: String
     let sink: Child
@@ -20,13 +22,19 @@ final class Stage {
     /// - Parameters:
     ///   - relay: the path of the upgrade-relay binary.
     ///   - latency: milliseconds from request to answer.
-    init(relay: String, latency: Int = 0, platform: String = Stage.platform) throws {
+    ///   - faults: JSON of a script that the strict simulator plays; nil: the sink that takes everything.
+    init(
+        relay: String, latency: Int = 0, platform: String = Stage.platform, faults: String? = nil,
+        ratePerSecond: Int? = nil
+    ) throws {
         self.relay = relay
+        self.ratePerSecond = ratePerSecond
         self.platform = platform
         folder = FileManager.default.temporaryDirectory.appending(path: "relay-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        sink = try Child(BenchOptions.program, ["sink", platform, folder.path, "\(latency)"])
+        let words = ["sink", platform, folder.path, "\(latency)"]
+        sink = try Child(BenchOptions.program, words + (faults.map { [$0] } ?? []))
         port = try JSONDecoder().decode(Sink.Ready.self, from: Data(sink.firstLine().utf8)).port
     }
 
@@ -76,6 +84,7 @@ final class Stage {
               apps: { "\(Sender.topic)": { \(platform): {
                 downloadUrl: "https://apps.apple.com/app/id1173193999",
                 push: { type: "\(Sender.payload.type)" },
+                \(ratePerSecond.map { "pace: { ratePerSecond: \($0) }," } ?? "")
                 \(service)\(connections.map { "connections: \($0)" } ?? "") },
               } } },
             }

@@ -30,6 +30,7 @@ func bench(_ options: BenchOptions) throws {
         report.add("latency", "The service answers late", try daemon.late())
         report.add("connections", "Rate against connections, two seconds of a campaign", try daemon.sweep())
     }
+    try suite("cuts") { try CutsBench(options: options).run(into: &report) }
     try suite("imports") { imports += try daemon.imports() }
     report.add("imports", "Imports", imports)
     try suite("restart") { report.add("restart", "Killed in the middle of a campaign", [try daemon.restart()]) }
