@@ -50,8 +50,11 @@ extension HTTP2Connection {
     fileprivate func data(_ bytes: UnsafeBufferPointer<UInt8>, at slot: Int) {
         // Concluded: its place among the bodies may be another's by now.
         guard unsafe !slots.slots[slot].isAbandoned else { return }
+        if unsafe slots.slots[slot].received == 0, unsafe slots.slots[slot].status < 300 {
+            unsafe slots.slots[slot].isOdd = !pool.judge.isGood(bytes.span)
+        }
         unsafe slots.slots[slot].received += Int32(bytes.count)
-        if unsafe slots.slots[slot].status >= 300 { unsafe keep(bytes, at: slot) }
+        if unsafe slots.slots[slot].status >= 300 || slots.slots[slot].isOdd { unsafe keep(bytes, at: slot) }
         guard unsafe slots.slots[slot].received > Self.answerLimit else { return }
         // The status says what became of the request; the rest may be endless.
         abandon(Int32(slot))
@@ -84,9 +87,7 @@ extension HTTP2Connection {
         let goAway = unsafe GoAway(errorCode: frame.error_code, lastStreamID: frame.last_stream_id, debugData: text)
         lastWords = goAway.description
         pool.turn.figures.count(goAway)
-        machine.goAwayReceived(
-            isOrderly: goAway.errorCode == NGHTTP2_NO_ERROR.rawValue,
-            isCalm: goAway.errorCode == NGHTTP2_ENHANCE_YOUR_CALM.rawValue)
+        machine.retire(.goAway(isCalm: goAway.errorCode == NGHTTP2_ENHANCE_YOUR_CALM.rawValue))
     }
 
     fileprivate func settings(maximumStreams: UInt32) {
@@ -118,7 +119,7 @@ extension HTTP2Connection {
     }
 
     private func answered(_ slot: RequestSlot) {
-        let isSuccess = slot.status < 300
+        let isSuccess = slot.status < 300 && !slot.isOdd
         let (sent, heard) = (slot.sentAt.nanoseconds, pool.turn.heardAt.nanoseconds)
         let latency = heard > sent ? heard &- sent : 0
         pool.turn.latency.add(nanoseconds: latency)

@@ -12,7 +12,7 @@ extension HTTP2Connection {
     /// Writes until the session has nothing more or the socket is full.
     /// - Parameter fullRecordsOnly: what does not fill a record stays, because more is about to follow.
     func flush(fullRecordsOnly: Bool = false) {
-        guard failure == nil else { return }
+        guard failure == nil, writeFailure == nil else { return }
         while true {
             if outSent == outCount {
                 outSent = 0
@@ -31,7 +31,7 @@ extension HTTP2Connection {
                 isBlocked = true
                 return
             case .failed(let error):
-                fail(error.reason)
+                writeFailure = error.reason
                 return
             }
         }

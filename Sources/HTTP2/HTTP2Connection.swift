@@ -25,6 +25,8 @@ final class HTTP2Connection {
     var headerBytes = 0
     /// Why the connection cannot go on; the first reason holds.
     private(set) var failure: String?
+    /// Why nothing can be written any more: what has come in may still hold answers.
+    var writeFailure: String?
     /// The peer's words, or nghttp2's, on what went wrong.
     var lastWords: String?
     /// The pool's machine knows that nothing new goes here.
@@ -124,7 +126,7 @@ final class HTTP2Connection {
     /// - Parameter limit: of them; up to twice as many, so that what is left is never too few to be worth it.
     /// - Returns: whether any was opened.
     func fill(atMost limit: Int, at now: MonotonicTime) -> Bool {
-        guard failure == nil, !isBlocked else { return false }
+        guard failure == nil, writeFailure == nil, !isBlocked else { return false }
         let free = machine.worthwhileRoom
         let room = free < 2 * limit ? free : limit
         var opened = 0
@@ -316,7 +318,9 @@ final class HTTP2Connection {
             if slot.isAbandoned {
                 pool.unpin(slot.reference)
             } else {
-                machine.requestEnded(.reset)
+                let isSuccess = slot.status < 300 && !slot.isOdd
+                machine.requestEnded(
+                    slot.isUnsent ? .unsent : isFinal(slot) ? .answered(isSuccess: isSuccess) : .cut)
                 conclude(slot, slot.isUnsent ? .notProcessed : .unknown)
             }
         }

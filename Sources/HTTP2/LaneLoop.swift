@@ -184,6 +184,11 @@ final class LaneLoop {
             for connection in pool.connections {
                 let wasBlocked = connection.isBlocked
                 connection.flush()
+                if let reason = connection.writeFailure {
+                    // The answers that came before the end are read: what they answer is not sent again.
+                    unsafe connection.receive(into: buffer, at: now)
+                    connection.fail(reason)
+                }
                 connection.noticeEnd()
                 if connection.isBlocked != connection.isWatchedForWriting {
                     poller.watch(connection.socket, token: connection.token, forWriting: connection.isBlocked)
@@ -206,29 +211,39 @@ final class LaneLoop {
         pools.removeAll(where: \.isOver)
     }
 
-    /// Reports a retirement to the pool's machine, and closes what is over.
+    /// Counts a retirement, and closes what is over.
     /// - Returns: whether the connection is gone.
     private func settle(_ connection: HTTP2Connection, at now: MonotonicTime) -> Bool {
-        let pool = connection.pool
-        if case .retired(let reason) = connection.machine.phase, !connection.isRetirementReported {
+        guard case .retired(let reason) = connection.machine.phase else { return false }
+        let isCalm = reason == .goAway(isCalm: true)
+        if !connection.isRetirementReported {
             connection.isRetirementReported = true
             turn.figures.count(reason)
-            let usable = pool.census(at: now).usable
-            pool.machine.retired(
-                reason, connection.machine.record, livedFor: now - connection.machine.openedAt, usable: usable,
-                at: now, random: .random(in: 0..<1))
-            // One that is idle takes nothing with it, and one that was judged has answered.
-            if pool.machine.dialPause(at: now) != nil, usable == 0, !pool.isClosing, reason != .judged,
-                pool.queued + connection.machine.inFlight > 0
-            {
-                let error = connection.failure ?? connection.lastWords ?? "\(reason)"
-                pool.report(
-                    .failing(error: "\(pool.configuration.origin): \(error)", attempts: pool.machine.setbacks))
-            }
+            if isCalm { judge(connection, reason, with: connection.machine.inFlight, at: now) }
         }
         guard connection.failure != nil || connection.machine.isDone else { return false }
+        let inFlight = connection.machine.inFlight
         remove(connection)
+        if !isCalm { judge(connection, reason, with: inFlight, at: now) }
         return true
+    }
+
+    /// Tells the pool's machine what a connection has done, and the operator what is in the way.
+    /// - Parameter inFlight: requests that it takes along.
+    private func judge(
+        _ connection: HTTP2Connection, _ reason: ConnectionMachine.Retirement, with inFlight: Int, at now: MonotonicTime
+    ) {
+        let pool = connection.pool
+        let usable = pool.census(at: now).usable
+        pool.machine.retired(
+            reason, connection.machine.record, livedFor: now - connection.machine.openedAt, usable: usable,
+            at: now, random: .random(in: 0..<1))
+        // One that is idle takes nothing with it, and one that was judged has answered.
+        guard pool.machine.dialPause(at: now) != nil, usable == 0, !pool.isClosing, reason != .judged,
+            pool.queued + inFlight > 0
+        else { return }
+        let error = connection.failure ?? connection.lastWords ?? "\(reason)"
+        pool.report(.failing(error: "\(pool.configuration.origin): \(error)", attempts: pool.machine.setbacks))
     }
 
     private func remove(_ connection: HTTP2Connection) {

@@ -80,6 +80,13 @@ package struct AnswerReading: Sendable, Hashable {
 /// Judges answers on the lane's thread; called for every answer that is not 2xx, so it must be quick.
 package protocol AnswerJudge: Sendable {
     func judge(status: UInt16, body: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading)
+    /// Whether the body of a 2xx, by the first piece of it, is that of a good answer; any other is kept and judged. Called for every 2xx
+    /// with a body.
+    func isGood(_ body: Span<UInt8>) -> Bool
+}
+
+extension AnswerJudge {
+    package func isGood(_ body: Span<UInt8>) -> Bool { true }
 }
 
 /// How a pool is doing, for status and logs.

@@ -230,7 +230,10 @@ final class Pool {
                 census.streams += connection.machine.width(at: now) ?? 0
                 census.inFlight += connection.machine.inFlight
                 if connection.machine.isFull(at: now) { census.full += 1 }
+                if connection.machine.room > 0 { census.ready += 1 }
+                if connection.machine.hasOutlived { machine.outlived() }
             } else {
+                census.ending += 1
                 census.inFlightOnRetired += connection.machine.inFlight
             }
         }

@@ -25,8 +25,11 @@ package struct Answer: Sendable, Hashable {
     /// `Retry-After` in seconds (both forms of RFC 9110, 10.2.3 are understood); -1 where there was none. Where no
     /// connection could be had, the seconds until the pool dials again, at least 1.
     package var retryAfter: Int32 = -1
-    /// Index of the body in the batch's `bodies`; -1 where it was empty or the status was 2xx.
+    /// Index of the body in the batch's `bodies`; -1 where it was empty, or that of a good answer.
     package var body: Int32 = -1
+
+    /// 200, and nothing in its body speaks against that.
+    package var isPlainSuccess: Bool { kind == .answered && status == 200 && body < 0 }
 
     package init() {}
 }

@@ -21,6 +21,8 @@ struct RequestSlot {
     var isAbandoned = false
     /// HEADERS were never written.
     var isUnsent = false
+    /// A 2xx whose body is none of a good answer.
+    var isOdd = false
     /// The answer has ended: END_STREAM has come.
     var isWhole = false
     var retryAfter: Int32 = -1

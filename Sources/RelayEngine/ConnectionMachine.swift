@@ -16,7 +16,7 @@ package struct ConnectionMachine: Sendable {
         /// How long the server may allow no stream at all. RFC 9113, 6.5.2: "Servers SHOULD only set a zero value for short
         /// durations; if a server does not wish to accept requests, closing the connection is more appropriate."
         package var zeroStreamsTimeout: Duration = .seconds(30)
-        /// How many requests the connection before took until the server ended it; nil: nobody knows.
+        /// How many requests the connection before answered until the server ended it; nil: nobody knows.
         package var expectedRequests: Int?
 
         package init() {}
@@ -50,12 +50,20 @@ package struct ConnectionMachine: Sendable {
     package struct Record: Sendable, Hashable {
         /// Requests that were answered with 2xx.
         package var delivered = 0
+        /// Requests that were answered, with whatever.
+        package var answered = 0
         /// Requests that it took and did not answer as it should have, or took along at its end.
         package var lost = 0
+        /// Of them, those that were on it when it ended.
+        package var cutOff = 0
+        /// Requests that it refused while it took others.
+        package var refused = 0
         /// Requests that went onto it, without those that came back as not looked at.
         package var taken = 0
         /// Requests that a GOAWAY gave back: they "can be safely retried on a new connection" (RFC 9113, 6.8).
         package var givenBack = 0
+        /// Streams that the server allowed at last.
+        package var width = 0
     }
 
     package enum Phase: Sendable, Hashable {
@@ -79,6 +87,8 @@ package struct ConnectionMachine: Sendable {
         case reset
         /// No answer in time; its RST_STREAM has gone out.
         case timedOut
+        /// The connection ended under it: nobody knows.
+        case cut
     }
 
     package enum TickAction: Sendable, Hashable {
@@ -90,7 +100,8 @@ package struct ConnectionMachine: Sendable {
 
     /// Answers in a row that speak against the credential, before it counts as bad: one alone may be about one device.
     package static let doubtLimit = 3
-    /// Refusals in a row that make a connection useless.
+    /// Refusals in a row, each of the only request on its way, that make a connection useless. Where others are on their way
+    /// it takes those, and their answers come later than a refusal.
     package static let refusalLimit = 8
     /// Bytes in a row with no answer among them that only a peer sends who floods us: PING, SETTINGS, empty DATA, RST_STREAM,
     /// frames that nobody knows (RFC 9113, 10.5: "An endpoint that doesn't monitor use of these features exposes itself to a
@@ -107,11 +118,13 @@ package struct ConnectionMachine: Sendable {
     package private(set) var inFlight = 0
     private var provenAt: MonotonicTime?
     private var peerLimit = Int.max
-    private var counted = Record()
-    /// What is in flight will not be answered.
-    private var losesWhatIsInFlight = false
+    package private(set) var record = Record()
     /// How many requests it may take for now; nil: as many as there are.
     private var allowance: Int?
+    /// What the allowance grows by next.
+    private var step = 0
+    /// Streams that the server takes, as far as its refusals show: one less with each of them, one more with each answer.
+    private var taken = Int.max
     private var refusals = 0
     /// Answers in a row that speak against the credential.
     private var doubts = 0
@@ -127,18 +140,21 @@ package struct ConnectionMachine: Sendable {
         self.settings = settings
         openedAt = now
         silentSince = now
-        allowance = settings.expectedRequests.map { max(1, $0) }
+        if let expected = settings.expectedRequests {
+            allowance = max(1, expected)
+            step = max(1, expected / 8)
+        }
     }
 
     // MARK: What may be asked
 
     /// How many more streams may be opened at this moment.
-    package var room: Int { min(freeStreams, allowance.map { $0 - counted.taken } ?? .max) }
+    package var room: Int { min(freeStreams, allowance.map { $0 - record.taken } ?? .max) }
 
     private var freeStreams: Int {
         switch phase {
         case .unproven: max(0, min(1, limit) - inFlight)
-        case .open: max(0, limit - inFlight)
+        case .open: max(0, min(limit, taken) - inFlight)
         case .retired: 0
         }
     }
@@ -149,7 +165,7 @@ package struct ConnectionMachine: Sendable {
     package var worthwhileRoom: Int { freeStreams >= handful ? room : 0 }
 
     /// A twentieth of what it carries: of a thousand streams, about what fills a record.
-    private var handful: Int { phase == .open ? max(1, limit / 20) : 1 }
+    private var handful: Int { phase == .open ? max(1, min(limit, taken) / 20) : 1 }
 
     /// Takes new requests, now or once others have ended.
     package var isUsable: Bool {
@@ -161,26 +177,22 @@ package struct ConnectionMachine: Sendable {
     /// answer; nor is one whose width is not known yet; nor is one that may carry nothing, because a server that wants a rest
     /// does not want more connections.
     package func isFull(at now: MonotonicTime) -> Bool {
-        guard let width = width(at: now), width > 0 else { return false }
-        return inFlight > width - handful
+        guard let width = width(at: now), width > 0, allowance == nil else { return false }
+        return inFlight > min(width, taken) - handful
     }
 
     /// How many streams it carries at most; nil while nobody knows: the SETTINGS that lift the limit of one follow the first
     /// answer.
     package func width(at now: MonotonicTime) -> Int? {
         guard phase == .open, let provenAt, limit > 1 || now - provenAt >= Self.settlingTime else { return nil }
-        return limit
+        return allowance == nil ? limit : min(limit, settings.expectedRequests ?? limit)
     }
+
+    /// It has gone on for so long after what was expected of it that nothing is expected any more.
+    package var hasOutlived: Bool { settings.expectedRequests != nil && allowance == nil }
 
     /// Whether a request was ever answered with 2xx.
     package var isProven: Bool { provenAt != nil }
-
-    /// What it has done so far.
-    package var record: Record {
-        var record = counted
-        if losesWhatIsInFlight { record.lost += inFlight }
-        return record
-    }
 
     /// Retired and empty: to be closed.
     package var isDone: Bool { !isUsable && inFlight == 0 }
@@ -205,7 +217,7 @@ package struct ConnectionMachine: Sendable {
         // Silence before the first request was not the peer's fault.
         if inFlight == 0, count > 0 { silentSince = now }
         inFlight += count
-        counted.taken += count
+        record.taken += count
     }
 
     package mutating func requestEnded(_ end: StreamEnd) {
@@ -215,27 +227,37 @@ package struct ConnectionMachine: Sendable {
         case .answered(let isSuccess):
             refusals = 0
             bytesSinceAnswer = 0
-            // As much as was expected of it is done, and it goes on: twice as much then, so that a server that has changed is
-            // found out soon, and one that has not gives little back.
-            if let limit = allowance, counted.taken >= limit, inFlight == 0 { allowance = limit * 2 }
+            record.answered += 1
+            if taken < .max { taken = taken + 1 < limit ? taken + 1 : .max }
+            if let limit = allowance, record.taken >= limit, inFlight == 0 { goOn() }
             guard isSuccess else { return }
-            counted.delivered += 1
+            record.delivered += 1
             doubts = 0
             // The bytes of the answer were the last that were heard.
             if provenAt == nil { provenAt = silentSince }
             if phase == .unproven { phase = .open }
         case .refused:
-            counted.taken -= 1
+            record.taken -= 1
             refused()
         case .unsent:
-            counted.taken -= 1
+            record.taken -= 1
         case .reset:
-            counted.lost += 1
+            record.lost += 1
             retire(.streamReset)
         case .timedOut:
-            counted.lost += 1
+            record.lost += 1
             retire(.timedOut)
+        case .cut:
+            record.lost += 1
+            record.cutOff += 1
         }
+    }
+
+    /// As much as was expected of it is done, and it lives: an eighth more, then twice that and so on. A server that has
+    /// changed is found out soon, and one that has not costs or gives back little.
+    private mutating func goOn() {
+        allowance = step > limit ? nil : record.taken + step
+        step *= 2
     }
 
     /// An answer speaks against the credential: tells whether it counts as bad now.
@@ -245,33 +267,28 @@ package struct ConnectionMachine: Sendable {
     }
 
     private mutating func refused() {
-        guard isUsable else {
-            counted.givenBack += 1
+        if case .retired(.goAway) = phase {
+            record.givenBack += 1
             return
         }
         guard mayBeRefused == 0 else {
             mayBeRefused -= 1
             return
         }
-        counted.lost += 1
+        record.refused += 1
+        taken = max(1, min(taken, limit) - 1)
+        guard inFlight == 0 else { return }
         refusals += 1
         if refusals >= Self.refusalLimit { retire(.refuses) }
-    }
-
-    /// The server takes nothing new.
-    /// - Parameter isOrderly: it has nothing to complain of (NO_ERROR), and answers what it took.
-    package mutating func goAwayReceived(isOrderly: Bool, isCalm: Bool) {
-        if !isOrderly { losesWhatIsInFlight = true }
-        retire(.goAway(isCalm: isCalm))
     }
 
     /// The first reason holds.
     package mutating func retire(_ reason: Retirement) {
         guard isUsable else { return }
         phase = .retired(reason)
+        record.width = limit
         // The answer that said so was not the one that the request needed.
-        if reason == .judged { counted.lost += 1 }
-        if reason == .died { losesWhatIsInFlight = true }
+        if reason == .judged { record.lost += 1 }
     }
 
     /// Bytes came: the peer lives.

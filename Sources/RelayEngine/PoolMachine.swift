@@ -9,15 +9,20 @@
 /// |---|---|
 /// | dialling failed, or a connection ended that never had a 2xx, for the n-th time in a row | 1 s doubling to 60 s |
 /// | GOAWAY with ENHANCE_YOUR_CALM, for the n-th time | 1 s doubling to 60 s; forgotten when a connection lived 10 min |
-/// | one ended within 10 s that lost as many as it delivered | at once three times in a row, then 1 s doubling to 60 s |
-/// | a good connection ended later, or had delivered more than it lost | at once |
+/// | one ended within 10 s that lost or refused as many as it delivered | at once three times in a row, then 1 s doubling to 60 s |
+/// | a good connection ended later, or had delivered more than it lost and refused | at once |
 ///
 /// The last is an orderly end, after however few requests: nginx ends a connection after a thousand (`keepalive_requests`),
 /// others after ten. One dial after another is all that this costs, and Apple asks for no less than that.
 ///
+/// A connection is judged when its last stream has ended: until then nobody knows what it delivers. What comes to nothing
+/// during a pause was begun before it, and makes it no longer: many connections to one server end together.
+///
 /// Jitter adds up to a quarter.
 ///
-/// How many there are while nothing goes wrong is decided by `ConnectionSearch` and `SurplusRule`.
+/// How many there are while nothing goes wrong is decided by `ConnectionSearch` and `SurplusRule`. Where the server ends
+/// connections, the next one begins with no more in flight than the last one answered; where that is less than a connection's
+/// streams, as many more are dialled, one after the other, as carry what one would.
 package struct PoolMachine: Sendable {
     /// The pool's connections, counted.
     package struct Connections: Sendable, Hashable {
@@ -25,18 +30,25 @@ package struct PoolMachine: Sendable {
         package var usable = 0
         /// Those of them that cannot carry more than they do.
         package var full = 0
+        /// Those of them that would take a request now.
+        package var ready = 0
         /// Streams of those whose width is known.
         package var streams = 0
         /// Requests on the usable ones.
         package var inFlight = 0
-        /// Requests on connections that take nothing new.
+        /// Connections that take nothing new, and whose last streams have not ended.
+        package var ending = 0
+        /// Requests on them.
         package var inFlightOnRetired = 0
 
         package init(
-            usable: Int = 0, full: Int = 0, streams: Int = 0, inFlight: Int = 0, inFlightOnRetired: Int = 0
+            usable: Int = 0, full: Int = 0, ready: Int = 0, streams: Int = 0, inFlight: Int = 0, ending: Int = 0,
+            inFlightOnRetired: Int = 0
         ) {
             self.usable = usable
             self.full = full
+            self.ready = ready
+            self.ending = ending
             self.streams = streams
             self.inFlight = inFlight
             self.inFlightOnRetired = inFlightOnRetired
@@ -70,6 +82,9 @@ package struct PoolMachine: Sendable {
     package static let sendLimit = 64
     /// A good connection should live at least so long, unless it delivers more than it loses.
     package static let shortLife: Duration = .seconds(10)
+    /// So many connections may be ending, or as many as there may be in use, before others are dialled: what they deliver is
+    /// not known yet.
+    package static let mostEnding = 4
     /// Of those that do neither, so many in a row are forgiven before redialling slows down.
     package static let shortLivesForgiven = 3
     /// A good connection that lived so long has made up for every ENHANCE_YOUR_CALM before it.
@@ -85,12 +100,16 @@ package struct PoolMachine: Sendable {
     /// for ever.
     private var calms = 0
     private var notBefore: MonotonicTime?
-    /// How many requests a connection takes until the server ends it, where the last one was given more than that.
+    /// How many requests a connection answers until the server ends it, where the last one was given more than that.
     package private(set) var expectedRequests: Int?
+    /// Streams of that connection.
+    private var expectedWidth = 0
+    private let maximumConnections: Int
     /// Failures in a row, of dials and of connections that came to nothing.
     package private(set) var failures = 0
 
     package init(maximumConnections: Int) {
+        self.maximumConnections = max(1, maximumConnections)
         search = ConnectionSearch(limit: maximumConnections)
     }
 
@@ -130,10 +149,12 @@ package struct PoolMachine: Sendable {
                 // A replacement before the last streams have ended: they may come back to be sent again. One alone finds out
                 // whether the service is there.
                 queued > 0 || connections.inFlightOnRetired > 0 ? 1 : 0
+            } else if Self.isShort(queued: queued, connections) {
+                search.wanted - connections.usable
             } else {
-                Self.isShort(queued: queued, connections) ? search.wanted - connections.usable : 0
+                queued > 0 && connections.ready == 0 && connections.usable < wantedOfShortLived ? 1 : 0
             }
-        guard missing > 0 else { return .nothing }
+        guard missing > 0, connections.ending < max(Self.mostEnding, maximumConnections) else { return .nothing }
         if let notBefore, now < notBefore { return .wait(until: notBefore) }
         dialling = missing
         return .dial(missing)
@@ -143,7 +164,14 @@ package struct PoolMachine: Sendable {
     package mutating func surplus(_ connections: Connections, at now: MonotonicTime) -> Int {
         let unused = surplusRule.surplus(
             usable: connections.usable, streams: connections.streams, inFlight: connections.inFlight, at: now)
-        return max(unused, search.most.map { connections.usable - $0 } ?? 0)
+        return max(unused, search.most.map { connections.usable - max($0, wantedOfShortLived) } ?? 0)
+    }
+
+    /// Connections that carry what is expected of each, and together as much as those that are wanted would; 0 where each
+    /// carries all it can.
+    private var wantedOfShortLived: Int {
+        guard let expectedRequests, expectedRequests < expectedWidth else { return 0 }
+        return min(maximumConnections, search.wanted * ((expectedWidth + expectedRequests - 1) / expectedRequests))
     }
 
     package mutating func dialled() {
@@ -164,7 +192,13 @@ package struct PoolMachine: Sendable {
         failures = 0
     }
 
-    /// A connection takes nothing new any more. To be reported once for each connection that was dialled.
+    /// A connection goes on long after what was expected of it.
+    package mutating func outlived() {
+        expectedRequests = nil
+    }
+
+    /// A connection has ended. To be reported once for each that was dialled, when its last stream has ended; at once where the
+    /// server asks for calm.
     ///
     /// - Parameter usable: connections that there are without it.
     package mutating func retired(
@@ -183,7 +217,8 @@ package struct PoolMachine: Sendable {
         } else if !wasProven {
             if usable > 0 { search.refused(beyond: usable, at: now) }
             fail(at: now, random: random)
-        } else if life < Self.shortLife, record.delivered <= record.lost {
+        } else if life < Self.shortLife, record.delivered <= record.lost + record.refused {
+            guard dialPause(at: now) == nil else { return }
             shortLives += 1
             guard shortLives > Self.shortLivesForgiven else { return }
             notBefore = now + Self.backOff(after: shortLives - Self.shortLivesForgiven, random: random)
@@ -192,10 +227,12 @@ package struct PoolMachine: Sendable {
         }
     }
 
-    /// What the server gave back it would give back again: the next connection begins with what this one took.
+    /// What the server gave back it would give back again, and what it cut off it would cut off again: the next connection
+    /// begins with what this one answered.
     private mutating func expect(_ record: ConnectionMachine.Record) {
-        if record.givenBack > 0 {
-            expectedRequests = max(1, record.taken)
+        if record.givenBack + record.cutOff > 0 {
+            expectedRequests = max(1, record.answered)
+            expectedWidth = record.width
         } else if let expected = expectedRequests, record.taken > expected {
             expectedRequests = nil
         }
@@ -207,6 +244,7 @@ package struct PoolMachine: Sendable {
     }
 
     private mutating func fail(at now: MonotonicTime, random: Double) {
+        guard dialPause(at: now) == nil else { return }
         failures += 1
         notBefore = now + Self.backOff(after: failures, random: random)
     }

@@ -46,6 +46,19 @@ struct UnfinishedAnswerTests {
         }
     }
 
+    /// A 200 whose body is no good answer's is judged as any other that is none.
+    @Test func aGoodStatusWithABadBodyIsNoDelivery() throws {
+        let bench = try Workbench(judge: FixedJudge(good: Array("{\"name\"".utf8))) { request in
+            let body = request.headers["apns-id"] == "id-1" ? "{\"error\": {}}" : "{\"name\": 1}"
+            return [.answer(200, [:], body)]
+        }
+        defer { bench.finish() }
+        bench.send(3)
+        let batch = try bench.collector.batches()[0]
+        #expect(batch.answers.map { $0.body >= 0 } == [false, true, false])
+        #expect(batch.bodies == [Array("{\"error\": {}}".utf8)])
+    }
+
     @Test(
         arguments: End.allCases, [(302, ""), (400, ""), (400, #"{"reason":"Idle"#), (403, ""), (403, "{"), (413, "")])
     func aRefusalWithoutItsReasonGoesOutOnceMore(end: End, answer: (status: Int, body: String)) throws {

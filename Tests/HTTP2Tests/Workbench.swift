@@ -31,6 +31,12 @@ final class Collector: BatchReceiver {
 /// Says the same about every bad answer.
 struct FixedJudge: AnswerJudge {
     var verdicts: [UInt16: AnswerVerdict] = [:]
+    /// What a good answer's body begins with.
+    var good: [UInt8]?
+    func isGood(_ body: Span<UInt8>) -> Bool {
+        guard let good else { return true }
+        return good.count <= body.count && good.indices.allSatisfy { good[$0] == body[$0] }
+    }
     func judge(status: UInt16, body: [UInt8]) -> (verdict: AnswerVerdict, reading: AnswerReading) {
         (verdicts[status] ?? .keep, AnswerReading())
     }

@@ -68,18 +68,56 @@ struct ConnectionMachineTests {
         for _ in 0..<8 { connection.requestEnded(.answered(isSuccess: true)) }
         #expect(connection.room == 0, "the last may bring the end")
         connection.requestEnded(.answered(isSuccess: false))
-        #expect(connection.room == 10, "it goes on: twice as much")
-        connection.requestsOpened(10, at: at(4))
-        for _ in 0..<10 { connection.requestEnded(.answered(isSuccess: true)) }
-        #expect(connection.room == 20)
+        #expect(connection.room == 1, "it goes on: an eighth more")
+        for more in [1, 2, 4, 8] {
+            #expect(connection.room == more)
+            connection.requestsOpened(more, at: at(4))
+            #expect(connection.room == 0 && connection.isUsable)
+            for _ in 0..<more { connection.requestEnded(.answered(isSuccess: true)) }
+        }
         // What comes back is not taken: nothing waits for it for ever.
-        connection.requestsOpened(20, at: at(5))
-        for _ in 0..<19 { connection.requestEnded(.answered(isSuccess: true)) }
-        connection.requestEnded(.refused)
-        #expect(connection.room == 1)
-        connection.requestsOpened(1, at: at(6))
+        connection.requestsOpened(16, at: at(5))
+        for _ in 0..<15 { connection.requestEnded(.answered(isSuccess: true)) }
         connection.requestEnded(.unsent)
-        #expect(connection.room == 1)
+        #expect(connection.room == 1 && !connection.hasOutlived)
+        connection.requestsOpened(1, at: at(6))
+        connection.requestEnded(.answered(isSuccess: true))
+        for more in [32, 64] {
+            connection.requestsOpened(more, at: at(4))
+            for _ in 0..<more { connection.requestEnded(.answered(isSuccess: true)) }
+        }
+        #expect(connection.room == 100 && connection.hasOutlived, "as if nothing had ever been expected of it")
+    }
+
+    /// What a server that ends each connection after so many requests costs, once it is known.
+    @Test(arguments: [10, 50, 200, 2000])
+    func aServerThatCutsCostsAFewAtTheEnd(limit: Int) {
+        var expected: Int?
+        for number in 0..<8 {
+            var connection = machine {
+                $0.maximumStreams = 1000
+                $0.expectedRequests = expected
+            }
+            var seen = 0
+            // All that there is room for goes out together; the server has it all before it answers any, and the one that
+            // is the last leaves those without an answer that came with it.
+            while connection.inFlight == 0 {
+                let count = connection.room
+                connection.requestsOpened(count, at: at(1))
+                seen += count
+                guard seen < limit else { break }
+                for _ in 0..<count { connection.requestEnded(.answered(isSuccess: true)) }
+            }
+            connection.retire(.died)
+            while connection.inFlight > 0 { connection.requestEnded(.cut) }
+            let record = connection.record
+            #expect(record.answered + record.cutOff == record.taken && record.lost == record.cutOff)
+            expected = max(1, record.answered)
+            if number > 4 {
+                #expect(record.answered >= limit * 3 / 4, "connection \(number): \(record)")
+                #expect(record.cutOff <= max(1, limit / 4), "connection \(number): \(record)")
+            }
+        }
     }
 
     // MARK: What it has done
@@ -87,23 +125,24 @@ struct ConnectionMachineTests {
     @Test func anOrderlyGoAwayLosesNothing() {
         var connection = proven()
         connection.requestsOpened(20, at: at(3))
-        connection.goAwayReceived(isOrderly: true, isCalm: false)
+        connection.retire(.goAway(isCalm: false))
         for _ in 0..<15 { connection.requestEnded(.refused) }
-        #expect(connection.record == .init(delivered: 1, lost: 0, taken: 6, givenBack: 15))
         for _ in 0..<5 { connection.requestEnded(.answered(isSuccess: true)) }
-        #expect(connection.record == .init(delivered: 6, lost: 0, taken: 6, givenBack: 15) && connection.isDone)
+        #expect(connection.record == .init(delivered: 6, answered: 6, taken: 6, givenBack: 15, width: 100))
+        #expect(connection.isDone)
     }
 
-    @Test(arguments: [true, false])
-    func whatADeadConnectionTakesAlongIsLost(saysGoodbye: Bool) {
+    @Test func whatADeadConnectionTakesAlongIsLost() {
         var connection = proven()
         connection.requestsOpened(20, at: at(3))
-        if saysGoodbye { connection.goAwayReceived(isOrderly: false, isCalm: false) } else { connection.retire(.died) }
-        #expect(connection.record == .init(delivered: 1, lost: 20, taken: 21))
+        connection.retire(.died)
+        for _ in 0..<20 { connection.requestEnded(.cut) }
+        #expect(connection.record == .init(delivered: 1, answered: 1, lost: 20, cutOff: 20, taken: 21, width: 100))
     }
 
     @Test(arguments: [
-        (ConnectionMachine.StreamEnd.reset, 1), (.timedOut, 1), (.refused, 1), (.answered(isSuccess: false), 0),
+        (ConnectionMachine.StreamEnd.reset, 1), (.timedOut, 1), (.cut, 1), (.refused, 0),
+        (.answered(isSuccess: false), 0),
         (.answered(isSuccess: true), 0), (.unsent, 0),
     ])
     func whatIsNotAnsweredIsLost(end: ConnectionMachine.StreamEnd, lost: Int) {
@@ -118,7 +157,7 @@ struct ConnectionMachineTests {
         connection.requestsOpened(at: at(3))
         connection.requestEnded(.answered(isSuccess: false))
         connection.retire(.judged)
-        #expect(connection.record == .init(delivered: 1, lost: 1, taken: 2))
+        #expect(connection.record == .init(delivered: 1, answered: 2, lost: 1, taken: 2, width: 100))
     }
 
     @Test func refusalsBelowALoweredLimitAreNoLoss() {
@@ -126,7 +165,7 @@ struct ConnectionMachineTests {
         connection.requestsOpened(2, at: at(3))
         connection.settingsReceived(maximumStreams: 1, at: at(4))
         connection.requestEnded(.refused)
-        #expect(connection.record == .init(delivered: 1, lost: 0, taken: 2))
+        #expect(connection.record == .init(delivered: 1, answered: 1, taken: 2))
     }
 
     @Test func theServersLimitIsObeyedUpAndDown() {
@@ -236,6 +275,23 @@ struct ConnectionMachineTests {
             connection.requestEnded(.refused)
         }
         #expect(connection.phase == .retired(.refuses), "what it allowed and refuses is")
+    }
+
+    /// A refusal comes at once, an answer when the request has been looked at: those that are on their way speak for it.
+    @Test func refusalsWhileOthersAreOnTheirWayNarrowIt() {
+        var connection = proven()
+        connection.requestsOpened(100, at: at(3))
+        for _ in 0..<14 { connection.requestEnded(.refused) }
+        #expect(connection.isUsable && connection.room == 0, "no more than it took")
+        for _ in 0..<6 { connection.requestEnded(.answered(isSuccess: true)) }
+        #expect(connection.room == 12, "six in place of those, and one more for each")
+        for _ in 0..<80 { connection.requestEnded(.answered(isSuccess: true)) }
+        #expect(connection.room == 100 && connection.record.refused == 14 && connection.record.lost == 0)
+        // The last of many in one breath says nothing of the others.
+        connection.requestsOpened(100, at: at(4))
+        for _ in 0..<99 { connection.requestEnded(.answered(isSuccess: true)) }
+        connection.requestEnded(.refused)
+        #expect(connection.room == 99)
     }
 
     @Test func eightRefusalsInARowAreEnough() {

@@ -269,25 +269,82 @@ struct PoolMachineTests {
         #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .wait(until: at(2000)))
     }
 
-    @Test func whatTheServerGaveBackIsNotOfferedAgain() {
+    @Test func whatTheServerGaveBackOrCutOffIsNotOfferedAgain() {
         var pool = PoolMachine(maximumConnections: 1)
-        func end(taken: Int, givenBack: Int) {
+        func end(answered: Int, givenBack: Int = 0, cutOff: Int = 0) {
             pool.retired(
-                .goAway(isCalm: false), .init(delivered: taken, taken: taken, givenBack: givenBack),
+                cutOff > 0 ? .died : .goAway(isCalm: false),
+                .init(
+                    delivered: answered, answered: answered, lost: cutOff, cutOff: cutOff, taken: answered + cutOff,
+                    givenBack: givenBack, width: 1000),
                 livedFor: .seconds(1), at: at(0), random: 0)
         }
-        end(taken: 5000, givenBack: 0)
+        end(answered: 5000)
         #expect(pool.expectedRequests == nil, "it may have been given no more")
-        end(taken: 10, givenBack: 990)
+        end(answered: 10, givenBack: 990)
         #expect(pool.expectedRequests == 10)
-        end(taken: 10, givenBack: 0)
+        end(answered: 10)
         #expect(pool.expectedRequests == 10, "as expected")
-        end(taken: 4, givenBack: 6)
+        end(answered: 4, givenBack: 6)
         #expect(pool.expectedRequests == 4)
-        end(taken: 0, givenBack: 4)
+        end(answered: 0, givenBack: 4)
         #expect(pool.expectedRequests == 1)
-        end(taken: 70, givenBack: 0)
+        end(answered: 70)
         #expect(pool.expectedRequests == nil, "it took more than that")
+        end(answered: 32, cutOff: 18)
+        #expect(pool.expectedRequests == 32)
+        pool.outlived()
+        #expect(pool.expectedRequests == nil)
+    }
+
+    @Test func whoseConnectionsAreShortLivedGetsAsManyAsCarryWhatOneWould() {
+        var pool = PoolMachine(maximumConnections: 4)
+        pool.retired(
+            .died, .init(delivered: 500, answered: 500, lost: 99, cutOff: 99, taken: 599, width: 1000),
+            livedFor: .seconds(1), at: at(0), random: 0)
+        #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial(1))
+        pool.dialled()
+        #expect(pool.decide(queued: 1, Connections(usable: 1, ready: 1), at: at(0)) == .nothing, "it takes more")
+        #expect(pool.decide(queued: 1, Connections(usable: 1), at: at(0)) == .dial(1), "it has what is expected of it")
+        #expect(pool.decide(queued: 1, Connections(usable: 1), at: at(0)) == .nothing, "one after the other")
+        pool.dialled()
+        #expect(pool.decide(queued: 1, Connections(usable: 2), at: at(0)) == .nothing, "two times 500 are 1000")
+        pool.outlived()
+        #expect(pool.decide(queued: 1, Connections(usable: 1), at: at(0)) == .nothing)
+    }
+
+    @Test func whatEndsIsWaitedForBeforeManyMoreAreDialled() {
+        var pool = PoolMachine(maximumConnections: 1)
+        #expect(pool.decide(queued: 1, Connections(ending: 4, inFlightOnRetired: 4), at: at(0)) == .nothing)
+        #expect(pool.decide(queued: 1, Connections(ending: 3, inFlightOnRetired: 3), at: at(0)) == .dial(1))
+    }
+
+    @Test func whatEndsTogetherIsOneSetback() {
+        var pool = PoolMachine(maximumConnections: 16)
+        for _ in 0..<16 {
+            pool.retired(.died, .init(delivered: 1, lost: 1), livedFor: .seconds(1), at: at(0), random: 0)
+        }
+        #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .wait(until: at(1000)))
+        for _ in 0..<16 { pool.dialFailed(at: at(1000), random: 0) }
+        #expect(pool.failures == 1)
+        #expect(pool.decide(queued: 1, Connections(), at: at(1000)) == .wait(until: at(2000)))
+    }
+
+    @Test func refusalsAreJudgedByWhatWasDelivered() {
+        var pool = PoolMachine(maximumConnections: 1)
+        for _ in 0..<10 {
+            pool.retired(
+                .goAway(isCalm: false), .init(delivered: 60, answered: 60, refused: 10, taken: 60),
+                livedFor: .seconds(1), at: at(0), random: 0)
+            #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .dial(1))
+            pool.dialled()
+        }
+        for _ in 0..<4 {
+            pool.retired(
+                .refuses, .init(delivered: 1, answered: 1, refused: 8, taken: 1), livedFor: .seconds(1), at: at(0),
+                random: 0)
+        }
+        #expect(pool.decide(queued: 1, Connections(), at: at(0)) == .wait(until: at(1000)))
     }
 
     @Test func ourOwnStopIsNobodysFailure() {
