@@ -99,7 +99,7 @@ extension PushProvider {
 
     /// What became of the requests that the service did not simply take, in the batch's order.
     package func exceptions(in batch: RequestBatch, at now: Timestamp) -> [PushException] {
-        batch.answers.enumerated().filter { $1.kind != .answered || $1.status != 200 }.map { request, answer in
+        batch.answers.enumerated().filter { !$1.isPlainSuccess }.map { request, answer in
             PushException(request: request, outcome: outcome(of: answer, in: batch, at: now))
         }
     }

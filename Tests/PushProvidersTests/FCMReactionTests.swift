@@ -47,6 +47,16 @@ enum FCMAnswer {
     static let table: [(status: UInt16, body: String?, push: Push, reason: String)] = [
         (200, nil, .accepted, ""),
         (200, "{}", .accepted, ""),
+        (200, #"{ "name": "projects/example-project/messages/0:1" }"#, .accepted, ""),
+        // A good status does not make good what the body says: neither delivered, nor is a token given up.
+        (200, FCMAnswer.body("UNAVAILABLE", code: "UNAVAILABLE"), .unavailable, "UNAVAILABLE"),
+        (200, FCMAnswer.body("NOT_FOUND", code: "UNREGISTERED"), .perhapsUnregistered, "UNREGISTERED"),
+        (
+            200, FCMAnswer.body("INVALID_ARGUMENT", code: "INVALID_ARGUMENT", fields: ["message.token"]), .rejected,
+            "INVALID_ARGUMENT"
+        ),
+        (200, #"{"error":"down"}"#, .fault(.answer), "HTTP 200"),
+        (200, "<html>Please sign in</html>", .fault(.answer), "HTTP 200"),
         // By errorCode, whatever the status is.
         (404, FCMAnswer.body("NOT_FOUND", code: "UNREGISTERED"), .unregistered, "UNREGISTERED"),
         (400, FCMAnswer.body("INVALID_ARGUMENT", code: "UNREGISTERED"), .unregistered, "UNREGISTERED"),
@@ -126,8 +136,22 @@ enum FCMAnswer {
         let (verdict, reading) = FCMJudge().judge(status: status, body: Array((body ?? "").utf8))
         #expect(verdict == connection)
         // What the lane read is what the bytes say.
-        if status != 200 { #expect(FCMReaction.to(status: status, entry: reading.entry) == reaction) }
+        #expect(FCMReaction.to(status: status, entry: reading.entry) == reaction)
         if !reason.isEmpty, !reason.hasPrefix("HTTP") { #expect(FCMProvider.reasons.contains(reason)) }
+    }
+
+    /// By the first piece of a good answer's body, however short: what it lets pass is not looked at again.
+    @Test func theBeginningOfAGoodBodyIsEnough() {
+        for body in ["{}", #"{"name":"x"}"#, "{\n  \"name\": \"x\"", #"{"errors":1}"#, #"{"e":1"#] {
+            let bytes = Array(body.utf8)
+            let isGood = FCMJudge().isGood(bytes.span)
+            #expect(isGood, "\(body)")
+        }
+        for body in ["", "{", " {\n \"er", #"{"error": {"#, "<html>", "[]", "\"x\""] {
+            let bytes = Array(body.utf8)
+            let isGood = FCMJudge().isGood(bytes.span)
+            #expect(!isGood, "\(body)")
+        }
     }
 
     /// A token is given up by these alone.

@@ -8,6 +8,8 @@
 /// Read from the bytes, one pass: a tree costs more than the push (STYLE 5). The lane keeps the first 4 KiB of a body, so
 /// one that breaks off gives what it had up to there. Anything else gives nothing, and the HTTP status decides.
 struct FCMErrorBody: Hashable, Sendable {
+    /// It is what FCM answers in where it takes a message: an object that tells of no error.
+    var isGood = false
     /// "NOT_FOUND": the canonical code.
     var status: String?
     /// Of the detail FcmError: "UNREGISTERED". A `BadRequest` beside it does not take it away.
@@ -24,8 +26,10 @@ struct FCMErrorBody: Hashable, Sendable {
     init(_ body: [UInt8]) {
         var scan = Scan(bytes: body)
         var found = FCMErrorBody()
+        found.isGood = scan.isObject
         _ = scan.object { scan, key in
             guard key == "error" else { return scan.skip() }
+            found.isGood = false
             return scan.object { scan, key in
                 switch key {
                 case "status":
@@ -121,6 +125,8 @@ private struct Scan {
         place += 1
         return true
     }
+
+    var isObject: Bool { mutating get { next() == UInt8(ascii: "{") } }
 
     /// The value's members, in their order; a value of another kind is passed over.
     mutating func object(_ member: (inout Scan, String) -> Bool) -> Bool {

@@ -29,7 +29,20 @@ struct FCMReaction: Sendable, Hashable {
 
     /// - Parameter body: nil where the answer has none.
     static func to(status: UInt16, _ body: FCMErrorBody?) -> FCMReaction {
-        if status == 200 { return FCMReaction(push: .accepted, connection: .keep, reason: "") }
+        guard status != 200 || body?.isGood == false else { return accepted }
+        let reaction = reaction(to: status, body)
+        guard status == 200 else { return reaction }
+        // Which of the two is true nobody knows: the push counts as not taken, and the token stays.
+        return switch reaction.push {
+        case .unregistered: made(.perhapsUnregistered, reaction.reason)
+        case .badToken: made(.rejected, reaction.reason)
+        default: reaction
+        }
+    }
+
+    private static let accepted = FCMReaction(push: .accepted, connection: .keep, reason: "")
+
+    private static func reaction(to status: UInt16, _ body: FCMErrorBody?) -> FCMReaction {
         if let body {
             if let code = body.errorCode, let push = push(code, body) { return made(push, code) }
             if let code = body.reason, let push = infos[code] { return made(push, code) }
@@ -58,6 +71,7 @@ struct FCMReaction: Sendable, Hashable {
     private static let entries: [FCMReaction] =
         [codes, statuses, infos].flatMap { $0.map { made($1, $0) } }
         + [.fault(.request), .badToken, .rejected].map { made($0, invalidArgument) }
+        + [made(.perhapsUnregistered, "UNREGISTERED"), accepted]
     private static let places = Dictionary(entries.enumerated().map { ($1, $0) }) { first, _ in first }
 
     /// Every word that is known.
