@@ -27,7 +27,11 @@ final class Connection {
     /// Why nobody here is let in; nil: ask on.
     private let refusal: PeerRefusal?
     private let user: UInt32?
-    private let tls: TLSConnection?
+    /// What TLS is to be spoken with, until the client has said its first word.
+    private var expected: (tls: ServerTLS, hello: ClientHello)?
+    private var tls: TLSConnection?
+    /// The handshake is not done: TLS keeps memory for who has shown nothing yet.
+    private var isGreeting = false
     private let loop: ServerLoop
     private var reader: RequestReader
     /// Read and not parsed yet.
@@ -53,7 +57,7 @@ final class Connection {
     private static let gathered = 64 * 1024
 
     init(
-        token: UInt64, socket: Int32, peer: PeerAddress, refusal: PeerRefusal?, user: UInt32?, tls: TLSConnection?,
+        token: UInt64, socket: Int32, peer: PeerAddress, refusal: PeerRefusal?, user: UInt32?, tls: ServerTLS?,
         loop: ServerLoop
     ) {
         self.token = token
@@ -61,7 +65,7 @@ final class Connection {
         self.peer = peer
         self.refusal = refusal
         self.user = user
-        self.tls = tls
+        expected = tls.map { ($0, ClientHello()) }
         self.loop = loop
         reader = RequestReader(loop.listener.rules)
     }
@@ -134,6 +138,11 @@ final class Connection {
     ///
     /// - Parameter isDropped: as it is on the socket, without a look at it.
     private func receive(isDropped: Bool = false) {
+        if !isDropped, expected != nil {
+            guard expected?.hello.isWhole(on: socket, &loop.buffer) == true else { return }
+            guard let tls = expected?.tls.connection(on: socket) else { return close() }
+            (self.tls, isGreeting, expected) = (tls, true, nil)
+        }
         switch unsafe loop.buffer.withUnsafeMutableBytes({ unsafe read(into: $0, isDropped) }) {
         case .bytes where isDropped: break
         case .bytes(let count):
@@ -146,7 +155,10 @@ final class Connection {
 
     @unsafe
     private func read(into buffer: UnsafeMutableRawBufferPointer, _ isDropped: Bool) -> TLSConnection.Outcome {
-        if !isDropped, let transfer = unsafe tls?.read(into: buffer) { return transfer }
+        if !isDropped, let tls {
+            defer { if isGreeting { isGreeting = !tls.isHandshakeDone } }
+            return unsafe tls.read(into: buffer)
+        }
         let count = unsafe recv(socket, buffer.baseAddress, buffer.count, 0)
         return count > 0 ? .bytes(count) : count < 0 && (errno == EAGAIN || errno == EINTR) ? .wantsRead : .over
     }
@@ -370,7 +382,7 @@ final class Connection {
     private var phase: ConnectionTable.Phase {
         switch activity {
         case _ where !unsent.isEmpty: .sending
-        case .reading: reader.isInRequest ? .receiving : .idle
+        case .reading: isGreeting ? .greeting : reader.isInRequest ? .receiving : .idle
         case .working, .streaming: .working
         case .sending, .closing, .closed: .closing
         }

@@ -8,6 +8,9 @@ import Synchronization
 /// Where there is no room for a new connection, those that have been idle for the longest give way: a flood of idle
 /// connections keeps nobody out, and costs a well-behaved client a handshake. Where none is idle, those give way that have
 /// kept the relay waiting for the longest, and for longer than a client in good health needs.
+///
+/// A TLS handshake that has begun takes much memory for a client that has shown nothing yet: its time is short, and so many are
+/// under way at most. Beyond, the oldest of the same address gives way, and of all where that has no other.
 struct ConnectionTable {
     /// How long a client may take, in milliseconds.
     struct Times: Sendable {
@@ -17,6 +20,10 @@ struct ConnectionTable {
         var request: Int64
         /// The same while there is no room for others.
         var pressed: Int64 = 2000
+        /// From a client's first word of TLS to the end of the handshake.
+        var greeting: Int64 = 10_000
+        /// Handshakes under way at a time.
+        var greetings = 512
         /// For what a client still sends after the last answer of its connection (RFC 9112, section 9.6).
         var closing: Int64 = 5000
     }
@@ -24,6 +31,8 @@ struct ConnectionTable {
     enum Phase: Sendable {
         /// Between two requests: the client loses nothing but a handshake when it is closed.
         case idle
+        /// The client has said its first word of TLS.
+        case greeting
         /// The client is sending a request.
         case receiving
         /// The relay itself is at work: its client is not to blame.
@@ -56,6 +65,7 @@ struct ConnectionTable {
     private var free: [Int] = []
     private var nextNumber = 0
     private(set) var count = 0
+    private var greetings = 0
     var figures = Figures()
 
     init(_ counts: ConnectionCounts, _ times: Times) {
@@ -94,7 +104,8 @@ struct ConnectionTable {
     /// - Parameter isRenewed: its time counts anew though the phase may be the same: a request has ended, or enough of a
     ///   stream has moved.
     mutating func set(_ place: Int, _ phase: Phase, isRenewed: Bool, now: Int64) {
-        guard isRenewed || seats[place]?.phase != phase else { return }
+        guard let old = seats[place]?.phase, isRenewed || old != phase else { return }
+        if old != phase { greetings += phase == .greeting ? 1 : old == .greeting ? -1 : 0 }
         seats[place]?.phase = phase
         seats[place]?.since = now
     }
@@ -104,7 +115,25 @@ struct ConnectionTable {
         seats[place] = nil
         free.append(place)
         count -= 1
+        if seat.phase == .greeting { greetings -= 1 }
         counts.leave(seat.subscriber)
+    }
+
+    /// Who gives way to a handshake that has begun; nil: there is room. Its connection is to be closed.
+    mutating func onceTooMany(beside place: Int) -> Int? {
+        guard greetings > times.greetings, let new = seats[place] else { return nil }
+        var oldest: (own: Int?, any: Int?)
+        for (other, seat) in seats.enumerated() {
+            guard let seat, seat.phase == .greeting, other != place else { continue }
+            func isOlder(than known: Int?) -> Bool {
+                guard let known = known.flatMap({ seats[$0] }) else { return true }
+                return (seat.since, seat.number) < (known.since, known.number)
+            }
+            if seat.subscriber == new.subscriber, isOlder(than: oldest.own) { oldest.own = other }
+            if isOlder(than: oldest.any) { oldest.any = other }
+        }
+        figures.evicted += 1
+        return oldest.own ?? oldest.any
     }
 
     // MARK: Out
@@ -112,6 +141,7 @@ struct ConnectionTable {
     private func time(_ phase: Phase) -> Int64 {
         switch phase {
         case .idle: times.idle
+        case .greeting: min(times.greeting, times.idle)
         case .receiving, .sending: times.request
         case .working: Int64.max >> 1
         case .closing: min(times.closing, times.request)
@@ -124,7 +154,10 @@ struct ConnectionTable {
         for (place, seat) in seats.enumerated() {
             guard let seat, seat.since + time(seat.phase) <= now else { continue }
             places.append(place)
-            if seat.phase != .idle, seat.phase != .closing { figures.overdue += 1 }
+            switch seat.phase {
+            case .idle, .greeting, .closing: break
+            case .receiving, .working, .sending: figures.overdue += 1
+            }
         }
         return places
     }
@@ -136,7 +169,7 @@ struct ConnectionTable {
         for (place, seat) in seats.enumerated() {
             guard let seat, qualifies(seat) else { continue }
             switch seat.phase {
-            case .idle, .closing: idle.append((place, seat))
+            case .idle, .greeting, .closing: idle.append((place, seat))
             case .receiving, .sending: if now - seat.since >= times.pressed { slow.append((place, seat)) }
             case .working: break
             }

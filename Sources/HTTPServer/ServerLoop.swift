@@ -116,6 +116,7 @@ final class ServerLoop {
 
     func set(_ token: UInt64, _ phase: ConnectionTable.Phase, isRenewed: Bool) {
         table.set(Self.place(token), phase, isRenewed: isRenewed, now: now)
+        if phase == .greeting, let place = table.onceTooMany(beside: Self.place(token)) { connections[place]?.close() }
     }
 
     func watch(_ descriptor: Int32, _ token: UInt64, _ flags: UInt32, _ operation: Int32) {
@@ -204,7 +205,7 @@ final class ServerLoop {
         if place == connections.count { connections.append(nil) }
         connections[place] = Connection(
             token: token, socket: socket, peer: peer, refusal: refusal, user: user,
-            tls: tls?.connection(on: socket), loop: self)
+            tls: tls, loop: self)
         watch(socket, token, EPOLLIN.rawValue, EPOLL_CTL_ADD)
     }
 

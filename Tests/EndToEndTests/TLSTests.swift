@@ -3,6 +3,7 @@ import CurlTransport
 import Foundation
 import OwnThread
 import Signing
+import TestPeers
 import Testing
 
 /// The real daemon behind TLS of its own, asked by libcurl and by OpenSSL.
@@ -66,6 +67,47 @@ import Testing
         #expect(throws: TransportError.self) {
             try HTTPClient().send(HTTPRequest("GET", "https://\(stand.address)/healthz"))
         }
+    }
+
+    /// Memory for a handshake is for who has said his first word, whole.
+    @Test func halfAClientHelloCostsWhatAnIdleConnectionDoes() throws {
+        let stand = try Stand()
+        try stand.bench.start()
+        let relay = try #require(stand.bench.relay)
+        let port = try #require(stand.address.split(separator: ":").last.flatMap { UInt16($0) })
+        func count(_ folder: String) throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/\(relay.identifier)/\(folder)").count
+        }
+        func memory() throws -> Int {
+            let words = try String(contentsOfFile: "/proc/\(relay.identifier)/statm", encoding: .utf8).split(
+                separator: " ")
+            return try #require(words.dropFirst().first.flatMap { Int($0) }) * sysconf(Int32(_SC_PAGESIZE))
+        }
+        // What the first request takes is not theirs.
+        for _ in 0..<20 { #expect(try stand.get("/healthz") == 200) }
+        let (before, open) = (try memory(), try count("fd"))
+        let clients = 600
+        // A record of 512 bytes, of which 300 come: type, version, length; ClientHello, its length.
+        let hello = [22, 3, 1, 2, 0, 1, 0, 1, 252] + [UInt8](repeating: 3, count: 291)
+        var sockets: [Int32] = []
+        defer { for socket in sockets { close(socket) } }
+        for _ in 0..<clients {
+            let socket = try Loopback.connect("127.0.0.1", port: port)
+            sockets.append(socket)
+            #expect(send(socket, hello, hello.count, Int32(MSG_NOSIGNAL)) == hello.count)
+        }
+        let end = ContinuousClock.now + .seconds(20)
+        while try count("fd") < open + clients, .now < end { #expect(try stand.get("/healthz") == 200) }
+        for _ in 0..<20 { #expect(try stand.get("/healthz") == 200) }
+        #expect(try count("fd") >= clients, "they are all there")
+        let each = (try memory() - before) / clients
+        #expect(each < 16 << 10, "\(each) bytes for each")
+        // Whoever goes on is served.
+        let rest = [UInt8](repeating: 3, count: 512 + 5 - hello.count)
+        #expect(send(sockets[0], rest, rest.count, Int32(MSG_NOSIGNAL)) == rest.count)
+        var said = [UInt8](repeating: 0, count: 64)
+        // It is no hello in the end: an alert (RFC 8446, 6), and the end.
+        #expect(recv(sockets[0], &said, said.count, 0) > 0 && said[0] == 21)
     }
 
     @Test func theCommandsSpeakItWithAnAuthorityOfOnesOwn() throws {

@@ -73,6 +73,34 @@ struct ConnectionTableTests {
         #expect(table.count == 0 && table.overdue(now: 2_000_000) == [])
     }
 
+    @Test("a handshake has its own time, and where too many are under way the oldest of the same address gives way")
+    func greetings() throws {
+        var times = Self.times
+        (times.greeting, times.greetings) = (6, 3)
+        var table = ConnectionTable(ConnectionCounts(total: 100, perAddress: 100), times)
+        func greet(_ address: String, now: Int64) throws -> Int {
+            let place = try #require(table.enter(Self.address(address), now: now).place)
+            table.set(place, .greeting, isRenewed: false, now: now)
+            return place
+        }
+        let other = try greet("192.0.2.7", now: 0)
+        let first = try greet("192.0.2.1", now: 1)
+        let second = try greet("192.0.2.1", now: 1)
+        #expect(table.onceTooMany(beside: second) == nil)
+        let third = try greet("192.0.2.1", now: 2)
+        #expect(table.onceTooMany(beside: third) == first, "its own, though another is older")
+        table.leave(first)
+        #expect(table.onceTooMany(beside: third) == nil)
+        let stranger = try greet("192.0.2.9", now: 3)
+        #expect(table.onceTooMany(beside: stranger) == other)
+        table.set(other, .idle, isRenewed: false, now: 4)
+        #expect(table.onceTooMany(beside: stranger) == nil, "its handshake is done")
+        #expect(table.takeFigures() == .init(evicted: 2))
+        #expect(table.overdue(now: 6) == [])
+        #expect(table.overdue(now: 8) == [second, third])
+        #expect(table.figures == .init(), "who has not begun a request is no loss")
+    }
+
     @Test("the longest idle of an address give way to a new one of it, and those who are at work never do")
     func perAddress() throws {
         var table = Self.table(total: 100, perAddress: 2)

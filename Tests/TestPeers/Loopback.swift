@@ -49,7 +49,7 @@ package enum Loopback {
     }
 
     /// A connected socket.
-    static func connect(_ address: String, port: UInt16) throws -> Int32 {
+    package static func connect(_ address: String, port: UInt16) throws -> Int32 {
         try opened(address, port) { Glibc.connect($0, $1.ai_addr, $1.ai_addrlen) == 0 }.0
     }
 
