@@ -150,7 +150,7 @@ package struct Dispatcher {
         case .reroute(let routes):
             reroute(routes)
         case .stop(let deadline):
-            stopBy = now.tick + deadline
+            stopBy = min(stopBy ?? .init(nanoseconds: .max), now.tick + deadline)
             for run in runsInOrder { halt(run) }
         }
     }

@@ -132,10 +132,15 @@ package final class FanOut: Sendable {
         board.read { $0.faults }
     }
 
-    /// Begins nothing new, waits for what is in flight, records it and ends the threads. What has no answer by the
-    /// deadline is recorded as to be tried again. May be called twice.
-    package func stop(within deadline: Duration) {
+    /// Has nothing new begun, what is in flight waited for and recorded, and the threads ended. What has no answer by the
+    /// deadline is recorded as to be tried again. May be called twice: the earlier deadline holds.
+    package func askToStop(within deadline: Duration) {
         mailbox.post(.stop(within: deadline))
+    }
+
+    /// Asks for it and returns when it is done.
+    package func stop(within deadline: Duration) {
+        askToStop(within: deadline)
         finished.wait()
         // For whoever else waits.
         finished.signal()

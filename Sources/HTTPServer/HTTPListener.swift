@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import RelayEngine
 import Signing
 import Synchronization
 import Threading
@@ -49,6 +50,7 @@ final class HTTPListener: Sendable {
         do {
             for index in mailboxes.indices { try startThread(index, tls) }
         } catch {
+            askToStop(within: .zero)
             stop()
             throw error
         }
@@ -68,10 +70,16 @@ final class HTTPListener: Sendable {
         for mailbox in mailboxes { mailbox.post(.certificate(tls)) }
     }
 
-    /// Once. Finishes what is begun, closes every connection, and returns when the threads have ended. What streams must have
-    /// been told to end, or it would be waited for.
+    /// Has what is begun finished within so much time, and every connection closed. What streams must have been told to end, or
+    /// it would be waited for.
+    func askToStop(within time: Duration) {
+        for mailbox in mailboxes {
+            mailbox.post(.stop(grace: isHanded ? Self.grace : 0, patience: time.milliseconds))
+        }
+    }
+
+    /// Once, after `askToStop`; returns when the threads have ended.
     func stop() {
-        for mailbox in mailboxes { mailbox.post(.stop(grace: isHanded ? Self.grace : 0)) }
         for thread in threads.withLock({ $0 }) { thread.join() }
         close(socket)
     }

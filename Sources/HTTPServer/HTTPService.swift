@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import RelayEngine
 package import Signing
 import Synchronization
+import Threading
 
 /// HTTP on TCP and on the control socket.
 ///
@@ -88,8 +90,13 @@ package final class HTTPService: Sendable {
     }
 
     /// Closes every connection and removes the control socket. What streams must end before, or it is waited for.
-    package func stop() {
+    ///
+    /// - Parameter time: for requests that are begun; it returns a second later at the latest.
+    package func stop(within time: Duration = .seconds(7)) {
         state.withLock { state in
+            let end = MonotonicClock.now() + time + .seconds(1)
+            state.network?.askToStop(within: time)
+            state.control?.askToStop(within: time)
             state.network?.stop()
             state.network = nil
             state.control?.stop()
@@ -97,7 +104,7 @@ package final class HTTPService: Sendable {
             if let socket = state.controlSocket { ListenSocket.remove(socket) }
             state.controlSocket = nil
             state.port = nil
-            state.work?.stop(patience: 1000)
+            state.work?.stop(until: end)
             state.work = nil
         }
     }

@@ -15,8 +15,8 @@ final class ServerLoop {
         case finished(UInt64, WorkResult)
         /// What TLS is spoken with from now on.
         case certificate(ServerTLS)
-        /// Take nothing new; what may still be on its way has so many milliseconds.
-        case stop(grace: Int64)
+        /// Take nothing new. In milliseconds: for what may still be on its way, and for what is begun to be finished.
+        case stop(grace: Int64, patience: Int64)
     }
 
     let listener: HTTPListener
@@ -57,8 +57,6 @@ final class ServerLoop {
     /// The same while a stream waits to be asked again.
     private static let shortTick: Int64 = 20
     private static let reportInterval: Int64 = 10_000
-    /// Milliseconds that the requests at work get at the end.
-    private static let patience: Int64 = 10_000
     /// Connections that make a burst, whose memory is given back when three quarters of them have gone.
     private static let burst = 1000
     private static let trimInterval: Int64 = 10_000
@@ -226,10 +224,10 @@ final class ServerLoop {
             connection(token)?.finished(result)
         case .certificate(let tls):
             self.tls = tls
-        case .stop(let grace):
+        case .stop(let grace, let patience):
             watch(listener.socket, Self.listenToken, 0, EPOLL_CTL_DEL)
             isResting = false
-            end = (now + grace, now + Self.patience)
+            end = (now + grace, now + patience)
             for index in later.indices { later[index].due = now }
         }
     }
@@ -280,7 +278,7 @@ final class ServerLoop {
         guard let end, now >= end.begun else { return }
         for connection in connections { connection?.leave() }
         guard now >= end.all, table.count > 0 else { return }
-        listener.settings.log(.warning, "connections are left open: the store does not answer")
+        listener.settings.log(.warning, "connections are cut off: their requests are not finished in time")
         for connection in connections { connection?.close() }
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import RelayEngine
 import Synchronization
+import Threading
 
 /// What work waits for. Each kind has threads and a queue of its own, so that what stands still delays its own kind alone.
 package enum WorkKind: Int, Sendable, CaseIterable {
@@ -33,9 +35,9 @@ final class WorkQueues: Sendable {
 
     subscript(kind: WorkKind) -> WorkQueue { queues[kind.rawValue] }
 
-    /// Ends the threads when all that was submitted is done, and waits for that for `patience` milliseconds.
-    func stop(patience: Int) {
-        let end = DispatchTime.now() + .milliseconds(patience)
+    /// Ends the threads when all that was submitted is done, and waits for that as long as there is time.
+    func stop(until end: MonotonicTime) {
+        let end = DispatchTime.now() + .milliseconds(Int(max(.zero, end - MonotonicClock.now()).milliseconds))
         for queue in queues { queue.finish() }
         for queue in queues { _ = queue.hasEnded(by: end) }
     }

@@ -82,10 +82,12 @@ package final class APIServer: Sendable {
     }
 
     /// Ends event streams and exports, closes every connection and removes the control socket.
-    package func stop() {
+    ///
+    /// - Parameter time: for requests that are begun; it returns a second later at the latest, if the store takes what it has.
+    package func stop(within time: Duration = .seconds(7)) {
         stopping.withLock { stopping in
             stopping?.set()
-            http.stop()
+            http.stop(within: time)
             // Under the lock too: whoever stops it a second time, meanwhile, may trust in what is stored.
             sightings.stop()
             access.finish()

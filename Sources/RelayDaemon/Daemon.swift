@@ -16,8 +16,10 @@ import VersionSources
 
 /// The daemon: opens the store, starts the fan-out and the API, waits for signals, and takes all of it down again.
 struct Daemon {
-    /// From the first signal to the end: what is in flight gets eight of the ten seconds that an operator is promised.
+    /// Of the ten seconds from the first signal to the end that an operator is promised: what the pushes in flight get, and
+    /// beside them the requests that are begun.
     private static let drainTime = Duration.seconds(8)
+    private static let requestTime = Duration.seconds(7)
 
     /// How long the pages of a store are looked through that was not closed well, at most.
     private static let pageCheckTime = Duration.seconds(2)
@@ -158,11 +160,12 @@ struct Daemon {
         reloads.close()
         report.stop()
         log(.notice, "stopping: what is in flight is finished")
-        // Asked, not waited for: until the fan-out is stopped it goes on sending.
+        // All at once: each is waited for, and the longest wait is all of it.
         maintenance.askToStop()
         sources.askToStop()
+        fanOut.askToStop(within: Self.drainTime)
+        api.stop(within: Self.requestTime)
         fanOut.stop(within: Self.drainTime)
-        api.stop()
         // Last: that a campaign was finished is notified of.
         notifier.askToStop()
         maintenance.stop()
