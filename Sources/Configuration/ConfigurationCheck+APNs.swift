@@ -23,7 +23,10 @@ extension ConfigurationCheck {
         case .certificate(let files):
             do throws(ConfigurationFault) {
                 let certificate = try files.read(at: field, environment: environment)
-                for (key, place) in files.places { report.secretsRead.append(("\(field).\(key)", place.place)) }
+                // The key is in the certificate's file where it has none of its own.
+                for (key, place) in files.places {
+                    report.noteRead(place, "\(field).\(key)", isSecret: key != "certificate" || files.key == nil)
+                }
                 let topic = try apns.topic(of: certificate, at: field)
                 report.certificates.append(AppCertificate(app: app, certificate: certificate, topic: topic))
                 if let fault = fault(of: certificate.term, files, field) { report.outOfTerm.append(fault) }

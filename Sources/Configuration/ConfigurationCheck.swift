@@ -34,6 +34,23 @@ package struct ConfigurationCheck: Sendable {
         /// Certificates for pushes that have ended or do not hold yet. The daemon goes on all the same: the login check of every
         /// app needs it, and the campaigns that such a certificate is for say why they wait.
         package var outOfTerm: [ConfigurationFault] = []
+        /// What works and is hardly meant so.
+        package var warnings: [ConfigurationFault] = []
+
+        mutating func noteRead(_ source: SecretSource, _ field: String, isSecret: Bool = true) {
+            secretsRead.append((field, source.place))
+            if isSecret, let exposure = source.exposure { warnings.append(ConfigurationFault(field, exposure)) }
+        }
+
+        /// Who has an account's file chooses where its owner proves himself.
+        mutating func look(at account: GoogleAccount, from source: SecretSource, server: String, _ field: String) {
+            guard !account.provesItself(toGoogleOr: server) else { return }
+            warnings.append(
+                ConfigurationFault(
+                    field,
+                    "\(source.place): its token_uri is \(JSONValue.string(account.tokenURL).sight), which is not Google's; "
+                        + "access tokens are asked for there"))
+        }
     }
 
     package func run() -> Report {
@@ -56,8 +73,8 @@ package struct ConfigurationCheck: Sendable {
         if let tls = configuration.listen.tls {
             do throws(ConfigurationFault) {
                 report.identity = try tls.identity(environment: environment, now: now.seconds)
-                report.secretsRead.append(("listen.tls.certificate", tls.certificate.place))
-                report.secretsRead.append(("listen.tls.key", tls.key.place))
+                report.noteRead(tls.certificate, "listen.tls.certificate", isSecret: tls.certificate == tls.key)
+                report.noteRead(tls.key, "listen.tls.key")
             } catch {
                 report.faults.append(error)
             }
@@ -90,7 +107,7 @@ package struct ConfigurationCheck: Sendable {
     func read(_ source: SecretSource, _ field: String, _ report: inout Report) -> [UInt8]? {
         do {
             let secret = try source.read(environment: environment)
-            report.secretsRead.append((field, source.place))
+            report.noteRead(source, field)
             return secret
         } catch {
             report.faults.append(ConfigurationFault(field, "\(error)"))

@@ -98,7 +98,8 @@ extension ConfigurationCheck {
         let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).fcm"
         if read(fcm.serviceAccount, "\(field).serviceAccount", &report) != nil {
             do {
-                _ = try fcm.account(environment: environment)
+                let account = try fcm.account(environment: environment).account
+                report.look(at: account, from: fcm.serviceAccount, server: "\(fcm.server)", "\(field).serviceAccount")
             } catch {
                 report.faults.append(ConfigurationFault("\(field).serviceAccount", "\(error)"))
             }

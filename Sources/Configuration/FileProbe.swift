@@ -40,6 +40,19 @@ package enum FileProbe {
         return bytes
     }
 
+    /// The mode of a file that everybody may read; nil where somebody is kept out, by it or by a folder above.
+    static func modeForAll(_ path: String) -> mode_t? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IROTH != 0 else { return nil }
+        let mode = status.st_mode & 0o777
+        var folder = path
+        repeat {
+            folder = directory(of: folder)
+            guard unsafe stat(folder, &status) == 0, status.st_mode & S_IXOTH != 0 else { return nil }
+        } while folder != "/" && folder != "."
+        return mode
+    }
+
     /// Whether something is there; true, too, where nobody may look.
     static func exists(_ path: String) -> Bool {
         guard unsafe access(path, F_OK) != 0 else { return true }

@@ -24,6 +24,12 @@ package enum SecretSource: Sendable, Hashable {
         if case .file = self { false } else { true }
     }
 
+    /// Why it is hardly secret; nil: no reason is seen. systemd keeps everybody else from its credentials (systemd.exec(5)).
+    var exposure: String? {
+        guard case .file(let path) = self, let mode = FileProbe.modeForAll(path) else { return nil }
+        return "\(place) is readable for everybody (mode 0\(String(mode, radix: 8))); chmod 640 or less"
+    }
+
     /// The secret as it is, without the line end that editors put at the end of a file.
     ///
     /// - Throws: with the place, and never with any of the secret.

@@ -97,7 +97,8 @@ extension ConfigurationCheck {
     {
         if let place = app.sourceKeys[.googlePlay], let bytes = read(place, "\(field).key", &report) {
             do throws(GoogleAccountError) {
-                _ = try GoogleAccount(keyFile: bytes)
+                let account = try GoogleAccount(keyFile: bytes)
+                report.look(at: account, from: place, server: source.server, "\(field).key")
             } catch {
                 report.faults.append(ConfigurationFault("\(field).key", "\(place.place): \(error)"))
             }

@@ -187,6 +187,11 @@ struct Daemon {
         let configuration = try file.load()
         let check = ConfigurationCheck(configuration: configuration, environment: environment).runFiles()
         guard check.faults.isEmpty else { throw ConfigurationError(path: file.path, faults: check.faults) }
+        for warning in check.warnings {
+            log(
+                .warning, "the configuration works, but is hardly meant so",
+                [("field", warning.field), ("why", warning.problem)])
+        }
         return (configuration, check.identity)
     }
 

@@ -119,4 +119,64 @@ import WireFormat
         #expect(try faults(file { $0["project_id"] = nil }, "project: \"example-project\"") == [])
         #expect(try faults("/nowhere/key.json").first?.contains("does not exist") == true)
     }
+
+    private func warnings(_ path: String, _ more: String = "") throws -> [String] {
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let configuration = try parsed(Self.android("{ serviceAccount: { file: \"\(path)\" }, \(more) }"))
+        let report = ConfigurationCheck(configuration: configuration, environment: [:]).runFiles()
+        #expect(report.faults.isEmpty)
+        return report.warnings.map { "\($0.field): \($0.problem)" }
+    }
+
+    @Test func `A token endpoint that is not Google's is pointed at`() throws {
+        func file(_ address: String) throws -> String {
+            let path = try self.file { $0["token_uri"] = .string(address) }
+            chmod(path, 0o600)
+            return path
+        }
+        let field = "\(Self.field).serviceAccount: file "
+        for address in [
+            "https://oauth2.googleapis.com/token", "https://accounts.google.com/o/oauth2/token",
+            "https://WWW.googleapis.com:443/oauth2/v4/token",
+        ] {
+            #expect(try warnings(file(address)) == [], "\(address)")
+        }
+        #expect(
+            try warnings(file("https://127.0.0.1:8443/token"), "server: \"https://127.0.0.1:8443\"") == [],
+            "where a server of one's own is named, its host is no surprise")
+        for address in [
+            "https://example.com/token", "https://oauth2.googleapis.com.example.com/token",
+            "https://evilgoogleapis.com/token", "https://127.0.0.1:8443/token",
+        ] {
+            let found = try warnings(file(address))
+            #expect(found.count == 1 && found[0].hasPrefix(field), "\(address): \(found)")
+            #expect(found.first?.contains("its token_uri is \"\(address.prefix(24))") == true, "\(found)")
+        }
+        let plain = try file("http://oauth2.googleapis.com/token")
+        #expect(try faults(plain).first?.contains("its token_uri is no https address") == true)
+    }
+
+    @Test func `A secret that everybody may read is pointed at`() throws {
+        let path = try file()
+        chmod(path, 0o644)
+        #expect(
+            try warnings(path) == [
+                "\(Self.field).serviceAccount: file \(path) is readable for everybody (mode 0644); chmod 640 or less"
+            ])
+        for mode in [0o600, 0o640, 0o660] as [mode_t] {
+            let path = try file()
+            chmod(path, mode)
+            #expect(try warnings(path) == [])
+        }
+        // In a folder that nobody else may enter it is not.
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let inside = folder.appending(path: "key.json").path
+        let open = try file()
+        chmod(open, 0o644)
+        try FileManager.default.moveItem(atPath: open, toPath: inside)
+        #expect(try warnings(inside) == [])
+    }
 }

@@ -37,7 +37,7 @@ extension CommandEntry {
             return report(ConfigurationError(path: file.path, faults: faults), isJSON, context.console)
         }
         if isJSON {
-            write(isValid: true, [], context.console)
+            write(isValid: true, [], warnings: check.warnings, context.console)
         } else {
             context.console.write(summary(file.path, configuration, check))
         }
@@ -53,9 +53,13 @@ extension CommandEntry {
         return .configuration
     }
 
-    private static func write(isValid: Bool, _ faults: [ConfigurationFault], _ console: Console) {
-        let faults = faults.map { ["field": .string($0.field), "reason": .string($0.problem)] as JSONValue }
-        let json: JSONValue = ["valid": .bool(isValid), "errors": .array(faults)]
+    private static func write(
+        isValid: Bool, _ faults: [ConfigurationFault], warnings: [ConfigurationFault] = [], _ console: Console
+    ) {
+        func list(_ faults: [ConfigurationFault]) -> JSONValue {
+            .array(faults.map { ["field": .string($0.field), "reason": .string($0.problem)] })
+        }
+        let json: JSONValue = ["valid": .bool(isValid), "errors": list(faults), "warnings": list(warnings)]
         console.writeLine(json.text())
     }
 
@@ -81,6 +85,7 @@ extension CommandEntry {
         }
         if configuration.apps.isEmpty { fields.append(("apps", "none")) }
         for secret in check.secretsRead { fields.append(("read", "\(secret.field) from \(secret.place)")) }
+        for warning in check.warnings { fields.append(("warning", "\(warning)")) }
         if configuration.webhooks.secrets.isEmpty {
             fields.append(("note", "webhooks.secrets is empty: every webhook is refused"))
         }

@@ -70,6 +70,19 @@ package struct GoogleAccount: Hashable, Sendable, CustomStringConvertible {
         Array("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(assertion)".utf8)
     }
 
+    /// Whether assertions go to Google, or to the host of that address.
+    package func provesItself(toGoogleOr server: String) -> Bool {
+        let host = Self.host(of: tokenURL)
+        return host == Self.host(of: server) || [".googleapis.com", ".google.com"].contains { host.hasSuffix($0) }
+    }
+
+    /// In small letters, with the brackets of IPv6.
+    private static func host(of address: String) -> String {
+        let rest = address.lowercased().split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        let place = (rest.last ?? "").prefix { !"/?#".contains($0) }
+        return String(place.hasPrefix("[") ? place.prefix { $0 != "]" } : place.prefix { $0 != ":" })
+    }
+
     package var description: String { "service account \(email)" }
 
     package static func == (left: GoogleAccount, right: GoogleAccount) -> Bool {
