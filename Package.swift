@@ -193,9 +193,9 @@ let package = Package(
             dependencies: [
                 "RelayDaemon", "Configuration", "RelayAPI", "HTTPServer", "Notifications", "VersionSources", "FanOut",
                 "PushProviders", "HTTP2", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading",
-                "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection",
+                "WireFormat", "RelayEngine", "UpgradeRules", "FaultInjection", "CSQLite",
             ],
-            path: "Tests/Simulation", exclude: ["README.md", "Known", "Kept", "Mutants"], swiftSettings: strict),
+            path: "Tests/Simulation", exclude: ["README.md", "Known", "Kept", "Mutants"], swiftSettings: strictWithC),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
         tests("SimulationTests", ["Simulation"]),

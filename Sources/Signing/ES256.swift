@@ -17,7 +17,7 @@ package final class ES256PrivateKey: Sendable {
     private init(_ key: EVPKey) throws {
         self.key = key
         self.pem = try key.privatePEM()
-        self.publicKey = try ES256PublicKey(pem: key.publicPEM())
+        self.publicKey = try ES256PublicKey(key)
     }
 
     package static func generate() throws -> ES256PrivateKey {
@@ -40,8 +40,12 @@ package final class ES256PublicKey: Sendable {
     package let pem: [UInt8]
 
     /// Throws `SigningError`.
-    package init(pem: [UInt8]) throws {
-        let key = try EVPKey.publicKey(pem: pem, .p256)
+    package convenience init(pem: [UInt8]) throws {
+        try self.init(EVPKey.publicKey(pem: pem, .p256))
+    }
+
+    /// Also of a key that has its private half: only the other is used.
+    fileprivate init(_ key: EVPKey) throws {
         self.key = key
         self.pem = try key.publicPEM()
     }

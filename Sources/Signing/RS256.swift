@@ -17,7 +17,7 @@ package final class RS256PrivateKey: Sendable {
     private init(_ key: EVPKey) throws {
         self.key = key
         pem = try key.privatePEM()
-        publicKey = try RS256PublicKey(pem: key.publicPEM())
+        publicKey = try RS256PublicKey(key)
     }
 
     /// Of 2048 bits.
@@ -38,8 +38,13 @@ package final class RS256PublicKey: Sendable {
     package let pem: [UInt8]
 
     /// Throws `SigningError`.
-    package init(pem: [UInt8]) throws {
-        key = try EVPKey.publicKey(pem: pem, .rsa)
+    package convenience init(pem: [UInt8]) throws {
+        try self.init(EVPKey.publicKey(pem: pem, .rsa))
+    }
+
+    /// Also of a key that has its private half: only the other is used.
+    fileprivate init(_ key: EVPKey) throws {
+        self.key = key
         self.pem = try key.publicPEM()
     }
 

@@ -9,7 +9,7 @@
 
 typedef struct {
     char *prefix;
-    int operations, code, system_error;
+    int operations, code, system_error, is_alone;
     long calls, first, count, failures;
 } watch_t;
 
@@ -25,6 +25,9 @@ static int watch_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sqlite3_vfs *real;
+/// For files that no other process opens: "obtains and holds an exclusive lock on database files [...]. Also keeps the
+/// wal-index in heap rather than in shared memory" (sqlite.org/vfs.html, unix-excl), so that no lock takes a system call.
+static sqlite3_vfs *alone;
 static sqlite3_vfs faulty;
 /// The system error of this thread's last injected failure, 0 when its last call was a real one.
 static _Thread_local int injected_error;
@@ -151,7 +154,8 @@ static int faulty_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, i
     int code = fault(watch, FAULTY_OPEN);
     if (code) return code;
     ((faulty_file *)file)->watch = watch;
-    code = real->xOpen(real, path, below(file), flags, out);
+    sqlite3_vfs *system = watches[watch].is_alone ? alone : real;
+    code = system->xOpen(system, path, below(file), flags, out);
     if (below(file)->pMethods) file->pMethods = &faulty_methods;
     return code;
 }
@@ -179,6 +183,8 @@ static int faulty_time(sqlite3_vfs *vfs, sqlite3_int64 *out) {
 
 static void register_once(void) {
     real = sqlite3_vfs_find(0);
+    alone = sqlite3_vfs_find("unix-excl");
+    if (!alone) alone = real;
     // What is not named below does not look at the VFS that it is called on (os_unix.c).
     faulty = *real;
     faulty.pNext = 0;
@@ -195,11 +201,11 @@ static void register_once(void) {
 
 void faulty_vfs_set_time(long long milliseconds) { thread_time = milliseconds; }
 
-int faulty_vfs_watch(const char *prefix) {
+int faulty_vfs_watch(const char *prefix, int is_alone) {
     pthread_once(&once, register_once);
     pthread_mutex_lock(&lock);
     int number = watch_count < most_watches ? watch_count++ : -1;
-    if (number >= 0) watches[number] = (watch_t){.prefix = strdup(prefix)};
+    if (number >= 0) watches[number] = (watch_t){.prefix = strdup(prefix), .is_alone = is_alone};
     pthread_mutex_unlock(&lock);
     return number;
 }
@@ -208,8 +214,8 @@ void faulty_vfs_arm(int watch, int operations, long first, long count, int code,
     pthread_mutex_lock(&lock);
     watch_t *armed = &watches[watch];
     *armed = (watch_t){
-        .prefix = armed->prefix, .operations = operations, .code = code, .system_error = system_error, .first = first,
-        .count = count,
+        .prefix = armed->prefix, .is_alone = armed->is_alone, .operations = operations, .code = code,
+        .system_error = system_error, .first = first, .count = count,
     };
     pthread_mutex_unlock(&lock);
 }

@@ -31,9 +31,11 @@ package final class StoreFaults: Sendable {
 
     private let watch: Int32
 
-    /// - Parameter path: the store's file; -wal and -shm beside it are watched too.
-    package init(path: String) {
-        watch = unsafe faulty_vfs_watch(path)
+    /// - Parameters:
+    ///   - path: the store's file; -wal and -shm beside it are watched too.
+    ///   - isOneProcess: no other process opens it: then SQLite needs no lock of the system's.
+    package init(path: String, isOneProcess: Bool = false) {
+        watch = unsafe faulty_vfs_watch(path, isOneProcess ? 1 : 0)
         precondition(watch >= 0, "too many stores with faults in one process")
     }
 

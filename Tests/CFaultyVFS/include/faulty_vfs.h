@@ -18,9 +18,9 @@ enum {
     FAULTY_LOCK = 64,     // xShmLock, the writer's
 };
 
-/// Watches the files whose path begins with `prefix`, from their next opening on. Returns a number for the other functions,
-/// or -1 when there is no room for another.
-int faulty_vfs_watch(const char *_Nonnull prefix);
+/// Watches the files whose path begins with `prefix`, from their next opening on; `is_alone` where no other process opens them.
+/// Returns a number for the other functions, or -1 when there is no room for another.
+int faulty_vfs_watch(const char *_Nonnull prefix, int is_alone);
 
 /// Of the calls of `operations`, those from the `first` (1 is the next one) fail, `count` of them, with the SQLite result
 /// `code` and, as xGetLastError tells it, `system_error`.

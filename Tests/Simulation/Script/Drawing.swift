@@ -24,6 +24,10 @@ package struct Drawing {
         // Few devices find rules, many find breakers, and cost.
         setup["devices"] = [3, 3, 3, 3, 3, 8, 8, 8, 8, 40, 40, 120][below(12)]
         if setup["devices"] > 8 { setup["batch"] = 50 }
+        let count = length ?? [20, 60, 300][below(3)]
+        // Who looks often has ten times the turns, and hardly ever sees more: what the relay does itself wakes it.
+        setup["look"] = count < 100 && below(4) == 0 ? 60 : 600
+        setup["every"] = below(4) == 0 ? 30 : 120
         setup["chance"] = below(1 << 20)
         // What needs several settings and operations at once hardly ever meets by chance.
         let hasRollouts = below(4) == 0
@@ -34,9 +38,8 @@ package struct Drawing {
         let kinds = kinds(with: hasRollouts ? [.rollOut: true] : [:])
         let total = kinds.reduce(0) { $0 + $1.weight }
         let interleaves = [0, 50, 5][below(3)]
-        let drawn = [20, 60, 300][below(3)]
         var operations: [Operation] = []
-        while operations.count < length ?? drawn {
+        while operations.count < count {
             var ticket = below(total)
             guard
                 let chosen = kinds.first(where: { kind in

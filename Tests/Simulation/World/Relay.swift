@@ -61,7 +61,7 @@ final class Relay: @unchecked Sendable {
         options.random = world.random
         options.onEnter = { world.yieldPoint() }
         let store = try SQLiteStore(path: path, release: "simulation", options: options)
-        let configuration = try settings.configuration()
+        let (configuration, plan) = try settings.read()
         let mailbox = try Mailbox<FanOut.Event>()
         let tokenSources = TokenSources(
             fcm: FCMTokenSources(exchange: { _, _ in { _, _, _ in world.grantsAccess() } }, start: { $0() }))
@@ -77,7 +77,6 @@ final class Relay: @unchecked Sendable {
             store: store, apps: { active.current.apps }, routes: { active.current.routes },
             progress: Progress(board: board, mailbox: mailbox), sources: runner, versionCache: cache, log: log,
             clock: wall)
-        let plan = try configuration.sourcePlan(environment: Secrets.environment)
         runner.adopt(plan)
         let callbacks = SourceRunner.Callbacks(
             apply: { bump, source in
@@ -125,11 +124,10 @@ final class Relay: @unchecked Sendable {
 
     /// The configuration file was edited and the relay told to read it: what `Daemon` does then.
     func reload(_ settings: Settings) throws {
-        let configuration = try settings.configuration()
+        let (configuration, plan) = try settings.read()
         let new = try ActiveConfiguration(
             configuration, store: store, environment: Secrets.environment, tokenSources: tokenSources,
             signings: signings, log: .discarding, clock: { [world] in world.clock.now.wall })
-        let plan = try configuration.sourcePlan(environment: Secrets.environment)
         try notifier.adopt(new.notify)
         active.exchange(for: new)
         mailbox.post(.reroute(new.routes.values.sorted { $0.app.app < $1.app.app }))
@@ -163,8 +161,7 @@ final class Relay: @unchecked Sendable {
             did = "the sources"
             lastError = world.clock.error
             let next = sources.turn(pokes) ?? world.clock.now.wall
-            // Who watches nothing only looks whether the clock was set.
-            wakes.sources = world.settings.hasAnySource ? next : world.clock.now.wall + .seconds(6 * 3600)
+            wakes.sources = max(next, world.clock.now.wall + sourcesRest)
         }
         if world.tick >= wakes.maintenance {
             did = "the maintenance"
@@ -173,14 +170,26 @@ final class Relay: @unchecked Sendable {
         return did
     }
 
+    /// How long the sources' thread rests at least where it would find nothing else: who watches nothing only looks whether the clock was
+    /// set, a file that nobody has edited says the same again each minute, and a disk that fails for two days is tried each five seconds.
+    private var sourcesRest: Duration {
+        if !world.settings.hasAnySource { return .seconds(6 * 3600) }
+        return world.areFilesOld ? .seconds(600) : world.isDiskFailing ? .seconds(100) : .zero
+    }
+
     /// The error of the wall clock at the sources' last turn: their thread looks at it once a minute.
     private var lastError = Duration.zero
 
     /// The outgoing webhooks; asked for when something happened, for the thread's look each second finds nothing else.
-    func notify() {
-        guard let target = active.current.notify.first else { return }
-        var tries = 0
-        while tries < 50, (try? notifier.turn(target)) ?? false { tries += 1 }
+    ///
+    /// - Returns: whether nothing is left.
+    func notify() -> Bool {
+        guard let target = active.current.notify.first else { return true }
+        for _ in 0..<50 {
+            guard let hasMore = try? notifier.turn(target) else { return false }
+            if !hasMore { return true }
+        }
+        return false
     }
 
     func prune(keep: Duration) {
@@ -188,6 +197,9 @@ final class Relay: @unchecked Sendable {
         _ = maintenance.turn(isMinuteOver: false)
         maintenance.reload(keep: nil)
     }
+
+    /// They have their next turn as soon as a file that was edited may be due.
+    func wakeSources() { wakes.sources = min(wakes.sources, world.clock.now.wall + .seconds(60)) }
 
     /// The dispatcher looks at the store now.
     func poke() { mailbox.post(.poke) }

@@ -2,7 +2,9 @@
 import Configuration
 import RelayStore
 import Signing
+import Synchronization
 import UpgradeRules
+import VersionSources
 
 /// The configuration file of a simulated relay, as an operator would write it, at one moment.
 struct Settings {
@@ -36,6 +38,11 @@ struct Settings {
     func minimumPercent(_ app: Int) -> Int { isAndroid(app) ? setup["fraction", app] : 100 }
 
     var hasAnySource: Bool { apps.contains { hasApp[$0] && !sources($0).isEmpty } }
+
+    /// Whether a LaunchGate file is watched.
+    func watchesFile(_ app: Int) -> Bool {
+        setup["file", app] == 1 && !isAndroid(app) && hasSources[app]
+    }
 
     /// Whether an app's waves wait for a person.
     func needsApproval(_ app: Int) -> Bool { setup["approval", app] == 1 && setup["waves", app] > 0 }
@@ -98,19 +105,20 @@ struct Settings {
 
     private func sources(_ app: Int) -> [String] {
         var sources: [String] = []
+        let every = setup["every"]
         if setup["gate", app] > 0 {
             if isAndroid(app) {
                 sources.append(
-                    #"{ googlePlay: { packageName: "com.example.app\#(app)", key: { environment: "FCM_ACCOUNT" }, every: "30m", "#
+                    #"{ googlePlay: { packageName: "com.example.app\#(app)", key: { environment: "FCM_ACCOUNT" }, every: "\#(every)m", "#
                         + "minimumFraction: \(Double(minimumPercent(app)) / 100) } }")
             } else if setup["gate", app] == 1 {
                 sources.append(
-                    #"{ appStore: { bundleId: "com.example.app\#(app)", lookupServer: "https://store\#(app)", every: "30m" } }"#
+                    #"{ appStore: { bundleId: "com.example.app\#(app)", lookupServer: "https://store\#(app)", every: "\#(every)m" } }"#
                 )
             } else {
                 sources.append(
                     #"{ appStoreConnect: { appId: \#(1000 + app), keyId: "2X9R4HXF34", key: { environment: "APNS_KEY" }, "#
-                        + #"server: "https://connect\#(app)", every: "30m" } }"#)
+                        + #"server: "https://connect\#(app)", every: "\#(every)m" } }"#)
             }
         }
         if setup["file", app] == 1, !isAndroid(app) {
@@ -119,9 +127,21 @@ struct Settings {
         return sources
     }
 
-    func configuration() throws -> RelayConfiguration {
-        try ConfigurationFile.parse(Array(text.utf8), path: "simulation")
+    /// What the file says, and what is watched by it. A file that was read before says the same again: a relay starts, and reads it, many
+    /// times in a history.
+    func read() throws -> (configuration: RelayConfiguration, plan: SourceRunner.Plan) {
+        let text = text
+        if let known = Self.known.withLock({ $0[text] }) { return known }
+        let configuration = try ConfigurationFile.parse(Array(text.utf8), path: "simulation")
+        let read = (configuration, try configuration.sourcePlan(environment: Secrets.environment))
+        Self.known.withLock { known in
+            if known.count > 100 { known = [:] }
+            known[text] = read
+        }
+        return read
     }
+
+    private static let known = Mutex<[String: (configuration: RelayConfiguration, plan: SourceRunner.Plan)]>([:])
 }
 
 /// The secrets that the file names: made once in a process, for no answer hangs on them.

@@ -20,7 +20,7 @@ package final class StoreFolder {
         folder = base.appending(path: "relay-simulation-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let path = folder.appending(path: "relay.db").path
-        faults = StoreFaults(path: path)
+        faults = StoreFaults(path: path, isOneProcess: true)
         try SQLiteStore(path: path, release: "simulation").close()
         template = try Data(contentsOf: URL(filePath: path))
     }

@@ -97,7 +97,8 @@ extension World {
             }
             let since = haltedSince[place] ?? tick
             haltedSince[place] = since
-            if tick - since > .seconds(4 * 3600) {
+            // What everybody is offered is asked again by six polls (`GooglePlaySource.editPace`), and a little later.
+            if tick - since > .seconds(1800) + .seconds(7 * 60) * settings.setup["every"] {
                 model.broke(
                     one.isForAll ? "inForce.haltUnheard" : "canary.halted",
                     "app \(one.app): the rollout of \(Self.text(version: one.version)) was halted \(tick - since) ago, and it is in force"
@@ -145,17 +146,23 @@ extension World {
 
     // MARK: Campaigns
 
+    /// Another whenever anything was written; nil where the store cannot be read.
+    ///
+    /// "The integer values returned by two invocations of "PRAGMA data_version" from the same connection will be different if changes
+    /// were committed to the database by any other connection in the interim" (sqlite.org/pragma.html).
+    var change: Int? {
+        (try? relay?.store.inspect("PRAGMA data_version")).flatMap { $0.first?.first }.flatMap(Int.init)
+    }
+
     /// Tells the model of each campaign that is another than when it was seen last.
     ///
     /// - Parameter isSure: whether they are read in any case; else only where anything was written since.
     func observeCampaigns(isSure: Bool = false) {
         guard let relay else { return }
         undisturbed {
-            // "The integer values returned by two invocations of "PRAGMA data_version" from the same connection will be different
-            // if changes were committed to the database by any other connection in the interim" (sqlite.org/pragma.html).
-            let change = (try? relay.store.inspect("PRAGMA data_version")).flatMap { $0.first?.first }.flatMap(Int.init)
+            let change = change
             guard isSure || change == nil || change != seenChange else { return }
-            seenChange = change ?? -1
+            seenChange = change
             var open: [String: String] = [:]
             var records = campaigns(limit: isSure ? 60 : 12)
             // An old one that was superseded may be open again.

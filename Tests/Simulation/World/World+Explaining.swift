@@ -7,11 +7,10 @@ import UpgradeRules
 
 /// What `users explain` says of each channel is what that channel answers itself.
 extension World {
-    /// Of one user at a time, another each time, and after one step of eight: an explanation reads all that the store has of a
-    /// user, an eighth of a seed's time were it asked for after each.
+    /// Of one user at a time, another each time, and in one history of eight: an explanation reads all that the store has of a
+    /// user, an eighth of a history's time, and half of that is what it compiles after each start.
     func judgeExplanation(_ app: Int) {
-        explanations += 1
-        guard explanations.isMultiple(of: 8) else { return }
+        guard settings.setup["chance"] % 8 == 0 else { return }
         let users = phones.filter { $0.app == app }.compactMap(\.user)
         guard let relay, !users.isEmpty else { return }
         let telephone = Phone.telephone(users[Int(milliseconds.magnitude / 1000 % UInt64(users.count))])

@@ -44,7 +44,7 @@ extension World {
         case .replay: return try replay(first, isCaptured: second % 2 == 1)
         case .latest: return try announceLatest(app, next(app, second))
         case .confirmTexts: return try reword(app, second)
-        case .otherProgram: return try otherProgram(app, slip(next(app, second), second))
+        case .otherProgram: return try requireOutside(app, slip(next(app, second), second))
         case .releaseApp: return try releaseApp(app)
         case .releaseCampaign: return try withCampaign(second, isOver: false) { try release($0) }
         case .withdraw: return try withdraw(app)
@@ -251,14 +251,9 @@ extension World {
     }
 
     /// Another program writes to the store, as README allows.
-    private func otherProgram(_ app: Int, _ version: Int) throws -> String? {
+    private func requireOutside(_ app: Int, _ version: Int) throws -> String? {
         let key = settings.key(app)
-        try asOtherProgram(
-            """
-            INSERT INTO version (app, platform, required) VALUES ('\(key.app)', '\(key.platform.rawValue)', '\(World.text(version: version))')
-            ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required,
-                telephones = CASE WHEN excluded.required = required THEN telephones END
-            """)
+        try otherProgram().require(World.text(version: version), of: key)
         // The same again is nothing new, also where its campaign was cancelled.
         let asked = model.announcements.filter { $0.app == app && $0.isAsked }.map(\.version).max()
         if asked.map({ $0 < version }) ?? true { self.asked(app, version, isOutside: true) }

@@ -49,15 +49,13 @@ extension World {
             stores[app].answers = kind == .sourceAnswers
             return "the store of app \(app) \(kind == .sourceAnswers ? "answers" : "does not answer any more")"
         case .launchGate:
-            guard settings.setup["file", app] == 1, !settings.isAndroid(app), settings.hasSources[app] else {
-                return nil
-            }
+            guard settings.watchesFile(app) else { return nil }
             let highest = model.announcements.filter { $0.app == app }.map(\.version).max() ?? 2
             let version = slip(max(wanted, highest) + number % 2, number)
             if let before = files[app], before != version, let place = model.newest(app, before) {
                 model.announcements[place].isOverwritten = true
             }
-            files[app] = version
+            edit(file: app, version)
             // Somebody edited the file: that is asking.
             if model.required(app).map({ $0.version < version }) ?? true,
                 !model.announcements.contains(where: { $0.app == app && $0.version == version })
@@ -150,8 +148,7 @@ extension World {
             guard !phones.isEmpty else { return nil }
             let phone = phones[first % phones.count]
             guard let device = try relay.store.device(settings.key(phone.app), token: token(phone)) else { return nil }
-            try asOtherProgram(
-                "PRAGMA foreign_keys = OFF; DELETE FROM device WHERE id = \(device.id); PRAGMA foreign_keys = ON")
+            try otherProgram().deleteDevice(device.id)
             rowsWereDeleted = true
             // Registered again it is another device, and what it had is nobody's.
             for id in model.campaigns.keys { model.campaigns[id]?.settled[token(phone)] = nil }
@@ -159,16 +156,6 @@ extension World {
             return "another program deletes the row of phone \(phone.number) of app \(phone.app)"
         default: return nil
         }
-    }
-
-    /// Another process, with a connection of its own.
-    func asOtherProgram(_ script: String) throws {
-        if otherProgram == nil {
-            var options = SQLiteStore.Options()
-            (options.readers, options.copiesLogAside) = (1, false)
-            otherProgram = try SQLiteStore(path: folder.path, release: "simulation", options: options)
-        }
-        try otherProgram?.administer(script)
     }
 
     // MARK: What goes wrong

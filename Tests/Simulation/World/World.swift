@@ -17,12 +17,10 @@ final class World: @unchecked Sendable {
     /// SQLite's own idea of now goes with it.
     var clock = VirtualClock() { didSet { StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds) } }
     var settings: Settings
-    /// How often one was due.
-    var explanations = 0
     var model = Model()
     var relay: Relay?
     /// The connection of another program, once it has written something.
-    var otherProgram: SQLiteStore?
+    private var otherConnection: OtherProgram?
     var journal: Journal
 
     // What is so, whether the relay knows it or not.
@@ -34,6 +32,9 @@ final class World: @unchecked Sendable {
     var phonesByToken: [String: (place: Int, installation: Int)] = [:]
     /// By app: what its LaunchGate file requires.
     var files: [Int: Int] = [:]
+    private var fileEditedAt = MonotonicTime(nanoseconds: 0)
+    /// Whether files are watched, and each was read since it was edited last.
+    var areFilesOld: Bool { settings.apps.contains(where: settings.watchesFile) && tick - fileEditedAt > .seconds(120) }
     var services: [PushPlace: PushServiceTruth] = [:]
     var weatherSince: [PushPlace: MonotonicTime] = [:]
     var pushes = PushRecord()
@@ -63,8 +64,9 @@ final class World: @unchecked Sendable {
     var haltedSince: [Int: MonotonicTime] = [:]
     /// Pushes that left since the store has begun to refuse.
     var unrecorded = 0
-    /// The change of the store that the campaigns were read at last.
-    var seenChange = -1
+    /// The change of the store that the campaigns were read at last, and the one after which nobody was left to notify.
+    var seenChange: Int?
+    private var notifiedChange: Int?
     private var dice: SeededGenerator
     /// Operations that come into the next turn, each at its yield.
     private var inTheMiddle: [(operation: Operation, yields: Int)] = []
@@ -96,6 +98,11 @@ final class World: @unchecked Sendable {
     static func number(of version: String) -> Int {
         let parts = version.split(separator: ".")
         return parts.count > 1 ? (Int(parts[1]) ?? 100) - 100 : 0
+    }
+
+    func edit(file app: Int, _ version: Int) {
+        (files[app], fileEditedAt) = (version, tick)
+        relay?.wakeSources()
     }
 
     // MARK: Time, chance and order
@@ -209,7 +216,10 @@ final class World: @unchecked Sendable {
         undisturbed {
             relay?.sightings.flush()
             learnLogins()
-            relay?.notify()
+            // The receivers take all at once: where nothing was written since, nothing is due.
+            if let relay, notifiedChange == nil || change != notifiedChange {
+                notifiedChange = relay.notify() ? change : nil
+            }
             check()
         }
     }
@@ -254,7 +264,7 @@ final class World: @unchecked Sendable {
         journal.reach("turn: start")
         quietSince = tick
         // Another connection counts the changes anew.
-        seenChange = -1
+        (seenChange, notifiedChange) = (nil, nil)
         StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         do {
             relay = try Relay(self, path: folder.path, settings: settings)
@@ -283,10 +293,15 @@ final class World: @unchecked Sendable {
     /// Nothing is left in memory.
     func end() {
         endRelay()
-        otherProgram?.close()
-        otherProgram = nil
+        otherConnection = nil
         // The thread may be somebody else's next.
         StoreFaults.setTime(milliseconds: 0)
+    }
+
+    func otherProgram() throws -> OtherProgram {
+        let program = try otherConnection ?? OtherProgram(path: folder.path)
+        otherConnection = program
+        return program
     }
 
     /// Nothing of the relay is left in memory; another program lives on.

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSQLite
+import RelayStore
+import UpgradeRules
+
+/// Another program that writes to the store, as README allows: a connection of its own, and what it writes compiled once, for the
+/// triggers behind it take SQLite longer to compile than to run.
+@safe final class OtherProgram {
+    private let connection: OpaquePointer
+    private var statements: [String: OpaquePointer] = unsafe [:]
+
+    /// What SQLite answered.
+    struct Refusal: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(path: String) throws {
+        var connection: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let connection = unsafe connection else {
+            unsafe sqlite3_close_v2(connection)
+            throw Refusal(description: "the store cannot be opened: \(code)")
+        }
+        unsafe self.connection = connection
+    }
+
+    deinit {
+        for unsafe statement in unsafe statements.values { unsafe sqlite3_finalize(statement) }
+        unsafe sqlite3_close_v2(connection)
+    }
+
+    func require(_ version: String, of app: AppKey) throws {
+        try run(
+            """
+            INSERT INTO version (app, platform, required) VALUES (?, ?, ?)
+            ON CONFLICT (app, platform) DO UPDATE SET required = excluded.required,
+                telephones = CASE WHEN excluded.required = required THEN telephones END
+            """, app.app, app.platform.rawValue, version)
+    }
+
+    /// As SQLite's own shell does it, where nobody has turned the foreign keys on.
+    func deleteDevice(_ id: Int64) throws {
+        try run("DELETE FROM device WHERE id = CAST(? AS INTEGER)", "\(id)")
+    }
+
+    private func run(_ sql: String, _ values: String...) throws {
+        let statement = unsafe try prepared(sql)
+        defer { unsafe sqlite3_reset(statement) }
+        for (index, value) in values.enumerated() {
+            _ = unsafe relay_sqlite3_bind_text_copied(statement, Int32(index + 1), value, Int32(value.utf8.count))
+        }
+        let code = unsafe sqlite3_step(statement)
+        guard code == SQLITE_DONE else { throw refusal(code) }
+    }
+
+    private func prepared(_ sql: String) throws -> OpaquePointer {
+        if let known = unsafe statements[sql] { return unsafe known }
+        var statement: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(
+            connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+        guard code == SQLITE_OK, let statement = unsafe statement else { throw refusal(code) }
+        unsafe statements[sql] = statement
+        return unsafe statement
+    }
+
+    private func refusal(_ code: Int32) -> Refusal {
+        Refusal(description: unsafe "\(String(cString: sqlite3_errmsg(connection))) (\(code))")
+    }
+}
