@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Synchronization
 package import UpgradeRules
 import WireFormat
 
 /// How a release's tag holds a version: a regular expression with exactly one capture group, which is the version.
 ///
-/// Kept as text and compiled for each event: `Regex` is not Sendable, and releases are rare.
+/// Kept as text and compiled once, behind a lock: `Regex` is not Sendable.
 package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
     /// "2.1.0" or "v2.1.0", and nothing else.
     package static let standard = TagPattern(known: #"^v?(\d+(?:\.\d+)*)$"#)
@@ -12,6 +13,13 @@ package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
     package static let maximumLength = 255
 
     package let text: String
+    private let compiled: Compiled
+
+    private final class Compiled: Sendable {
+        let regex: Mutex<Regex<AnyRegexOutput>?>
+
+        init(_ text: String) { regex = Mutex(try? Regex(text).asciiOnlyDigits()) }
+    }
 
     /// - Throws: `TagPatternError` when it does not compile or does not have exactly one capture group.
     package init(_ text: String) throws(TagPatternError) {
@@ -20,13 +28,18 @@ package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
         // An empty alternative before it matches everywhere, and a match has a place for every group of the whole.
         let groups = (try? Regex("|" + text)).flatMap { "".prefixMatch(of: $0) }.map { $0.output.count - 1 }
         guard groups == 1 else { throw .groups(groups ?? 0) }
-        self.text = text
+        self.init(known: text)
     }
 
     /// One that is known to be right.
     init(known text: String) {
         self.text = text
+        compiled = Compiled(text)
     }
+
+    package static func == (left: TagPattern, right: TagPattern) -> Bool { left.text == right.text }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     package enum Reading: Hashable, Sendable {
         case version(Version)
@@ -39,11 +52,13 @@ package struct TagPattern: Hashable, Sendable, CustomStringConvertible {
         guard tag.unicodeScalars.count <= Self.maximumLength else {
             return .none("the tag \(sight) has more than \(Self.maximumLength) characters")
         }
-        guard let regex = try? Regex(text).asciiOnlyDigits(), let match = tag.firstMatch(of: regex),
-            match.output.count == 2, let captured = match.output[1].substring
-        else { return .none("the tag \(sight) does not match the pattern \(text)") }
+        let found = compiled.regex.withLock { regex -> String? in
+            guard let regex, let match = tag.firstMatch(of: regex), match.output.count == 2 else { return nil }
+            return match.output[1].substring.map(String.init)
+        }
+        guard let captured = found else { return .none("the tag \(sight) does not match the pattern \(text)") }
         do throws(VersionError) {
-            return .version(try Version(String(captured)))
+            return .version(try Version(captured))
         } catch {
             return .none("what the pattern \(text) captures in the tag \(sight) is no version: \(error)")
         }
