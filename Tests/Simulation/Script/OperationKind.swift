@@ -26,8 +26,8 @@ package enum OperationKind: String, CaseIterable, Sendable {
         switch self {
         case .pass: 24
         case .weather, .upgrade, .login: 4
-        case .bump, .canary, .webhook, .otherProgram, .withdraw, .crash, .kill: 2
-        case .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts: 1
+        case .bump, .canary, .webhook, .otherProgram, .withdraw: 2
+        case .crash, .kill, .removeApp, .removeSource, .clockBack, .clockForward, .deleteRows, .latest, .confirmTexts: 1
         case .addApp, .addSource, .diskWorks, .sourceAnswers: 4
         default: 3
         }

@@ -25,8 +25,10 @@ import UpgradeRules
     }
 
     deinit {
-        for unsafe statement in unsafe statements.values { unsafe sqlite3_finalize(statement) }
+        // "the database connection becomes an unusable "zombie" which will automatically be deallocated when the last prepared statement
+        // is finalized" (sqlite.org/c3ref/close.html).
         unsafe sqlite3_close_v2(connection)
+        unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
     }
 
     func require(_ version: String, of app: AppKey) throws {
