@@ -70,6 +70,7 @@ final class HTTP2Connection {
         settings.idlePing = configuration.idlePing
         settings.zeroStreamsTimeout = configuration.zeroStreamsTimeout
         settings.expectedRequests = pool.machine.expectedRequests
+        settings.goesBeyond = pool.machine.goesBeyond()
         machine = ConnectionMachine(settings: settings, at: now)
         slots = RequestSlots(capacity: settings.maximumStreams)
         unsafe out = .allocate(capacity: Self.outCapacity)

@@ -120,7 +120,7 @@ package struct LaneFigures: Sendable, Equatable {
     package var dialFailures = 0
     package var connectionsRetired = 0
     /// By `ConnectionMachine.Retirement.number`.
-    package var retirements = InlineArray<9, Int>(repeating: 0)
+    package var retirements = InlineArray<10, Int>(repeating: 0)
     /// By error code; the last is every code that RFC 9113 does not know.
     package var goAwayCodes = InlineArray<15, Int>(repeating: 0)
     /// From putting a request on a connection to its answer.
@@ -161,7 +161,7 @@ package struct LaneFigures: Sendable, Equatable {
 extension ConnectionMachine.Retirement {
     static let names = [
         "goAway", "judged", "refuses", "timedOut", "streamReset", "outOfStreams", "stopped", "died",
-        "surplus",
+        "surplus", "spent",
     ]
 
     var number: Int {
@@ -175,6 +175,7 @@ extension ConnectionMachine.Retirement {
         case .stopped: 6
         case .died: 7
         case .surplus: 8
+        case .spent: 9
         }
     }
 }

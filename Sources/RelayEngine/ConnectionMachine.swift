@@ -18,6 +18,8 @@ package struct ConnectionMachine: Sendable {
         package var zeroStreamsTimeout: Duration = .seconds(30)
         /// How many requests the connection before answered until the server ended it; nil: nobody knows.
         package var expectedRequests: Int?
+        /// Whether it goes on when they are answered; else it is retired then, before the server cuts off what it has.
+        package var goesBeyond = true
 
         package init() {}
     }
@@ -42,6 +44,8 @@ package struct ConnectionMachine: Sendable {
         case stopped
         /// Nobody has needed it for long.
         case surplus
+        /// It has answered what is expected of it: more would be cut off.
+        case spent
         /// The socket or the session failed.
         case died
     }
@@ -256,6 +260,7 @@ package struct ConnectionMachine: Sendable {
     /// As much as was expected of it is done, and it lives: an eighth more, then twice that and so on. A server that has
     /// changed is found out soon, and one that has not costs or gives back little.
     private mutating func goOn() {
+        guard settings.goesBeyond else { return retire(.spent) }
         allowance = step > limit ? nil : record.taken + step
         step *= 2
     }

@@ -82,6 +82,8 @@ package struct PoolMachine: Sendable {
     package static let sendLimit = 64
     /// A good connection should live at least so long, unless it delivers more than it loses.
     package static let shortLife: Duration = .seconds(10)
+    /// So many connections in a row do not go beyond what is expected of them.
+    package static let longestCaution = 64
     /// So many connections may be ending, or as many as there may be in use, before others are dialled: what they deliver is
     /// not known yet.
     package static let mostEnding = 4
@@ -104,6 +106,10 @@ package struct PoolMachine: Sendable {
     package private(set) var expectedRequests: Int?
     /// Streams of that connection.
     private var expectedWidth = 0
+    /// How many of the next connections do not go beyond what is expected of them, and how many it was last time: where a server
+    /// cuts is found out again and again, but not by each.
+    private var cautious = 0
+    private var caution = 0
     private let maximumConnections: Int
     /// Failures in a row, of dials and of connections that came to nothing.
     package private(set) var failures = 0
@@ -192,6 +198,13 @@ package struct PoolMachine: Sendable {
         failures = 0
     }
 
+    /// Whether the connection that is made now goes beyond what is expected of it. To be asked once for each.
+    package mutating func goesBeyond() -> Bool {
+        guard expectedRequests != nil, cautious > 0 else { return true }
+        cautious -= 1
+        return false
+    }
+
     /// A connection goes on long after what was expected of it.
     package mutating func outlived() {
         expectedRequests = nil
@@ -205,7 +218,7 @@ package struct PoolMachine: Sendable {
         _ reason: ConnectionMachine.Retirement, _ record: ConnectionMachine.Record, livedFor life: Duration,
         usable: Int = 0, at now: MonotonicTime, random: Double
     ) {
-        if reason == .stopped || reason == .surplus { return }
+        if reason == .stopped || reason == .surplus || reason == .spent { return }
         let wasProven = record.delivered > 0
         expect(record)
         if wasProven, life >= Self.calmForgotten { calms = 0 }
@@ -230,6 +243,13 @@ package struct PoolMachine: Sendable {
     /// What the server gave back it would give back again, and what it cut off it would cut off again: the next connection
     /// begins with what this one answered.
     private mutating func expect(_ record: ConnectionMachine.Record) {
+        if record.cutOff > 0 {
+            // Cut off earlier than expected: the server has no rule, or another one. As late as expected, or hardly later: that
+            // is its rule.
+            let isRule = expectedRequests.map { record.answered >= $0 && record.answered <= $0 + $0 / 8 } ?? false
+            caution = isRule ? min(max(1, caution * 2), Self.longestCaution) : 0
+            cautious = caution
+        }
         if record.givenBack + record.cutOff > 0 {
             expectedRequests = max(1, record.answered)
             expectedWidth = record.width

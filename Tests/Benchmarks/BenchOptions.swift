@@ -16,7 +16,7 @@ struct BenchOptions {
         ("sweep-devices", "audience of each; a row takes four seconds", [1_000_000]),
         ("cut-devices", "audience while connections are cut", [50_000]),
         ("cut-late-devices", "the same where the service answers after 200 ms", [5_000]),
-        ("cut-paced-devices", "the same at 200 pushes a second", [1_500]),
+        ("cut-paced-devices", "the same at 200 pushes a second as well", [1_500]),
         ("cut-seconds", "how long a row of it may take", [30]),
         ("import-rows", "rows of an import", [200_000]),
         ("registry", "devices that are registered before the imports", [1_000_000]),

@@ -58,7 +58,7 @@ struct CutsBench {
                 latency: 200, devices: options["cut-late-devices"],
                 rows: [Trouble()] + Group.rows([10, 50, 200, 2000]) + refusals),
             Group(
-                rate: 200, devices: options["cut-paced-devices"],
+                latency: 200, rate: 200, devices: options["cut-paced-devices"],
                 rows: [Trouble()] + Group.rows([50, 200]) + refusals),
         ]
     }

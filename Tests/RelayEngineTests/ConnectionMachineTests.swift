@@ -89,6 +89,19 @@ struct ConnectionMachineTests {
         #expect(connection.room == 100 && connection.hasOutlived, "as if nothing had ever been expected of it")
     }
 
+    @Test func aCarefulConnectionEndsBeforeItIsCut() {
+        var connection = proven {
+            $0.expectedRequests = 10
+            $0.goesBeyond = false
+        }
+        connection.requestsOpened(9, at: at(3))
+        for _ in 0..<9 {
+            #expect(connection.isUsable)
+            connection.requestEnded(.answered(isSuccess: true))
+        }
+        #expect(connection.phase == .retired(.spent) && connection.isDone)
+    }
+
     /// What a server that ends each connection after so many requests costs, once it is known.
     @Test(arguments: [10, 50, 200, 2000])
     func aServerThatCutsCostsAFewAtTheEnd(limit: Int) {

@@ -297,6 +297,35 @@ struct PoolMachineTests {
         #expect(pool.expectedRequests == nil)
     }
 
+    @Test func whereAServerCutsIsNotFoundOutByEachConnection() {
+        var pool = PoolMachine(maximumConnections: 1)
+        func cut(answered: Int) {
+            pool.retired(
+                .died,
+                .init(delivered: answered, answered: answered, lost: 6, cutOff: 6, taken: answered + 6, width: 1000),
+                livedFor: .seconds(1), at: at(0), random: 0)
+        }
+        /// How many do not go beyond before one does.
+        func careful() -> Int {
+            var count = 0
+            while count < 100, !pool.goesBeyond() { count += 1 }
+            return count
+        }
+        #expect(careful() == 0)
+        for answered in [1, 32, 44] {
+            cut(answered: answered)
+            #expect(careful() == 0, "not known yet")
+        }
+        for count in [1, 2, 4, 8, 16, 32, 64, 64] {
+            cut(answered: 48)
+            #expect(careful() == count)
+        }
+        cut(answered: 20)
+        #expect(careful() == 0 && pool.expectedRequests == 20, "it is no rule")
+        pool.retired(.spent, .init(delivered: 20, answered: 20, taken: 20), livedFor: .seconds(1), at: at(0), random: 0)
+        #expect(pool.setbacks == 0 && pool.decide(queued: 1, Connections(), at: at(0)) == .dial(1))
+    }
+
     @Test func whoseConnectionsAreShortLivedGetsAsManyAsCarryWhatOneWould() {
         var pool = PoolMachine(maximumConnections: 4)
         pool.retired(
