@@ -11,6 +11,8 @@ struct Announcement {
     var isGated: Bool
     /// Whether another program wrote it into the store.
     var isOutside = false
+    /// Whether it is a file that says it.
+    var isOfFile = false
     /// When the relay was first seen to know of what another program wrote.
     var noticedAt: Int64?
     /// A file said so and says another thing since: the relay may never have read it.
@@ -26,6 +28,9 @@ struct Announcement {
     var canaryReleasedAt: Int64?
     /// Whether it reaches its users in waves.
     var hasWaves = false
+    /// Whether its campaign has ended: either nobody was left for the waves to come, and it is for everybody, or its time to live was
+    /// over, and they wait for a person. Which of these it is the channels say.
+    var mayHaveEnded = false
     /// Since when the last of them has begun.
     var lastWaveAt: Int64?
     /// Whether what it waits for was taken out of the configuration.
@@ -36,6 +41,9 @@ struct Announcement {
     var offeredAt: Int64?
     /// How long after that it waits still.
     var hold: Int64 = 0
+    /// Whether it was in force before the relay could decide nothing, or a person put it in force then; and until when that lasted.
+    var wasBeforeTrouble = false
+    var stuckUntil: Int64 = 0
     /// Since when the relay was told that its rollout is halted.
     var haltedAt: Int64?
     /// Whether it ever was.

@@ -36,9 +36,10 @@ extension Model {
             return tells(told, needsApproval: needsApproval)
         }
         defer { campaigns[told.id] = facts }
-        if told.waves > 0 && told.wavesBegun == told.waves || told.state == "completed" {
+        if told.waves > 0 && told.wavesBegun == told.waves || told.state == "completed" && told.waves == 0 {
             announcements[facts.announcement].lastWaveAt = announcements[facts.announcement].lastWaveAt ?? now
         }
+        announcements[facts.announcement].mayHaveEnded = told.state == "completed"
         let what = "campaign \(told.id) of \(World.text(version: told.version))"
         if facts.state != told.state {
             judge(told, &facts, what)
@@ -101,6 +102,7 @@ extension Model {
 
     /// A relay that has died knows no more what was offered, but for what came of it.
     mutating func forgetOffers() {
+        for app in offered.indices { offered[app].surely = 0 }
         for facts in campaigns.values where facts.state == "waiting" {
             announcements[facts.announcement].offeredAt = nil
         }

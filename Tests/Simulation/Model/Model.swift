@@ -20,11 +20,19 @@ struct Model {
     var devices: [String: [DeviceState]] = [:]
     /// By app: since when no route leads to its push service; nil: one does.
     var routeGoneAt: [Int64?] = [nil, nil]
+    /// By app: whether nothing can be decided of it: the disk fails, or it is not configured.
+    var isStuck = [false, false]
     /// Devices of which a file has said something older than they did themselves: whether that counts is asked at the end.
     var disputed: Set<String> = []
-    /// By app: the highest version that was announced, by people or by its store.
+    /// By app: the highest version that was announced by people.
     var announced = [0, 0]
-    /// When each user was erased.
+    /// By app: the highest version that its store offers, as far as the relay surely knows it now, and that it may know.
+    var offered = [(surely: 0, perhaps: 0), (surely: 0, perhaps: 0)]
+    /// Devices that their service had called dead when the store was pruned, by app and token: forgotten, or not yet.
+    var calledDead: Set<String> = []
+    /// By app: what devices had whose rows another program has deleted.
+    var deletedRows: [[Int]] = [[], []]
+    /// When each user was erased who has not come back since.
     var erased: [Int: Int64] = [:]
     /// Broken promises, each rule once.
     private(set) var violations: [Violation] = []
@@ -42,13 +50,44 @@ struct Model {
         announcements.filter { $0.app == app && $0.isAsked }.max { $0.version < $1.version }
     }
 
-    /// Whether a version leaps over all that was asked for, announced, offered, or ever seen on ten devices.
-    func doubts(_ app: Int, _ version: Int) -> Bool {
-        let seen = devices.filter { $0.key.hasPrefix("\(app)/") }.compactMap { $0.value.compactMap(\.version).max() }
-            .sorted(by: >)
-        var known = max(announced[app], required(app)?.version ?? 0)
-        if known == 0 || seen.count >= 10 { known = max(known, seen.isEmpty ? 0 : seen[known == 0 ? 0 : 9]) }
-        return known > 0 && version > known + (100 + known) / 10
+    /// Whether a version leaps over all that was asked for, announced or offered, and that ten devices have.
+    ///
+    /// - Parameter place: of the announcement that asks for it; nil: it is not there yet.
+    /// - Returns: nil where nobody outside can tell: devices whose rows another program has deleted are counted still, and again
+    ///   when they come back; those that were called dead are, until they are forgotten; what a store offered may be forgotten.
+    func doubts(_ app: Int, _ version: Int, askedBy place: Int? = nil) -> Bool? {
+        let base = announcements[..<(place ?? announcements.endIndex)].filter { $0.app == app && $0.isAsked }
+            .map(\.version).max()
+        let sure = devices.compactMap { key, states in
+            key.hasPrefix("\(app)/") && !calledDead.contains(key) && states.last?.isRegistered == true
+                ? states.last?.version : nil
+        }
+        let dead = devices.compactMap { key, states in
+            key.hasPrefix("\(app)/") && calledDead.contains(key) ? states.last?.version : nil
+        }
+        func doubt(_ seen: [Int], _ offered: Int) -> Bool {
+            let announced = max(announced[app], base ?? 0, offered)
+            let falling = seen.sorted(by: >)
+            // Where nothing was announced and no ten agree, the middle one of them.
+            let known =
+                falling.count >= 10
+                ? max(announced, falling[9]) : announced > 0 || seen.isEmpty ? announced : falling[seen.count / 2]
+            return known > 0 && version > known + max(8, (100 + known) / 10)
+        }
+        let (surely, perhaps) = offered[app]
+        let answers = Set([sure, sure + dead + deletedRows[app]].flatMap { [doubt($0, surely), doubt($0, perhaps)] })
+        return answers.count == 1 ? answers.first : nil
+    }
+
+    /// What another program wrote is judged when the relay looks at it, and what a file says each time: where that has another answer
+    /// than when it was written, nobody outside sees which of them was given.
+    mutating func doubtAgain() {
+        for place in announcements.indices where announcements[place].isLive && announcements[place].isUnnoticed {
+            let one = announcements[place]
+            guard one.isDoubted || !one.isUnclear, doubts(one.app, one.version, askedBy: place) != one.isDoubted
+            else { continue }
+            (announcements[place].isDoubted, announcements[place].isUnclear) = (false, true)
+        }
     }
 
     /// The newest announcement of a version.
@@ -62,7 +101,32 @@ struct Model {
         return announcements.filter {
             $0.app == old.app && $0.version > old.version && !$0.lostItsGate && (isClockRight || $0.hold == 0)
         }
-        .compactMap(\.inForceAt).filter { $0 <= now }.min()
+        .compactMap(inForceAt).filter { $0 <= now }.min()
+    }
+
+    /// Since when it is in force for everybody, as far as the relay can have decided it: not while its disk fails, nor for an app that is not
+    /// configured.
+    func inForceAt(_ one: Announcement) -> Int64? {
+        guard isStuck[one.app], !one.wasBeforeTrouble else { return one.inForceAt.map { max($0, one.stuckUntil) } }
+        return nil
+    }
+
+    /// The relay can, or cannot, decide anything of an app.
+    mutating func stick(_ app: Int, _ isStuckNow: Bool) {
+        guard isStuck[app] != isStuckNow else { return }
+        for place in announcements.indices where announcements[place].app == app {
+            if isStuckNow {
+                let since = inForceAt(announcements[place])
+                announcements[place].wasBeforeTrouble = since.map { $0 <= now } ?? false
+                // What its store has just let through may be decided, or not.
+                if announcements[place].isGated, let since, since <= now, now - since < Self.wayGrace {
+                    announcements[place].isUnclear = true
+                }
+            } else if !announcements[place].wasBeforeTrouble {
+                announcements[place].stuckUntil = now
+            }
+        }
+        isStuck[app] = isStuckNow
     }
 
     mutating func withdraw(_ app: Int, _ version: Int) {
@@ -93,6 +157,18 @@ struct Model {
         } else {
             announcements[place].isReleased = true
         }
+        // A campaign is released also where its app is not configured.
+        if announcements[place].inForceAt != nil { announcements[place].wasBeforeTrouble = true }
+    }
+
+    /// The relay has decided something of an app: what another program wrote it has looked at then.
+    mutating func looked(_ app: Int) {
+        for place in announcements.indices
+        where announcements[place].app == app && announcements[place].isAsked && !announcements[place].isOfFile
+            && !announcements[place].isUnclear
+        {
+            announcements[place].noticed(at: now)
+        }
     }
 
     /// The relay has asked a store and was told.
@@ -121,6 +197,8 @@ struct Model {
         change(&state)
         state.since = now
         guard state != devices[key]?.last else { return }
+        // Who registers again is known again, also at the moment of the erasure.
+        if let user = state.user { erased[user] = nil }
         devices[key, default: []].append(state)
     }
 
@@ -210,6 +288,12 @@ struct Model {
     ///
     /// - Parameter user: nil: somebody of whom nothing is known.
     mutating func says(_ channel: String, app: Int, version: Int, user: Int?) {
+        for place in announcements.indices
+        where user == nil && announcements[place].app == app && announcements[place].version == version
+            && announcements[place].isStaged && announcements[place].mayHaveEnded
+        {
+            announcements[place].lastWaveAt = now
+        }
         let known = announcements.filter { $0.app == app && $0.version == version }
         func may(_ one: Announcement) -> Bool {
             one.isLive && !one.isDoubted && (one.isThrough || one.haltedAt.map { now - $0 < 65_000 } ?? false)

@@ -49,7 +49,7 @@ package final class Simulation {
     /// The fewest steps, in the plainest world, that break the same rule.
     ///
     /// - Parameter runs: at most.
-    package func shrunk(_ script: Script, _ rule: String, runs: Int = 400) throws -> Script {
+    package func shrunk(_ script: Script, _ rule: String, runs: Int = 1000) throws -> Script {
         var best = script
         var left = runs
         func isStill(_ candidate: Script) throws -> Bool {

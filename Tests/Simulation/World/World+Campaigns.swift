@@ -79,7 +79,7 @@ extension World {
             model.campaigns[campaign.id]?.announcement
             ?? app(of: campaign).flatMap { model.newest($0, Self.number(of: campaign.required.text)) }
         let before = model.announcements
-        if let place, !before[place].isUnclear, campaign.state == .waiting || before[place].inForceAt == nil {
+        if let place, !before[place].isUnclear, campaign.state == .waiting || model.inForceAt(before[place]) == nil {
             model.announcements[place].withdrawnAt = before[place].withdrawnAt ?? milliseconds
         }
         do {

@@ -165,10 +165,12 @@ extension World {
             seenChange = change
             var open: [String: String] = [:]
             var records = campaigns(limit: isSure ? 60 : 12)
-            // An old one that was superseded may be open again.
+            // An old one that is open, or may be again: what superseded it was taken back.
             let oldest = records.last?.key
-            for id in told.keys.sorted() where told[id]?.campaign.isOver == false {
-                guard let record = try? relay.store.campaign(id: id), let oldest, record.key < oldest else { continue }
+            for id in told.keys.sorted() {
+                guard let known = told[id]?.campaign, !known.isOver || mayBeOpenAgain(known),
+                    let record = try? relay.store.campaign(id: id), let oldest, record.key < oldest
+                else { continue }
                 records.append(record)
             }
             for record in records.reversed() {
@@ -194,6 +196,11 @@ extension World {
                     campaign, needsApproval: settings.needsApproval(campaign.app) && record.telephones == nil)
             }
         }
+    }
+
+    private func mayBeOpenAgain(_ campaign: ToldCampaign) -> Bool {
+        campaign.state == "superseded"
+            && model.campaigns[campaign.id].map { model.supersededAt($0.announcement) == nil } ?? true
     }
 
     private func toldCampaign(_ record: CampaignRecord) -> ToldCampaign? {
@@ -304,8 +311,19 @@ extension World {
                         settings.key(app), version: zero, user: .init(user.map(Phone.telephone)))?.toldAtLogin
                     return "app \(app), user \(user.map(String.init) ?? "unknown"): \(told?.text ?? "nothing")"
                 }
-            } + campaigns().map { "campaign \($0.id): \($0.state.rawValue)" }
+            }
+                + campaigns().map { campaign in
+                    let state = isThrough(campaign) ? CampaignState.completed : campaign.state
+                    return "campaign \(campaign.id): \(state.rawValue)"
+                }
         }
+    }
+
+    /// Whether everybody has an outcome: it is the next look that ends it, and who starts looks at once.
+    private func isThrough(_ campaign: CampaignRecord) -> Bool {
+        let counts = campaign.counts
+        return campaign.state == .running && !campaign.isCanary && campaign.isPlanned
+            && counts.pending + counts.retrying == 0 && campaign.waves.list.allSatisfy { $0.begunAt != nil }
     }
 
     func compare(_ before: [String]) {

@@ -227,10 +227,7 @@ extension World {
                     UNION ALL SELECT campaign_id FROM delivery_batch
                     WHERE instr(telephones, CAST('\(telephone)' AS BLOB)) > 0
                     """)) ?? []
-            let wasBack = model.devices.values.contains { states in
-                states.contains { $0.user == user && $0.since > (model.erased[user] ?? 0) }
-            }
-            if !rows.isEmpty, !wasBack {
+            if !rows.isEmpty {
                 model.broke("registry.erased", "user \(user) was erased and is in \(rows.count) rows of the ledger")
             }
         }

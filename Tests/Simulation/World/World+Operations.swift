@@ -11,6 +11,7 @@ extension World {
     func perform(_ operation: Operation, _ prefix: String) {
         model.now = milliseconds
         guard relay != nil else { return }
+        defer { model.doubtAgain() }
         do {
             guard let text = try act(operation) else { return }
             journal.reach("did: \(operation.kind.rawValue)")
@@ -121,6 +122,7 @@ extension World {
         }
         relay.cache.refresh()
         guard case .applied(let outcome, _) = applied, let required = outcome.record.required else { return false }
+        defer { model.looked(app) }
         guard outcome.requiredRose else {
             // The same version again for other users: they are of its canary, too.
             if let canary, let place = model.newest(app, Self.number(of: required.text)), bump.required == required {
@@ -136,7 +138,7 @@ extension World {
         if bump.message == nil, let message = outcome.record.message {
             model.broke("texts.stick", "\(required) of app \(app) has the text \"\(message)\" of the bump before")
         }
-        if !bump.isConfirmed, model.doubts(app, version) {
+        if !bump.isConfirmed, model.doubts(app, version) == true {
             model.broke(
                 "inForce.implausible",
                 "\(source) has raised \(required) of app \(app), and nobody has said that it is meant")
@@ -150,7 +152,9 @@ extension World {
     }
 
     /// The model learns what was asked for.
-    func asked(_ app: Int, _ version: Int, canary: Set<Int>? = nil, isOutside: Bool = false) {
+    func asked(
+        _ app: Int, _ version: Int, canary: Set<Int>? = nil, isOutside: Bool = false, isOfFile: Bool = false
+    ) {
         var announcement = Announcement(
             app: app, version: version, askedAt: milliseconds, isGated: settings.isGated(app))
         // Only the lookup is held by hours.
@@ -159,17 +163,22 @@ extension World {
             ? Int64(settings.setup["hold", app]) * 3_600_000 : 0
         announcement.canary = canary
         announcement.hasWaves = settings.setup["waves", app] > 0
-        announcement.isOutside = isOutside
-        announcement.isDoubted = isOutside && model.doubts(app, version)
+        (announcement.isOutside, announcement.isOfFile) = (isOutside, isOfFile)
+        if isOutside {
+            let isDoubted = model.doubts(app, version)
+            (announcement.isDoubted, announcement.isUnclear) = (isDoubted == true, isDoubted == nil)
+        }
         announcement.lostItsGate = announcement.isGated && !settings.hasApp[app]
         // The relay may know already that its store offers it.
         if announcement.isGated, toldStores[app].verdict(on: version, minimum: settings.minimumPercent(app)) == .open {
             announcement.offeredAt = milliseconds
         }
-        // What a file has said of it, and the relay has not read, says nothing more.
-        for place in model.announcements.indices
-        where !isOutside && model.announcements[place].app == app && model.announcements[place].version == version {
-            model.announcements[place].isOverwritten = true
+        // What a file has said of it, and the relay has not read, says nothing more; nor does what waits for a person above it.
+        for place in model.announcements.indices where !isOutside && model.announcements[place].app == app {
+            let other = model.announcements[place]
+            if other.version == version || other.version > version && (other.isDoubted || other.isUnclear) {
+                model.announcements[place].isOverwritten = true
+            }
         }
         model.announcements.append(announcement)
     }
@@ -182,7 +191,7 @@ extension World {
             model.announcements[place].isLive && model.announcements[place].isUnnoticed ? place : nil
         }
         guard unread != nil || model.required(app).map({ $0.version < version }) ?? true else { return }
-        if model.doubts(app, version) {
+        if model.doubts(app, version, askedBy: unread) == true {
             model.broke(
                 "inForce.implausible",
                 "a source has raised \(required) of app \(app), and nobody has said that it is meant")
@@ -190,13 +199,20 @@ extension World {
         // What somebody wrote into a file is asked for when the relay takes it up: for those who are a canary then.
         if let unread {
             model.announcements[unread].canary = inheritedCanary(app, below: version)
-            model.announcements[unread].isDoubted = false
+            (model.announcements[unread].isDoubted, model.announcements[unread].isUnclear) = (false, false)
             return model.announcements[unread].noticed(at: milliseconds)
         }
         if model.newest(app, version) != nil {
             model.broke("source.revives", "a source has raised \(required) of app \(app), which was withdrawn")
         }
-        asked(app, version, canary: inheritedCanary(app))
+        // What another program wrote since the last check may have been taken up before this, or with it: nobody outside sees which.
+        let canary = inheritedCanary(app)
+        asked(app, version, canary: canary)
+        let place = model.announcements.count - 1
+        model.announcements[place].isUnclear = true
+        observeCampaigns(isSure: true)
+        let inherited = inheritedCanary(app, below: version)
+        (model.announcements[place].canary, model.announcements[place].isUnclear) = (inherited, inherited != canary)
     }
 
     /// No machine makes a canary wider: what it asks for begins with the same users. What nobody has taken up yet counts for nothing.

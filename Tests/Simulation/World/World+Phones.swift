@@ -58,6 +58,7 @@ extension World {
         let phone = phones[place]
         try relay?.store.register([registration(phone, version: phone.version)], at: clock.now.wall)
         pushes.calledDead.remove("\(phone.app)/\(token(phone))")
+        model.calledDead.remove("\(phone.app)/\(token(phone))")
         model.device(phone.app, token(phone)) {
             ($0.isRegistered, $0.user, $0.version) = (true, phone.user, phone.version)
         }

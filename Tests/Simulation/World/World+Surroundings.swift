@@ -13,7 +13,9 @@ extension World {
     func tells(_ app: Int) {
         model.now = milliseconds
         toldStores[app] = stores[app]
-        model.announced[app] = max(model.announced[app], stores[app].releases.map(\.version).max() ?? 0)
+        let offered = stores[app].releases.filter { !$0.isHalted }.map(\.version).max() ?? 0
+        let seen = stores[app].releases.map(\.version).max() ?? 0
+        model.offered[app] = (offered, max(model.offered[app].perhaps, seen))
         journal.trace(
             "the store of app \(app) is asked: "
                 + stores[app].releases.map { "\($0.version) \($0.percent) %\($0.isHalted ? " halted" : "")" }
@@ -47,6 +49,7 @@ extension World {
                 "the rollout of \(World.text(version: release.version)) of app \(app) \(kind == .haltRollout ? "is halted" : "goes on")"
         case .sourceFails, .sourceAnswers:
             stores[app].answers = kind == .sourceAnswers
+            model.offered[app].surely = 0
             return "the store of app \(app) \(kind == .sourceAnswers ? "answers" : "does not answer any more")"
         case .launchGate:
             guard settings.watchesFile(app) else { return nil }
@@ -60,7 +63,7 @@ extension World {
             if model.required(app).map({ $0.version < version }) ?? true,
                 !model.announcements.contains(where: { $0.app == app && $0.version == version })
             {
-                asked(app, version, canary: inheritedCanary(app), isOutside: true)
+                asked(app, version, canary: inheritedCanary(app), isOutside: true, isOfFile: true)
             }
             return "the LaunchGate file of app \(app) requires \(World.text(version: version))"
         default: return nil
@@ -111,6 +114,7 @@ extension World {
             model.announcements[index].isGated = isGated
         }
         for app in settings.apps {
+            if !settings.hasSources[app] || !settings.hasApp[app] { model.offered[app].surely = 0 }
             model.routeGoneAt[app] = settings.hasApp[app] ? nil : model.routeGoneAt[app] ?? milliseconds
         }
         return text
@@ -130,6 +134,7 @@ extension World {
                 silence = level
             }
             pushes.wasPruned = true
+            model.calledDead.formUnion(pushes.calledDead)
             let emptied = try relay.store.inspect(
                 "SELECT id FROM campaign WHERE pruned_at IS NOT NULL AND finished_at IS NULL")
             if !emptied.isEmpty {
@@ -152,6 +157,9 @@ extension World {
             rowsWereDeleted = true
             // Registered again it is another device, and what it had is nobody's.
             for id in model.campaigns.keys { model.campaigns[id]?.settled[token(phone)] = nil }
+            if let version = model.device(phone.app, token(phone))?.version {
+                model.deletedRows[phone.app].append(version)
+            }
             model.device(phone.app, token(phone)) { ($0.isRegistered, $0.user) = (false, nil) }
             return "another program deletes the row of phone \(phone.number) of app \(phone.app)"
         default: return nil

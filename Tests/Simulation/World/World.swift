@@ -16,7 +16,7 @@ final class World: @unchecked Sendable {
     let folder: StoreFolder
     /// SQLite's own idea of now goes with it.
     var clock = VirtualClock() { didSet { StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds) } }
-    var settings: Settings
+    var settings: Settings { didSet { learnTrouble() } }
     var model = Model()
     var relay: Relay?
     /// The connection of another program, once it has written something.
@@ -50,7 +50,7 @@ final class World: @unchecked Sendable {
     /// Whether a phone was ever another user's.
     var wasMoved = false
     /// Whether the disk is made to fail until it works again.
-    var isDiskFailing = false
+    var isDiskFailing = false { didSet { learnTrouble() } }
     /// Phones that logged in while the store took nothing: what they said comes later.
     var unstoredLogins: [UnstoredLogin] = []
     /// What the relay told of each campaign last, and when that changed.
@@ -311,6 +311,11 @@ final class World: @unchecked Sendable {
         folder.faults.disarm()
         isDiskFailing = false
         unstoredLogins = []
+    }
+
+    private func learnTrouble() {
+        model.now = milliseconds
+        for app in settings.apps { model.stick(app, isDiskFailing || !settings.hasApp[app]) }
     }
 
     // MARK: What the relay's surroundings report
