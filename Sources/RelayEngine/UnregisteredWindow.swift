@@ -25,6 +25,8 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     private var batches: [Batch] = []
     private var answers = 0
     private var unregistered = 0
+    /// The share that trips it, of the last campaign.
+    private var limit = 1.0
     /// It has tripped, and has not been seen well since.
     private var isSuspect = false
 
@@ -43,12 +45,13 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
             return .released(all + retirements)
         }
         guard answers > 0 else { return .released([]) }
+        self.limit = limit
         // What a suspect says is not believed later either: the token is pushed to again in time, and called dead again.
         batches.append(Batch(answers: answers, unregistered: unregistered, retirements: isSuspect ? [] : retirements))
         self.answers += answers
         self.unregistered += unregistered
         if self.answers >= CredentialBreaker.sample {
-            isSuspect = Double(self.unregistered) >= limit * Double(self.answers)
+            isSuspect = isOverLimit
             if isSuspect {
                 let trip = CredentialBreaker.Trip(.unregistered, pushes: self.unregistered, of: self.answers)
                 _ = end()
@@ -65,9 +68,13 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
         return .released(released)
     }
 
-    /// Nothing more comes: what is kept back may go.
+    private var isOverLimit: Bool { Double(unregistered) >= limit * Double(answers) }
+
+    /// Nothing more comes: what is kept back may go, unless the last answers alone say that the service is wrong. They were judged with
+    /// the good ones before them so far, and no later ones come to trip it.
     package mutating func end() -> [Retirement] {
-        let retirements = batches.flatMap(\.retirements)
+        let isSane = answers < CredentialBreaker.sample || !isOverLimit
+        let retirements = isSane ? batches.flatMap(\.retirements) : []
         (batches, answers, unregistered) = ([], 0, 0)
         return retirements
     }

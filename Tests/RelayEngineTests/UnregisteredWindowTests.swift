@@ -57,6 +57,15 @@ import Testing
         #expect(window.end().isEmpty)
     }
 
+    @Test(arguments: [20, 50, 2000])
+    func aLastBatchThatIsAllDeadCostsNoToken(batch: Int) {
+        // Half of the answers, with the good batch before it.
+        var end = run([(batch, 0..<0), (0, 0..<batch)], limit: 0.8)
+        #expect(end.trip == nil && end.retired.isEmpty && end.window.end().isEmpty)
+        end = run([(batch, 0..<0), (batch, 0..<batch)], limit: 0.8)
+        #expect(end.window.end() == Array(0..<batch), "half of them are dead")
+    }
+
     @Test func afterATripNothingIsRetiredBeforeTwentyGoodAnswers() {
         var window = run([(0, 0..<20)], limit: 0.8).window
         _ = window.take(answers: 1, unregistered: 1, retirements: [20], limit: 0.8)
