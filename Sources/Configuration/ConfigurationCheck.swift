@@ -88,10 +88,10 @@ package struct ConfigurationCheck: Sendable {
         }
         for (index, receiver) in configuration.notify.enumerated() {
             let field = "notify[\(index)]"
-            if let secret = read(receiver.secret, "\(field).secret", &report),
+            if let source = receiver.secret, let secret = read(source, "\(field).secret", &report),
                 let problem = Self.webhookSecretProblem(secret)
             {
-                report.faults.append(ConfigurationFault("\(field).secret", "\(receiver.secret.place) \(problem)"))
+                report.faults.append(ConfigurationFault("\(field).secret", "\(source.place) \(problem)"))
             }
             if let path = receiver.trustedCertificates {
                 checkCertificates(path, "\(field).trustedCertificates", &report)

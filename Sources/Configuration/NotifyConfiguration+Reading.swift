@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
+import RelayStore
 import WireFormat
 
 extension RelayConfiguration {
@@ -24,9 +24,14 @@ extension RelayConfiguration {
             if receivers.contains(where: { $0.url == url }), !url.isEmpty {
                 reader.fault("url", "stands there twice; one entry for each receiver")
             }
-            let secret = reader.requiredSecret("secret", "what it is signed with") ?? .file("")
-            var receiver = NotifyConfiguration(url: url, secret: secret)
-            if reader.raw("events") != nil { receiver.states = readEvents(reader) }
+            var receiver = NotifyConfiguration(url: url)
+            receiver.format = reader.choice(
+                "format", default: receiver.format, among: NotificationFormat.allCases.map { ($0.rawValue, $0) },
+                "a form of notifications")
+            receiver.secret =
+                receiver.format == .slack && reader.raw("secret") == nil
+                ? nil : reader.requiredSecret("secret", "what it is signed with") ?? .file("")
+            if reader.raw("events") != nil { receiver.events = readEvents(reader) }
             receiver.trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
             reader.finish()
             receivers.append(receiver)
@@ -34,15 +39,13 @@ extension RelayConfiguration {
         return receivers
     }
 
-    private static func readEvents(_ reader: ConfigurationReader) -> Set<CampaignState> {
-        let names = CampaignState.allCases.map { "\"campaign.\($0.rawValue)\"" }
-        var states: Set<CampaignState> = []
+    private static func readEvents(_ reader: ConfigurationReader) -> Set<EventType> {
+        let names = EventType.allCases.map { "\"\($0.rawValue)\"" }
+        var events: Set<EventType> = []
         let list = reader.list("events")
         for (value, path) in list {
-            if case .string(let text) = value, text.hasPrefix("campaign."),
-                let state = CampaignState(rawValue: String(text.dropFirst("campaign.".count)))
-            {
-                states.insert(state)
+            if case .string(let text) = value, let event = EventType(rawValue: text) {
+                events.insert(event)
             } else {
                 reader.fault(
                     at: path, "\(value.held) is not an event; \(ConfigurationReader.alternatives(names))")
@@ -51,6 +54,6 @@ extension RelayConfiguration {
         if list.isEmpty, case .array? = reader.raw("events") {
             reader.fault("events", "is empty; leave it out for all of them")
         }
-        return states
+        return events
     }
 }

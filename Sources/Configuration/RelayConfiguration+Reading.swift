@@ -45,6 +45,9 @@ extension RelayConfiguration {
             configuration.log.level = reader.choice(
                 "level", default: configuration.log.level, among: LogLevel.allCases.map { ($0.name, $0) }, "a log level"
             )
+            configuration.log.format = reader.choice(
+                "format", default: configuration.log.format, among: LogFormat.allCases.map { ($0.rawValue, $0) },
+                "a form of the log")
             reader.finish()
         }
         if let reader = root.object("apps") {

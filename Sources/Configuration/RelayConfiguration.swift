@@ -116,12 +116,15 @@ package struct WebhooksConfiguration: Sendable, Equatable {
     package var secrets: [Secret] = []
 }
 
-/// Who is told when a campaign's state changes.
+/// Who is told of what people must see to, and of each change of a campaign's state.
 package struct NotifyConfiguration: Sendable, Equatable {
     package var url: String
-    package var secret: SecretSource
-    /// Which states it wants to hear of. Default all.
-    package var states = Set(CampaignState.allCases)
+    /// What it is signed with. nil: not at all, which a chat system does not miss: its address is the secret.
+    package var secret: SecretSource?
+    /// Default JSON.
+    package var format = NotificationFormat.json
+    /// Which events it wants to hear of. Default all.
+    package var events = Set(EventType.allCases)
     /// A PEM file of certificates to trust instead of the system's. Default nil.
     package var trustedCertificates: String?
 }
@@ -129,6 +132,8 @@ package struct NotifyConfiguration: Sendable, Equatable {
 package struct LogConfiguration: Sendable, Equatable {
     /// The least that a line must matter to be written. Default info.
     package var level = LogLevel.info
+    /// What a line on standard error looks like. Default text.
+    package var format = LogFormat.text
 }
 
 /// How a campaign's audience is cut and spread.

@@ -18,6 +18,14 @@ package enum SecretSource: Sendable, Hashable {
         }
     }
 
+    /// What the log and the history call who has the secret: the credential's, the file's or the variable's name.
+    package var name: String {
+        switch self {
+        case .file(let path): path.split(separator: "/").last.map(String.init) ?? path
+        case .credential(let name), .environment(let name): name
+        }
+    }
+
     /// Whether a reload finds the old one: systemd hands out credentials, and the environment, when a service starts
     /// (systemd.exec(5)).
     package var needsRestart: Bool {

@@ -95,8 +95,9 @@ extension Dispatcher {
                     record.app, draft: route.draft, waitingReason: route.waitingReason, known: nil, at: now)
                 {
                     hasBegun = true
+                    // Of a version that was stored before it had a campaign: the app could not be pushed to.
                     log(
-                        .notice, "the required version rose: a campaign begins",
+                        .notice, "a campaign begins",
                         [
                             ("campaign", campaign.id), ("app", record.app.app), ("required", required.text),
                             ("state", campaign.state.rawValue),

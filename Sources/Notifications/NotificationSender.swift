@@ -75,7 +75,7 @@ package struct NotificationSender: NotificationSending {
     ) -> HTTPRequest {
         var request = HTTPRequest("POST", target.receiver.url)
         request.headers = [("content-type", "application/json")]
-        request.headers += target.secret.headers(id: id, at: now, body: body)
+        request.headers += target.secret?.headers(id: id, at: now, body: body) ?? []
         request.body = .bytes(body)
         request.timeout = NotificationSchedule.timeout
         request.maximumResponse = longestAnswer

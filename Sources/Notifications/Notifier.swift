@@ -11,6 +11,8 @@ import Threading
 /// The outbox is in the store: what was not taken before the process ended is sent by the next one. At least once: a receiver
 /// that took a notification whose answer was lost gets it again, with the same id. The events of a campaign go out in their
 /// order; one that failed comes again later, and then perhaps after younger ones.
+///
+/// What is said of parts of the relay is kept in memory, because the store may be the part that fails. A restart looks anew.
 package final class Notifier: Sendable {
     /// How often the outbox is looked at. It is a glance at an index.
     private static let interval = Duration.seconds(1)
@@ -24,7 +26,7 @@ package final class Notifier: Sendable {
     private let clock: @Sendable () -> Timestamp
     private let ticks: @Sendable () -> MonotonicTime
     private let sender: any NotificationSending
-    private let body: @Sendable (CampaignEvent) -> [UInt8]
+    private let body: @Sendable (RelayEvent, NotificationFormat) -> [UInt8]
     private let state = Mutex(State())
 
     private struct State {
@@ -32,7 +34,20 @@ package final class Notifier: Sendable {
         /// nil: at once.
         var nextSweep: MonotonicTime?
         var figures = NotifierFigures()
+        /// Said before there was anybody to say it to.
+        var early: [RelayEvent] = []
     }
+
+    /// Of a part of the relay.
+    private struct Notice {
+        var event: RelayEvent
+        var attempts = 0
+        /// nil: at once.
+        var dueAt: Timestamp?
+    }
+
+    /// Notices that wait for one receiver at most; the oldest beyond are dropped.
+    private static let mostNotices = 100
 
     /// One receiver's thread.
     private final class Loop: Sendable {
@@ -41,9 +56,15 @@ package final class Notifier: Sendable {
         /// Set when the store knows the receiver and nobody else works for it.
         let mayBegin = CancellationFlag()
         let faults = Mutex(FaultLog())
+        let notices = Mutex<[Notice]>([])
 
         init(_ target: NotificationTarget) {
             self.target = target
+        }
+
+        func take(_ events: [RelayEvent]) {
+            let wanted = events.filter { target.receiver.events.contains($0.type) }
+            notices.withLock { $0 = ($0 + wanted.map { Notice(event: $0) }).suffix(mostNotices) }
         }
     }
 
@@ -53,7 +74,7 @@ package final class Notifier: Sendable {
     package init(
         store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp,
         ticks: @escaping @Sendable () -> MonotonicTime = MonotonicClock.now, sender: (any NotificationSending)? = nil,
-        body: @escaping @Sendable (CampaignEvent) -> [UInt8]
+        body: @escaping @Sendable (RelayEvent, NotificationFormat) -> [UInt8]
     ) {
         self.store = store
         self.log = log
@@ -78,9 +99,16 @@ package final class Notifier: Sendable {
             for loop in loops { loop.worker.stop() }
             throw error
         }
-        stop()
-        state.withLock { $0.loops = loops }
+        let old = stopped()
+        let early = state.withLock { state in
+            state.loops = loops
+            defer { state.early = [] }
+            return state.early
+        }
         for loop in loops {
+            let left = old.first { $0.target.receiver.url == loop.target.receiver.url }
+            loop.notices.withLock { $0 = left?.notices.withLock { $0 } ?? [] }
+            loop.take(early)
             loop.mayBegin.set()
             loop.worker.wake()
         }
@@ -100,13 +128,28 @@ package final class Notifier: Sendable {
     }
 
     /// Returns when no thread runs any more, within about a second: an attempt that is under way is ended and made again later.
-    package func stop() {
+    package func stop() { _ = stopped() }
+
+    private func stopped() -> [Loop] {
         askToStop()
         let loops = state.withLock { state in
             defer { state.loops = [] }
             return state.loops
         }
         for loop in loops { loop.worker.stop() }
+        return loops
+    }
+
+    /// Says something of a part of the relay to whom it may concern. Never waits.
+    package func notify(_ event: RelayEvent) {
+        let loops = state.withLock { state in
+            if state.loops.isEmpty { state.early = (state.early + [event]).suffix(Self.mostNotices) }
+            return state.loops
+        }
+        for loop in loops {
+            loop.take([event])
+            loop.worker.wake()
+        }
     }
 
     /// What came of the attempts since the process began.
@@ -114,6 +157,7 @@ package final class Notifier: Sendable {
 
     private func turn(_ loop: Loop) -> Duration {
         guard loop.mayBegin.isSet else { return .seconds(3600) }
+        if sendNotice(loop) { return .zero }
         do {
             let hasMore = try turn(loop.target, isCancelled: { loop.worker.isStopping })
             _ = loop.faults.withLock { $0.clear("store") }
@@ -135,11 +179,33 @@ package final class Notifier: Sendable {
         try sweep()
         try store.addressEvents(limit: Self.mostPending, at: clock())
         guard let due = try store.dueNotification(for: target.receiver.url, at: clock()) else { return false }
-        let outcome = sender.send(due, body(due.event), to: target, isCancelled: isCancelled)
+        let outcome = sender.send(due, body(due.event, target.format), to: target, isCancelled: isCancelled)
         guard let outcome else { return true }
         try store.record(outcome.attempt, of: due.row, then: outcome.verdict, at: clock())
         state.withLock { $0.figures.add(outcome.verdict, from: target.receiver.url) }
         report(outcome, due, target)
+        return true
+    }
+
+    /// Makes one attempt to say the first notice that is due; returns whether one was.
+    private func sendNotice(_ loop: Loop) -> Bool {
+        let now = clock()
+        let next = loop.notices.withLock { $0.first { $0.dueAt.map { $0 <= now } ?? true } }
+        guard let next else { return false }
+        let due = DueNotification(row: 0, attempts: next.attempts, event: next.event)
+        let outcome = sender.send(due, body(next.event, loop.target.format), to: loop.target) {
+            loop.worker.isStopping
+        }
+        guard let outcome else { return true }
+        loop.notices.withLock { notices in
+            guard let place = notices.firstIndex(where: { $0.event.id == next.event.id }) else { return }
+            switch outcome.verdict {
+            case .retry(let at, _): (notices[place].attempts, notices[place].dueAt) = (next.attempts + 1, at)
+            case .delivered, .giveUp, .disable: notices.remove(at: place)
+            }
+        }
+        state.withLock { $0.figures.add(outcome.verdict, from: loop.target.receiver.url) }
+        report(outcome, due, loop.target)
         return true
     }
 
@@ -154,8 +220,14 @@ package final class Notifier: Sendable {
     }
 
     private func report(_ outcome: NotificationSender.Outcome, _ due: DueNotification, _ target: NotificationTarget) {
+        let subject =
+            switch due.event.subject {
+            case .campaign(let campaign): ("campaign", campaign.id)
+            case .part(let part, _): ("part", part)
+            }
         let fields = [
-            ("campaign", due.event.campaign.id), ("type", due.event.type), ("receiver", target.name),
+            subject,
+            ("type", due.event.type.rawValue), ("receiver", target.name),
             ("attempt", String(outcome.attempt.number)), ("error", outcome.attempt.error ?? ""),
         ]
         switch outcome.verdict {

@@ -74,8 +74,11 @@ final class API: RequestHandler {
 
     /// Decides by the head alone; whoever may not ask is turned away before the body is read. Never waits.
     ///
+    /// - Parameter isKnown: is given who asks, as soon as that is known.
     /// - Returns: the route, where there is one, and what to do.
-    func open(_ head: RequestHead) -> (route: Route?, opening: Opening) {
+    func open(
+        _ head: RequestHead, isKnown: @escaping @Sendable (Caller) -> Void
+    ) -> (route: Route?, opening: Opening) {
         let (route, path, query): (Route, PathValues, [RequestTarget.QueryItem])
         do {
             if let refusal = head.refusal { throw refusal.problem }
@@ -85,7 +88,7 @@ final class API: RequestHandler {
         }
         let decide: @Sendable () -> Admission = { [self] in
             do {
-                return try admit(head, route, path, query)
+                return try admit(head, route, path, query, isKnown)
             } catch {
                 return .answer(problem(error, at: route.pattern).response)
             }
@@ -106,11 +109,14 @@ final class API: RequestHandler {
     }
 
     private func admit(
-        _ head: RequestHead, _ route: Route, _ path: PathValues, _ query: [RequestTarget.QueryItem]
+        _ head: RequestHead, _ route: Route, _ path: PathValues, _ query: [RequestTarget.QueryItem],
+        _ isKnown: (Caller) -> Void
     ) throws -> Admission {
         let caller = try Rights.caller(
             for: route.right, app: path.app.isEmpty ? nil : path.app, door: head.door, user: head.user,
             authorization: head.headers["authorization"], look: store.token(hash:))
+        // Of a webhook the body says it.
+        if route.right != .signature { isKnown(caller) }
         var call = Call(route: route, head: head, path: path, query: Query(query), caller: caller)
         // Who takes some of them finishes it.
         if route.parameters.isEmpty { try call.query.finish() }
@@ -130,7 +136,12 @@ final class API: RequestHandler {
                     note(call, response)
                     return response
                 } catch {
-                    return problem(error, at: route.pattern).response
+                    let problem = problem(error, at: route.pattern)
+                    if route.right == .signature, problem.status < 500 {
+                        let signer = try? verified(head, body, for: nil, takesToken: true).caller.actor
+                        refusals.webhook(head, problem, by: problem.status == 401 ? nil : signer)
+                    }
+                    return problem.response
                 }
             }
         case .stream(let consumer):

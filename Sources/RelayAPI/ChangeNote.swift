@@ -5,10 +5,13 @@ import UpgradeRules
 
 /// The log's word on who changed what. History in the store has it too, for versions and alerts; here is all of it.
 extension API {
-    /// Webhooks are not by hand, and what was refused changed nothing.
+    /// Webhooks are not by hand, and what was refused changed nothing. What is required has a line from the store, which knows what
+    /// became of it.
     func note(_ call: Call, _ response: Response) {
         let route = call.route
-        guard route.isNoteworthy, route.webhook == nil, (200..<300).contains(response.status) else { return }
+        guard route.isNoteworthy, route.webhook == nil, !route.changesRequirements,
+            (200..<300).contains(response.status)
+        else { return }
         var fields: Log.Fields = [("change", route.pattern)]
         if !call.path.app.isEmpty {
             fields += [("app", call.path.app), ("platform", call.path.platform.rawValue)]

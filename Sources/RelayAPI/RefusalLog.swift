@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPServer
 import RelayEngine
-import Signing
 import Synchronization
 import Telemetry
 import Threading
 
 /// Logs who was refused, and no more often than a disk can bear. Of a request it logs where it came from, which
-/// hook it meant and what was wrong: never a body, a signature or a secret.
+/// hook it meant, whose secret signed it and what was wrong: never a body, a signature or a secret.
 final class RefusalLog: Sendable {
     private struct State {
+        /// Whoever has no secret keeps no line away of who has.
+        var strangers = LogPace()
         var webhooks = LogPace()
         var peers = LogPace()
     }
@@ -24,14 +25,18 @@ final class RefusalLog: Sendable {
         self.clock = clock
     }
 
-    func webhook(_ head: RequestHead, _ refusal: WebhookRefusal) {
-        guard let suppressed = state.withLock({ $0.webhooks.next(at: clock()) }) else { return }
+    /// - Parameter signer: the name of the secret that it is signed with; nil where it is signed with none.
+    func webhook(_ head: RequestHead, _ problem: ProblemDetails, by signer: String?) {
+        let suppressed = state.withLock { state in
+            signer == nil ? state.strangers.next(at: clock()) : state.webhooks.next(at: clock())
+        }
+        guard let suppressed else { return }
         let hook = head.target.prefix { $0 != "?" }.dropFirst("/v1/webhooks/".count).prefix(80)
         log(
             .warning, "a webhook was refused",
             [
-                ("hook", String(hook)), ("from", head.peer.description), ("reason", refusal.description),
-                ("suppressed", String(suppressed)),
+                ("hook", String(hook)), ("from", head.peer.description), ("by", signer ?? "nobody"),
+                ("status", String(problem.status)), ("reason", problem.detail), ("suppressed", String(suppressed)),
             ])
     }
 

@@ -16,6 +16,8 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
     private let start = ContinuousClock.now
     /// nil until it is known, and where there is none.
     private var route: Route?
+    /// nil until it is known.
+    private var caller: Caller?
 
     init(_ head: RequestHead, _ api: API) {
         id = head.headers["x-request-id"].flatMap(Self.taken) ?? Self.made()
@@ -43,7 +45,7 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
     }
 
     func open() -> Opening {
-        let (route, opening) = api.open(head)
+        let (route, opening) = api.open(head) { self.caller = $0 }
         self.route = route
         return opening
     }
@@ -66,14 +68,14 @@ final class RequestContext: HandledRequest, @unchecked Sendable {
     /// Notes the answer and marks it.
     func conclude(_ response: Response) -> Response {
         let duration = ContinuousClock.now - start
-        let (route, method) = (route, head.method)
+        let (route, method, caller) = (route, head.method, caller)
         api.figures.count(route, method: method, response, duration)
         let status = response.status
         api.access.report(route?.isNoteworthy == true ? .info : .debug, id: id) {
             [
                 ("route", route?.pattern ?? "\(RequestFigures.known(method)) none"),
                 ("status", String(status)), ("milliseconds", String(duration.milliseconds)),
-            ]
+            ] + (caller.map { [("by", $0.actor)] } ?? [])
         }
         var response = response
         response.headers.append(("X-Request-Id", id))

@@ -36,6 +36,10 @@ final class Route: Sendable {
     /// What its metrics call it; nil: no webhook.
     let webhook: String?
     let answer: Answer
+    /// Whether what it changes is what an app requires, and nothing else.
+    var changesRequirements: Bool {
+        path.hasPrefix("/v1/apps/{app}/{platform}/") && ["version", "release", "withdraw"].contains { path.hasSuffix($0) }
+    }
     /// Whether it takes any method and any `Authorization`: a proxy may ask with those of its client.
     let isForProxies: Bool
     /// Method and path, with nothing that a client sent: for the log and the metrics.

@@ -40,13 +40,14 @@ package struct ActiveConfiguration: Sendable {
         webhookSecrets = try configuration.webhooks.secrets.map {
             var secret = try Self.secret($0.source, "webhooks.secrets", environment)
             secret.apps = $0.apps
+            secret.name = $0.source.name
             return secret
         }
         enforce = configuration.enforce
         notify = try configuration.notify.map { receiver in
             NotificationTarget(
-                receiver: NotificationReceiver(url: receiver.url, states: receiver.states),
-                secret: try Self.secret(receiver.secret, "notify", environment),
+                receiver: NotificationReceiver(url: receiver.url, events: receiver.events),
+                secret: try receiver.secret.map { try Self.secret($0, "notify", environment) }, format: receiver.format,
                 trustedCertificates: receiver.trustedCertificates)
         }
     }

@@ -19,6 +19,9 @@ final class CertificateWatch: Sendable {
         var reminder: CertificateReminder
     }
 
+    /// What `/readyz` calls each of them, before the app's name.
+    static let part = "certificate:"
+
     private let log: Log
     private let watched = Mutex<[AppKey: Watched]>([:])
 
@@ -89,7 +92,7 @@ final class CertificateWatch: Sendable {
     private func notes(_ now: Timestamp, _ text: (PushCertificate, String) -> String?) -> [ReadinessFault] {
         all.compactMap { app, certificate in
             text(certificate, "\(AppConfiguration.apnsField(app)).certificate").map {
-                ReadinessFault(part: "certificate:\(app.app)", reason: $0)
+                ReadinessFault(part: Self.part + app.app, reason: $0)
             }
         }
     }

@@ -31,7 +31,7 @@ extension CommandEntry {
         let file = ConfigurationFile.located(option: arguments.value("config"), environment: context.environment)
         try Daemon(
             file: file, environment: context.environment,
-            log: StandardErrorLog.make(minimum: logLevel ?? .info, environment: context.environment),
+            standardError: StandardErrorLog(minimum: logLevel ?? .info, environment: context.environment),
             isLevelFixed: logLevel != nil
         ).run(stopsWithInput: arguments.flag("stop-at-eof"))
         return .done

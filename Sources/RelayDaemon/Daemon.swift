@@ -26,7 +26,8 @@ struct Daemon {
 
     private let file: ConfigurationFile
     private let environment: [String: String]
-    private let log: Log
+    private let standardError: StandardErrorLog
+    private var log: Log { standardError.log }
     /// Provider tokens signed, across reloads.
     private let signings = SigningCount()
     private let tokenSources = TokenSources()
@@ -37,11 +38,14 @@ struct Daemon {
     /// The command line's level goes before the configuration's.
     private let isLevelFixed: Bool
 
-    init(file: ConfigurationFile, environment: [String: String], log: Log, isLevelFixed: Bool = false) {
+    init(
+        file: ConfigurationFile, environment: [String: String], standardError: StandardErrorLog,
+        isLevelFixed: Bool = false
+    ) {
         self.isLevelFixed = isLevelFixed
         self.file = file
         self.environment = environment
-        self.log = log
+        self.standardError = standardError
     }
 
     /// Runs until SIGTERM or SIGINT.
@@ -69,7 +73,10 @@ struct Daemon {
                 .warning, "the store's file has several names: use one of them only, its log goes by that name",
                 [("path", configuration.store.sqlitePath), ("names", String(lock.links))])
         }
-        let store = try SQLiteStore(path: configuration.store.sqlitePath, release: CommandLineTool.version)
+        var options = SQLiteStore.Options()
+        options.log = log
+        let store = try SQLiteStore(
+            path: configuration.store.sqlitePath, release: CommandLineTool.version, options: options)
         defer { store.close() }
         if !lock.wasClosedWell, !(try store.checkPages(within: Self.pageCheckTime)) {
             log(
@@ -91,10 +98,9 @@ struct Daemon {
             })
         // An access token that was waited for is used at once.
         tokenSources.fcm.tell { fanOut.poke() }
-        let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
+        let notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.body(of: $0, in: $1) }
         let certificates = CertificateWatch(log: log)
         certificates.take(active.current.routes, at: clock())
-        let maintenance = MaintenanceThread(store: store, log: log, certificates: certificates, clock: clock)
         let requirements = RequirementControl(
             store: store, apps: { active.current.apps }, routes: { active.current.routes }, progress: fanOut,
             sources: sources, versionCache: versionCache, log: log, clock: clock)
@@ -102,6 +108,9 @@ struct Daemon {
             store: store, requirements: requirements, active: active, fanOut: fanOut, sources: sources,
             notifier: notifier, signings: signings, reloads: reloads, certificates: certificates, log: log,
             clock: clock)
+        let maintenance = MaintenanceThread(
+            store: store, log: log, certificates: certificates, clock: clock,
+            troubles: { control.faults() + control.warnings() }, notify: notifier.notify)
         var settings = apiSettings(configuration, limits, identity, active)
         settings.server.handed = sockets.handed
         let api = APIServer(store: store, control: control, settings: settings, versionCache: versionCache)
@@ -291,6 +300,7 @@ struct Daemon {
 
     private func adopt(_ log: LogConfiguration) {
         if !isLevelFixed { self.log.minimum = log.level }
+        standardError.format = log.format
     }
 
     private static func fanOut(_ configuration: RelayConfiguration) -> FanOut.Configuration {

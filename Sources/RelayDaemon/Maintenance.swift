@@ -6,7 +6,8 @@ import Synchronization
 package import Telemetry
 
 /// What the daemon does of itself, beside its work: follows every minute how campaigns are obeyed, looks whether a certificate
-/// ends, and prunes the store every hour, as `store.keep` says. While it prunes, a minute of the curve may be missed.
+/// ends, which part is in trouble and what waits long, and prunes the store every hour, as `store.keep` says. While it prunes, a
+/// minute of the curve may be missed.
 ///
 /// One thread calls `turn`; the rest is for any.
 package final class Maintenance: Sendable {
@@ -17,6 +18,8 @@ package final class Maintenance: Sendable {
     private let log: Log
     private let clock: @Sendable () -> Timestamp
     private let certificates: CertificateWatch?
+    private let troubles: (@Sendable () -> [ReadinessFault])?
+    private let notify: @Sendable (RelayEvent) -> Void
     private let state = Mutex(State())
 
     private struct State {
@@ -28,16 +31,26 @@ package final class Maintenance: Sendable {
         /// Since the last pruning.
         var minutes = 0
         var faults = FaultLog()
+        var watch = TroubleWatch()
     }
+
+    /// After which people are told that a requirement still waits for its store.
+    private static let longWait = Duration.seconds(86_400)
 
     /// For who has no certificates to look at.
     package convenience init(store: any RelayStore, log: Log, clock: @escaping @Sendable () -> Timestamp) {
         self.init(store: store, log: log, certificates: nil, clock: clock)
     }
 
+    /// - Parameters:
+    ///   - troubles: what `/readyz` says, the store's own answer left out. nil: nobody is told of it.
+    ///   - notify: tells receivers of events.
     init(
-        store: any RelayStore, log: Log, certificates: CertificateWatch?, clock: @escaping @Sendable () -> Timestamp
+        store: any RelayStore, log: Log, certificates: CertificateWatch?, clock: @escaping @Sendable () -> Timestamp,
+        troubles: (@Sendable () -> [ReadinessFault])? = nil, notify: @escaping @Sendable (RelayEvent) -> Void = { _ in }
     ) {
+        self.troubles = troubles
+        self.notify = notify
         self.store = store
         self.log = log
         self.certificates = certificates
@@ -71,14 +84,37 @@ package final class Maintenance: Sendable {
         }
         if isStopped { return nil }
         certificates?.look(at: clock())
+        tell()
         follow()
         if let keep { prune(keep) }
         return Self.minute
     }
 
+    /// Of what is in trouble people are told, wherever they are.
+    private func tell() {
+        guard let troubles else { return }
+        var found = troubles()
+        if !found.contains(where: { $0.part == "store" }) {
+            do {
+                try store.checkWritable()
+            } catch {
+                found.append(ReadinessFault(part: "store", reason: "\(error)"))
+            }
+        }
+        for (type, part, reason) in state.withLock({ $0.watch.look(found) }) {
+            let id = (0..<2).map { _ in
+                let half = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+                return String(repeating: "0", count: 16 - half.utf8.count) + half
+            }
+            notify(RelayEvent(id: id.joined(), type: type, at: clock(), subject: .part(part, reason: reason)))
+        }
+    }
+
     private func follow() {
         do {
-            try store.followAdoption(at: clock())
+            let now = clock()
+            try store.noteLongWaits(since: now - Self.longWait, at: now)
+            try store.followAdoption(at: now)
             _ = state.withLock { $0.faults.clear("adoption") }
         } catch {
             if state.withLock({ $0.faults.set("adoption", "\(error)") }) {

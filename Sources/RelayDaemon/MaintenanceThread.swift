@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import RelayAPI
 import RelayEngine
 import RelayStore
 import Telemetry
@@ -11,9 +12,11 @@ final class MaintenanceThread: Sendable {
 
     init(
         store: any RelayStore, log: Log, certificates: CertificateWatch? = nil,
-        clock: @escaping @Sendable () -> Timestamp
+        clock: @escaping @Sendable () -> Timestamp, troubles: (@Sendable () -> [ReadinessFault])? = nil,
+        notify: @escaping @Sendable (RelayEvent) -> Void = { _ in }
     ) {
-        maintenance = Maintenance(store: store, log: log, certificates: certificates, clock: clock)
+        maintenance = Maintenance(
+            store: store, log: log, certificates: certificates, clock: clock, troubles: troubles, notify: notify)
     }
 
     /// Begins, with the first look and the first pruning at once. Call once.

@@ -1,24 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import RelayEngine
+import Synchronization
 import Systemd
 import Telemetry
 import Terminal
+import WireFormat
 
 /// Log lines on standard error, each beginning with the time.
 ///
 /// Where standard error is the journal, each line is an entry with its fields, its priority and without the time, which
 /// journald adds; should journald not take it, a line that begins with its priority (sd-daemon(3)).
-enum StandardErrorLog {
-    static func make(minimum: LogLevel, environment: [String: String]) -> Log {
+final class StandardErrorLog: Sendable {
+    let log: Log
+    private let isJSON: Flag
+
+    /// May be changed at any time: a reload does.
+    var format: LogFormat {
+        get { isJSON.value.load(ordering: .relaxed) ? .json : .text }
+        set { isJSON.value.store(newValue == .json, ordering: .relaxed) }
+    }
+
+    private final class Flag: Sendable {
+        let value = Atomic(false)
+    }
+
+    init(minimum: LogLevel, environment: [String: String]) {
         let isJournal = Journal.isStandardError(environment: environment)
-        return Log(minimum: minimum) { level, message, fields in
-            if isJournal {
+        let isJSON = Flag()
+        self.isJSON = isJSON
+        log = Log(minimum: minimum) { level, message, fields in
+            let format = isJSON.value.load(ordering: .relaxed) ? LogFormat.json : .text
+            if isJournal, format == .text {
                 let entry = JournalEntry(
-                    level, line: text(message, fields), event: message.description, fields: fields)
+                    level, line: Self.text(message, fields), event: message.description, fields: fields)
                 if Journal.write(entry) { return }
             }
-            let line = line(level, message, fields, isJournal: isJournal, at: Date.now.formatted(.iso8601))
+            let now = Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
+            let line = Self.line(level, message, fields, format, isJournal: isJournal, at: now.internetTime)
             // A full disk or a reader that is gone costs log lines. `write(_:)`, which cannot throw, would end the process.
             try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
         }
@@ -26,10 +45,29 @@ enum StandardErrorLog {
 
     /// One line, without its end. Pure.
     static func line(
-        _ level: LogLevel, _ message: StaticString, _ fields: Log.Fields, isJournal: Bool,
+        _ level: LogLevel, _ message: StaticString, _ fields: Log.Fields, _ format: LogFormat = .text, isJournal: Bool,
         at time: @autoclosure () -> String
     ) -> String {
-        (isJournal ? "<\(level.rawValue)>" : "\(time()) \(name(level)) ") + text(message, fields)
+        let priority = isJournal ? "<\(level.rawValue)>" : ""
+        switch format {
+        case .json: return priority + json(level, message, fields, at: time())
+        case .text:
+            return (isJournal ? priority : "\(time()) \(name(level)) ") + text(message, fields)
+        }
+    }
+
+    /// `time`, `level` and `message`, then the fields, all of them text.
+    private static func json(
+        _ level: LogLevel, _ message: StaticString, _ fields: Log.Fields, at time: String
+    ) -> String {
+        var writer = JSONWriter(reserving: 256)
+        writer.object { writer in
+            writer.member("time", time)
+            writer.member("level", level.name)
+            writer.member("message", message.description)
+            for field in fields { writer.member(field.name, field.value) }
+        }
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     private static func text(_ message: StaticString, _ fields: Log.Fields) -> String {

@@ -1,24 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
 package import RelayEngine
 
-/// A campaign at the moment when its state changed: what receivers are notified of.
-package struct CampaignEvent: Hashable, Sendable {
-    /// 32 random hex digits: the same in every attempt and for every receiver (`webhook-id`).
-    package var id: String
-    package var at: Timestamp
-    /// The campaign as it was then.
-    package var campaign: CampaignRecord
+/// What receivers are notified of. The raw values are in the configuration and in what is sent.
+package enum EventType: String, Hashable, Sendable, CaseIterable {
+    case waiting = "campaign.waiting"
+    case running = "campaign.running"
+    case paused = "campaign.paused"
+    case suspended = "campaign.suspended"
+    case completed = "campaign.completed"
+    case cancelled = "campaign.cancelled"
+    case superseded = "campaign.superseded"
+    /// Its canary has been sent to: a person releases it to everybody, or takes it back.
+    case canaryDone = "campaign.canaryDone"
+    case waveDone = "campaign.waveDone"
+    /// Its store has not offered the version for a day.
+    case waitsLong = "campaign.waitsLong"
+    /// Everybody below the version must upgrade.
+    case inForce = "requirement.inForce"
+    case withdrawn = "requirement.withdrawn"
+    case certificateEnds = "certificate.endsSoon"
+    /// A part of the relay cannot do its work, for a minute or longer.
+    case degraded = "relay.degraded"
+    case recovered = "relay.recovered"
 
-    package init(id: String, at: Timestamp, campaign: CampaignRecord) {
-        self.id = id
-        self.at = at
-        self.campaign = campaign
+    package init(_ state: CampaignState) {
+        self =
+            switch state {
+            case .waiting: .waiting
+            case .running: .running
+            case .paused: .paused
+            case .suspended: .suspended
+            case .completed: .completed
+            case .cancelled: .cancelled
+            case .superseded: .superseded
+            }
     }
 
-    /// "campaign.running"
-    package var type: String { Self.type(of: campaign.state) }
+    /// The name after the dot, which no two have in common: what the store keeps.
+    package var name: String { String(rawValue.drop { $0 != "." }.dropFirst()) }
 
-    package static func type(of state: CampaignState) -> String { "campaign.\(state.rawValue)" }
+    package init?(name: String) {
+        guard let type = EventType.allCases.first(where: { $0.name == name }) else { return nil }
+        self = type
+    }
+}
+
+/// Something that receivers are notified of.
+package struct RelayEvent: Hashable, Sendable {
+    package enum Subject: Hashable, Sendable {
+        /// The campaign as it was then.
+        case campaign(CampaignRecord)
+        /// A part of the relay, as `/readyz` names it, and what is wrong with it.
+        case part(String, reason: String)
+    }
+
+    /// 32 random hex digits: the same in every attempt and for every receiver (`webhook-id`).
+    package var id: String
+    package var type: EventType
+    package var at: Timestamp
+    package var subject: Subject
+
+    package init(id: String, type: EventType, at: Timestamp, subject: Subject) {
+        self.id = id
+        self.type = type
+        self.at = at
+        self.subject = subject
+    }
+
+    package init(id: String, at: Timestamp, campaign: CampaignRecord) {
+        self.init(id: id, type: EventType(campaign.state), at: at, subject: .campaign(campaign))
+    }
+
+    package var campaign: CampaignRecord? {
+        if case .campaign(let campaign) = subject { campaign } else { nil }
+    }
 }
 
 /// Where one event stands with one receiver.
@@ -86,12 +141,20 @@ package struct NotificationRecord: Hashable, Sendable {
 /// Who is notified, and of what.
 package struct NotificationReceiver: Hashable, Sendable {
     package var url: String
-    package var states: Set<CampaignState>
+    package var events: Set<EventType>
 
-    package init(url: String, states: Set<CampaignState> = Set(CampaignState.allCases)) {
+    package init(url: String, events: Set<EventType> = Set(EventType.allCases)) {
         self.url = url
-        self.states = states
+        self.events = events
     }
+}
+
+/// What a notification looks like.
+package enum NotificationFormat: String, Hashable, Sendable, CaseIterable {
+    /// `{type, timestamp, data}`, as Standard Webhooks advises.
+    case json
+    /// `{text}`, which Slack's incoming webhooks take, and those of other chat systems.
+    case slack
 }
 
 /// One notification that is due, with what is to be sent.
@@ -99,9 +162,9 @@ package struct DueNotification: Hashable, Sendable {
     package var row: Int64
     /// How many attempts were made before.
     package var attempts: Int
-    package var event: CampaignEvent
+    package var event: RelayEvent
 
-    package init(row: Int64, attempts: Int, event: CampaignEvent) {
+    package init(row: Int64, attempts: Int, event: RelayEvent) {
         self.row = row
         self.attempts = attempts
         self.event = event
@@ -121,6 +184,9 @@ package protocol NotificationStore: Sendable {
     /// The receiver's notification that is due first: by its time, then by its event. nil also while the receiver is held or
     /// gone.
     func dueNotification(for url: String, at now: Timestamp) throws -> DueNotification?
+
+    /// Notes an event of each campaign that has been waiting since before `time`, once for each time that it waits.
+    func noteLongWaits(since time: Timestamp, at now: Timestamp) throws
 
     /// Records an attempt and what follows from it, in one transaction.
     func record(

@@ -156,6 +156,8 @@ package struct Decision: Sendable {
     package var campaign: CampaignRecord?
     /// Whether anything is another than before.
     package var hasChanged: Bool
+    /// What became of which version.
+    package var changes: [RequirementChange] = []
     /// The receipt's answer, where it was given before; then nothing changed.
     package var replay: StoredAnswer?
 

@@ -5,7 +5,7 @@ package import RelayStore
 extension SQLiteStore {
     package func adoptReceivers(_ receivers: [NotificationReceiver], at now: Timestamp) throws {
         // Nothing is written where nothing is new: on a full disk an operator can still reload what makes room.
-        let wanted = receivers.map { [$0.url, Self.text($0.states)] }.sorted { $0[0] < $1[0] }
+        let wanted = receivers.map { [$0.url, Self.text($0.events)] }.sorted { $0[0] < $1[0] }
         let known = try readOnce("looking who is notified") { connection in
             try connection.all("SELECT url, states FROM receiver") { [$0.text(0), $0.text(1)] }
         }
@@ -22,13 +22,13 @@ extension SQLiteStore {
                     INSERT INTO receiver (url, states, cursor)
                     VALUES (?1, ?2, (SELECT coalesce(max(id), 0) FROM campaign_event))
                     ON CONFLICT (url) DO UPDATE SET states = ?2
-                    """, .text(receiver.url), .text(Self.text(receiver.states)))
+                    """, .text(receiver.url), .text(Self.text(receiver.events)))
             }
         }
     }
 
-    private static func text(_ states: Set<CampaignState>) -> String {
-        TextList.json(states.map(\.rawValue).sorted())
+    private static func text(_ events: Set<EventType>) -> String {
+        TextList.json(events.map(\.name).sorted())
     }
 
     package func addressEvents(limit: Int, at now: Timestamp) throws {
@@ -43,7 +43,8 @@ extension SQLiteStore {
                 """
                 INSERT OR IGNORE INTO notification (event_id, receiver_id, url, state, created_at, next_attempt_at)
                 SELECT e.id, r.id, r.url, 'pending', ?1, ?1 FROM campaign_event AS e JOIN receiver AS r ON r.cursor < e.id
-                WHERE r.gone_at IS NULL AND e.state IN (SELECT value FROM json_each(r.states)) ORDER BY e.id
+                WHERE r.gone_at IS NULL AND substr(e.state, instr(e.state, ' ') + 1) IN (SELECT value FROM json_each(r.states))
+                ORDER BY e.id
                 """, .time(now))
             try connection.run("UPDATE receiver SET cursor = (SELECT max(id) FROM campaign_event)")
             for receiver in try connection.all("SELECT id FROM receiver", row: { $0.integer(0) }) {
@@ -68,6 +69,24 @@ extension SQLiteStore {
             ) { (row: $0.integer(0), attempts: Int($0.integer(1)), event: $0.integer(2)) }
             guard let due, let event = try NotificationTable.event(due.event, connection) else { return nil }
             return DueNotification(row: due.row, attempts: due.attempts, event: event)
+        }
+    }
+
+    package func noteLongWaits(since time: Timestamp, at now: Timestamp) throws {
+        let late = try readOnce("looking for what waits long") { connection in
+            try connection.all(
+                """
+                SELECT c.id FROM campaign AS c WHERE c.state = 'waiting' AND NOT EXISTS (
+                    SELECT 1 FROM campaign_event AS e WHERE e.campaign_id = c.id
+                        AND (e.state = 'waiting waitsLong' OR e.state = 'waiting' AND e.at > ?1)
+                        AND e.id >= coalesce((SELECT max(b.id) FROM campaign_event AS b
+                                              WHERE b.campaign_id = c.id AND b.state = 'waiting'), 0))
+                """, .time(time)
+            ) { CampaignKey(row: $0.integer(0)) }
+        }
+        guard !late.isEmpty else { return }
+        try write("noting what waits long") { connection in
+            for campaign in late { try NotificationTable.note(.waitsLong, of: campaign, at: now, connection) }
         }
     }
 
@@ -128,7 +147,8 @@ extension SQLiteStore {
                 """, .integer(before ?? .max), .text(campaign), .text(state?.rawValue), .integer(max(limit, 0))
             ) { row in
                 NotificationRecord(
-                    row: row.integer(0), id: row.text(1), type: "campaign.\(row.text(2))", campaign: row.text(3),
+                    row: row.integer(0), id: row.text(1), type: NotificationTable.type(row.text(2))?.rawValue ?? row.text(2),
+                    campaign: row.text(3),
                     url: row.text(4), state: NotificationRecord.State(rawValue: row.text(5)) ?? .dropped,
                     createdAt: row.time(6), nextAttemptAt: row.optionalTime(7), attempts: [])
             }
@@ -156,7 +176,33 @@ extension SQLiteStore {
 }
 
 /// The tables `notification`, `notification_attempt` and `campaign_event`.
-private enum NotificationTable {
+enum NotificationTable {
+    /// Notes something else of a campaign than that its state changed: the column `state` has the state and the event's name.
+    static func note(_ type: EventType, of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
+        // As the triggers `campaign_began` and `campaign_moved` note its states.
+        let leftOut = CampaignTable.isLeftOut("c")
+        _ = try connection.run(
+            """
+            INSERT INTO campaign_event (public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at,
+                planned_at, pending, accepted, retrying, rejected, unregistered, expired, filtered, cancelled, upgraded,
+                reasons, in_force)
+            SELECT lower(hex(randomblob(16))), c.id, ?2, c.state || ' ' || ?3, c.reason, c.started_at, c.finished_at, c.expires_at,
+                c.planned_at, iif(c.finished_at IS NOT NULL, 0, \(CampaignTable.notReached("c"))), c.accepted,
+                iif(\(leftOut), 0, c.retrying), c.rejected, c.unregistered, c.expired, c.filtered,
+                c.cancelled + iif(\(leftOut), c.retrying + \(CampaignTable.notReached("c")), 0), c.upgraded,
+                (SELECT json_group_array(json_array(r.kind, r.reason, r.devices)) FROM campaign_reason AS r
+                 WHERE r.campaign_id = c.id AND r.devices > 0),
+                (SELECT r.version FROM requirement AS r JOIN app AS a ON a.name = r.app AND a.platform = r.platform
+                 WHERE a.id = c.app_id AND r.kind = 'required' AND r.state = 'in_force' AND r.reach = 10000
+                 ORDER BY r.version_key DESC LIMIT 1)
+            FROM campaign AS c WHERE c.id = ?1
+            """, .integer(campaign.row), .time(now), .text(type.name))
+    }
+
+    static func type(_ text: String) -> EventType? {
+        text.split(separator: " ").last.flatMap { EventType(name: String($0)) }
+    }
+
     /// Ends what is pending and meets `condition`, whose values count from ?3.
     static func drop(_ condition: SQL, _ values: [SQLValue], at now: Timestamp, _ connection: SQLiteConnection) throws {
         _ = try connection.all(
@@ -181,7 +227,7 @@ private enum NotificationTable {
     }
 
     /// The event with the campaign as it was then.
-    static func event(_ id: Int64, _ connection: SQLiteConnection) throws -> CampaignEvent? {
+    static func event(_ id: Int64, _ connection: SQLiteConnection) throws -> RelayEvent? {
         let row = try connection.first(
             """
             SELECT public_id, campaign_id, at, state, reason, started_at, finished_at, expires_at, planned_at, pending,
@@ -192,15 +238,15 @@ private enum NotificationTable {
         ) { row in
             (
                 id: row.text(0), campaign: CampaignKey(row: row.integer(1)), at: row.time(2),
-                state: CampaignState(rawValue: row.text(3)), reason: row.optionalText(4),
-                startedAt: row.optionalTime(5), finishedAt: row.optionalTime(6), expiresAt: row.time(7),
+                state: CampaignState(rawValue: String(row.text(3).prefix { $0 != " " })), type: type(row.text(3)),
+                reason: row.optionalText(4), startedAt: row.optionalTime(5), finishedAt: row.optionalTime(6), expiresAt: row.time(7),
                 isPlanned: !row.isNull(8), counts: CampaignCounts(row, from: 9), upgraded: row.integer(17),
                 reasons: row.text(18), inForce: row.version(19)
             )
         }
-        guard let row, let state = row.state, var campaign = try CampaignTable.record(row.campaign, connection) else {
-            return nil
-        }
+        guard let row, let state = row.state, let type = row.type,
+            var campaign = try CampaignTable.record(row.campaign, connection)
+        else { return nil }
         (campaign.state, campaign.reason, campaign.counts) = (state, row.reason, row.counts)
         campaign.inForce = row.inForce
         (campaign.startedAt, campaign.finishedAt) = (row.startedAt, row.finishedAt)
@@ -210,6 +256,6 @@ private enum NotificationTable {
             "SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)", .text(row.reasons)
         ) { ($0.text(0), $0.text(1), $0.integer(2)) }
         for (kind, reason, devices) in reasons { campaign.note(kind, reason, devices) }
-        return CampaignEvent(id: row.id, at: row.at, campaign: campaign)
+        return RelayEvent(id: row.id, type: type, at: row.at, subject: .campaign(campaign))
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import RelayEngine
+package import Telemetry
 import Threading
 
 extension SQLiteStore {
@@ -20,6 +21,8 @@ extension SQLiteStore {
         package var rest: @Sendable (Duration) -> Void = Pause.rest
         /// Where the public ids of campaigns come from. Default the system's.
         package var random = RandomSource.system
+        /// Gets a line for each change of what is required. Default nobody's.
+        package var log = Log.discarding
         /// Called before each transaction and each look, while no lock is held: where others may have their turn. Not by
         /// `close()`. Default nil: nothing is called.
         package var onEnter: (@Sendable () -> Void)?

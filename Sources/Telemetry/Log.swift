@@ -21,6 +21,14 @@ package enum LogLevel: Int, Sendable, Comparable, CaseIterable {
     package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue > right.rawValue }
 }
 
+/// What a log line looks like. Raw values are the configuration's.
+package enum LogFormat: String, Sendable, CaseIterable {
+    /// A line to read.
+    case text
+    /// An object on a line, for programs that collect logs.
+    case json
+}
+
 /// Where log lines go: a constant message, and what varies in fields, so that lines can be counted and searched.
 ///
 /// Telephones and tokens never go in. The sink may be called on any thread. Copies share their level and

@@ -61,38 +61,13 @@ package struct GateKeeper {
             surroundings.draft = nil
             decision = try runner.store.decide(app, .looked, by: actor, in: surroundings)
         }
-        if let campaign = decision.campaign {
-            runner.log(
-                .notice, "the required version rose: a campaign begins",
-                [
-                    ("campaign", campaign.id), ("app", app.app), ("required", campaign.required.text),
-                    ("state", campaign.state.rawValue),
-                ])
-        }
         let after = decision.after
         for row in after.rows where row.isAccepted && !after.isSuperseded(row) {
-            let before = decision.before[row.id]
-            if row.state == .inForce, before?.state != .inForce {
-                log(runner, .notice, "a requirement is in force", app, row)
-            } else if row.state != .inForce, before?.state == .inForce {
-                log(runner, .error, "a requirement is out of force: its store has stopped to offer it", app, row)
-            }
             guard row.state == .waiting || row.state == .announced, row.isGated, !row.isReleased,
                 let time = verdict(row, isReminder: row.kind == .latest)?.opensAt
             else { continue }
             nextOpening = min(nextOpening ?? time, time)
         }
         return decision.hasChanged
-    }
-
-    private func log(
-        _ runner: SourceRunner, _ level: LogLevel, _ message: StaticString, _ app: AppKey, _ row: Requirement
-    ) {
-        runner.log(
-            level, message,
-            [
-                ("app", app.app), ("platform", app.platform.rawValue), ("required", row.version.text),
-                ("reason", row.reason ?? "no store is asked"),
-            ])
     }
 }

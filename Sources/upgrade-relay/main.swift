@@ -19,4 +19,4 @@ CryptoLibrary.keepUntilTheEnd()
 signal(SIGPIPE, SIG_IGN)
 let tool = CommandLineTool(
     context: CommandContext(console: .standard, environment: ProcessInfo.processInfo.environment, tree: .all))
-exit(await tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+exit(await tool.run(ProcessArguments.words()).rawValue)

@@ -60,7 +60,7 @@ final class RealDaemon: Sendable {
         fanOut = try FanOut(
             store: store, routes: Array(active.current.routes.values), configuration: FanOut.Configuration(), log: log,
             clock: clock, onVersions: { _ in versionCache.refresh() })
-        notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.json(of: $0) }
+        notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.body(of: $0, in: $1) }
         let sources = try SourceRunner(store: store, log: log, clock: clock)
         requirements = RequirementControl(
             store: store, apps: { active.current.apps }, routes: { active.current.routes }, progress: fanOut,

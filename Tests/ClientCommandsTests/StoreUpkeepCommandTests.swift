@@ -2,6 +2,7 @@
 import CommandTranscript
 import Foundation
 import RelayEngine
+import RelayStore
 import Testing
 
 @testable import ClientCommands
@@ -66,19 +67,23 @@ struct NotifyConfigurationTests {
             #"""
             [{"url": "https://a.example/x?y=1", "secret": {"file": "/s"}, "events": ["campaign.completed"],
               "trustedCertificates": "/ca.pem"},
-             {"url": "http://127.0.0.1:9/x", "secret": {"environment": "S"}}]
+             {"url": "http://127.0.0.1:9/x", "secret": {"environment": "S"}},
+             {"url": "https://chat.example/x", "format": "slack"}]
             """#)
         #expect(faults == [])
-        #expect(configuration.notify.map(\.url) == ["https://a.example/x?y=1", "http://127.0.0.1:9/x"])
-        #expect(configuration.notify[0].states == [.completed])
+        #expect(configuration.notify.map(\.url) == ["https://a.example/x?y=1", "http://127.0.0.1:9/x", "https://chat.example/x"])
+        #expect(configuration.notify.map(\.format) == [.json, .json, .slack])
+        #expect(configuration.notify[2].secret == nil)
+        #expect(configuration.notify[0].events == [.completed])
         #expect(configuration.notify[0].trustedCertificates == "/ca.pem")
-        #expect(configuration.notify[1].states == Set(CampaignState.allCases))
+        #expect(configuration.notify[1].events == Set(EventType.allCases))
         #expect(configuration.notify[1].secret == .environment("S"))
     }
 
     @Test(
         "each fault has its field",
         arguments: [
+            (#"[{"url": "https://a.example/", "format": "teams"}]"#, "notify[0].format", "slack"),
             (#"[{}]"#, "notify[0].url", "missing"), (#"[{}]"#, "notify[0].secret", "missing"),
             (#"[{"url": "http://a.example/", "secret": {"file": "/s"}}]"#, "notify[0].url", "is not an https address"),
             (#"[{"url": "https://u:p@a.example/", "secret": {"file": "/s"}}]"#, "notify[0].url", "not an https"),

@@ -54,14 +54,15 @@ struct NotifierLiveTests {
                 let line = "\(message)" + fields.map { " \($0.name)=\($0.value)" }.joined()
                 lines.change { $0.append(line) }
             }
-            return Notifier(store: store, log: log, clock: { [self] in now }) { NotificationDocument.json(of: $0) }
+            return Notifier(store: store, log: log, clock: { [self] in now }) { NotificationDocument.body(of: $0, in: $1) }
         }
 
-        func target(_ url: String, states: Set<CampaignState> = Set(CampaignState.allCases)) throws
+        /// - Parameter events: those that are told of changes of a campaign's state, for most of the tests.
+        func target(_ url: String, events: Set<EventType> = Set(CampaignState.allCases.map { EventType($0) })) throws
             -> NotificationTarget
         {
             NotificationTarget(
-                receiver: NotificationReceiver(url: url, states: states), secret: try WebhookSecret(HookReceiver.secret)
+                receiver: NotificationReceiver(url: url, events: events), secret: try WebhookSecret(HookReceiver.secret)
             )
         }
 
@@ -183,7 +184,7 @@ struct NotifierLiveTests {
         }
         let notifier = bench.notifier()
         defer { notifier.stop() }
-        try notifier.start([bench.target(dead.url), bench.target(living.url, states: [.paused])])
+        try notifier.start([bench.target(dead.url), bench.target(living.url, events: [.paused])])
         let campaign = try bench.announce("2.0.0")
         #expect(dead.wait { $0.count == 1 })
         _ = try bench.settled { $0.contains { $0.state == .dropped } }

@@ -18,7 +18,7 @@ import Testing
             isCancelled: @escaping @Sendable () -> Bool
         ) -> NotificationSender.Outcome? {
             if isCancelled() { return nil }
-            sent.withLock { $0.append(due.event.type) }
+            sent.withLock { $0.append(due.event.type.rawValue) }
             return NotificationSender.Outcome(
                 attempt: .init(
                     number: due.attempts + 1, at: Timestamp(seconds: 1_800_000_000), milliseconds: 0, status: 204,
@@ -32,7 +32,7 @@ import Testing
         let notifier = Notifier(
             store: bench.store, log: Log(minimum: .error) { _, _, _ in }, clock: { [bench] in bench.now },
             ticks: { MonotonicTime(nanoseconds: 0) }, sender: script
-        ) { NotificationDocument.json(of: $0) }
+        ) { NotificationDocument.body(of: $0, in: $1) }
         let target = try bench.target("https://example.com/hook")
         try notifier.adopt([target])
         #expect(try !notifier.turn(target))

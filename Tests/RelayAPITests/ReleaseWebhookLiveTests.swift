@@ -67,7 +67,7 @@ struct ReleaseWebhookLiveTests {
         #expect(first.text("version", "latest") == "2.1.0")
         #expect(first.value("version", "required") == .null)
         #expect(first.value("campaign") == .null)
-        #expect(try bench.store.history(of: Bench.app, limit: 1).first?.actor == "github")
+        #expect(try bench.store.history(of: Bench.app, limit: 1).first?.source == "github")
         #expect(try Self.sendGitHub(bench, Self.release("v2.2.0"), id: "d-2").status == 200)
 
         let again = try Self.sendGitHub(bench, Self.release("v2.1.0"), id: "d-1")
@@ -145,7 +145,7 @@ struct ReleaseWebhookLiveTests {
         let bench = try Bench()
         let first = try Self.sendGitLab(bench, Self.created("v1.1"), id: "e-1")
         #expect(first.text("version", "latest") == "1.1")
-        #expect(try bench.store.history(of: Bench.app, limit: 1).first?.actor == "gitlab")
+        #expect(try bench.store.history(of: Bench.app, limit: 1).first?.source == "gitlab")
         #expect(try Self.sendGitLab(bench, Self.created("v1.1"), id: "e-1").bytes == first.bytes)
         #expect(try Self.sendGitLab(bench, Self.created("v1.2"), id: "e-1").status == 409)
         #expect(
@@ -171,7 +171,7 @@ struct ReleaseWebhookLiveTests {
         let first = try Self.sendApple(bench, Self.state("READY_FOR_DISTRIBUTION", id: "e-1"))
         #expect(first.status == 200)
         #expect(first.text("version", "latest") == "4.2")
-        #expect(try bench.store.history(of: Bench.app, limit: 1).first?.actor == "app-store-connect")
+        #expect(try bench.store.history(of: Bench.app, limit: 1).first?.source == "app-store-connect")
         store.answer.withLock { $0 = .success(StoreListing(version: try? Version("4.3"))) }
         #expect(try Self.sendApple(bench, Self.state("READY_FOR_DISTRIBUTION", id: "e-1")).bytes == first.bytes)
         #expect(store.asked.withLock { $0 } == 1)

@@ -29,15 +29,16 @@ import Testing
         let bench = try Bench()
         let by = SystemUser.shown(geteuid())
         #expect(by.hasSuffix("(uid \(geteuid()))"))
-        #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/version", #"{"required":"2.0"}"#).status < 300)
+        let alert = #"{"message":"Down tonight"}"#
+        #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/alert", alert).status < 300)
         let line = try #require(bench.logged.all.last { $0.contains("changed by hand") })
-        #expect(line.contains("change=PUT /v1/apps/{app}/{platform}/version"))
+        #expect(line.contains("change=PUT /v1/apps/{app}/{platform}/alert"))
         #expect(line.contains("by=\(by)"))
 
         let token = try bench.newToken(.versions)
         #expect(
             try bench.askNetwork(
-                "PUT", "/v1/apps/com.example.app/ios/version", Array(#"{"required":"3.0"}"#.utf8),
+                "PUT", "/v1/apps/com.example.app/ios/alert", Array(alert.utf8),
                 headers: [("Authorization", "Bearer \(token)")]
             ).status < 300)
         // The line may come after the answer.
@@ -45,7 +46,9 @@ import Testing
         #expect(bench.logged.all.last { $0.contains("changed by hand") }?.contains("source=api") == true)
 
         let before = bench.logged.all.count { $0.contains("changed by hand") }
-        #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/version", #"{"required":"1.0"}"#).status == 409)
+        #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/alert", "{}").status == 422)
+        // What is required has its own line, which the store writes.
+        #expect(try bench.ask("PUT", "/v1/apps/com.example.app/ios/version", #"{"required":"2.0"}"#).status < 300)
         #expect(bench.logged.all.count { $0.contains("changed by hand") } == before)
     }
 }

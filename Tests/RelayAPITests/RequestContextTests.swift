@@ -33,6 +33,19 @@ struct RequestContextTests {
         #expect(lines.last?.hasPrefix("info request answered route=PUT /v1/apps/{app}/{platform}/version") == true)
     }
 
+    @Test("the line of a request says whose token it came with")
+    func callers() throws {
+        let bench = try Bench()
+        let token = try bench.newToken(.status)
+        let own = try bench.askNetwork("GET", "/v1/campaigns", headers: [("Authorization", "Bearer \(token)")])
+        let strange = try bench.askNetwork("GET", "/v1/campaigns", headers: [("Authorization", "Bearer urt_x")])
+        bench.server.stop()
+        let lines = [own, strange].flatMap { bench.logged.lines(of: $0[header: "x-request-id"] ?? "") }
+        try #require(lines.count == 2)
+        #expect(lines[0].contains("by=t-status-"), "\(lines[0])")
+        #expect(!lines[1].contains("by="), "\(lines[1])")
+    }
+
     @Test("a client's own id is taken where it can stand in a log")
     func foreignIDs() throws {
         let bench = try Bench()

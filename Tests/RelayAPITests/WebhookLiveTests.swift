@@ -169,8 +169,29 @@ struct WebhookRefusalTests {
         #expect((10...12).contains(lines.count))
         #expect(
             lines.first
-                == "warning a webhook was refused hook=version from=127.0.0.1 reason=no signature in webhook-signature "
+                == "warning a webhook was refused hook=version from=127.0.0.1 by=nobody status=401 reason=no signature in webhook-signature "
                 + "matches the body as it was received with any configured secret suppressed=0")
         #expect(lines.allSatisfy { !$0.contains("secret-") && !$0.contains("c2Vj") && !$0.contains("com.example") })
+    }
+
+    @Test("a signed webhook that is refused is logged with the reason and the secret's name, however many strangers are refused")
+    func refusedSigned() throws {
+        var named = try WebhookSecret(Bench.secret)
+        named.name = "ci-secret"
+        let bench = try Bench(secrets: [try WebhookSecret("another"), named])
+        for number in 0..<20 {
+            #expect(try bench.webhook(WebhookLiveTests.body("2.0"), id: "old-\(number)", age: 999).status == 401)
+        }
+        #expect(try bench.webhook(WebhookLiveTests.body("2.0"), id: "a").status == 202)
+        #expect(try bench.store.history(of: Bench.app, limit: 1).first?.actor == "ci-secret")
+        #expect(try bench.webhook(WebhookLiveTests.body("1.0"), id: "b").status == 409)
+        #expect(try bench.webhook(WebhookLiveTests.body("x"), id: "c").status == 422)
+        let refused = bench.logged.all.filter { $0.contains("by=ci-secret") }
+        try #require(refused.count == 2, "\(bench.logged.all)")
+        #expect(
+            refused[0].hasPrefix(
+                "warning a webhook was refused hook=version from=127.0.0.1 by=ci-secret status=409 reason=required would fall"),
+            "\(refused[0])")
+        #expect(refused[1].contains("status=422 reason=required: "), "\(refused[1])")
     }
 }

@@ -19,4 +19,11 @@ import Testing
             StandardErrorLog.line(.notice, "a message", fields, isJournal: false, at: "T")
                 == "T notice  a message field=\(shown)")
     }
+
+    @Test func `On request a line is an object, also in the journal`() {
+        let fields = [(name: "reason", value: "a \"b\"\n北京"), (name: "devices", value: "3")]
+        let json = #"{"time":"T","level":"notice","message":"a message","reason":"a \"b\"\n北京","devices":"3"}"#
+        #expect(StandardErrorLog.line(.notice, "a message", fields, .json, isJournal: false, at: "T") == json)
+        #expect(StandardErrorLog.line(.notice, "a message", fields, .json, isJournal: true, at: "T") == "<5>" + json)
+    }
 }

@@ -232,9 +232,9 @@ extension ConformanceCase {
             try subject.listen()
             try same(try subject.retry(campaign), .opened)
             let events = try subject.events()
-            try same(events.map(\.campaign.state), [.running])
-            try same(events.map(\.campaign.counts.pending), [4])
-            try same(events.map(\.campaign.counts.audience), [4])
+            try same(events.compactMap { $0.campaign?.state }, [.running])
+            try same(events.map { $0.campaign?.counts.pending }, [4])
+            try same(events.map { $0.campaign?.counts.audience }, [4])
         },
     ]
 }

@@ -39,12 +39,14 @@ extension ConformanceCase {
         },
         ConformanceCase("a wave begins only when the one before is over") { subject in
             let (campaign, _) = try subject.waved(devices: 50, ends: [5_000, 10_000], shardSize: 100)
+            try subject.listen(events: [.waveDone])
             try subject.store.beginNextWave(campaign.key, at: subject.now)
             try same(try subject.record(campaign.key).waves.current?.number, 0)
             try subject.store.endWave(campaign.key, at: subject.now)
             try subject.store.endWave(campaign.key, at: subject.now + .seconds(9))
             try same(
                 try subject.record(campaign.key).waves.current?.endedAt, subject.now, "the second time does nothing")
+            try same(try subject.events().compactMap { $0.campaign?.waves.current?.number }, [0], "and is told once")
             try subject.store.beginNextWave(campaign.key, at: subject.now)
             try same(try subject.record(campaign.key).waves.current?.number, 1)
             try subject.store.endWave(campaign.key, at: subject.now)

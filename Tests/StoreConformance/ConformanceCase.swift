@@ -27,7 +27,7 @@ package struct ConformanceCase: Sendable, CustomStringConvertible {
         versions + webhooks + registry + upgrades + campaigns + planning + ledger + uneventful + hygiene + leftovers
         + deliveries + erasing
         + tokens
-        + inForce + withdrawing + gates + hostile + maintenance + outbox + waves + environments
+        + inForce + withdrawing + gates + hostile + maintenance + outbox + events + waves + environments
         + adoption + rounds
 }
 

@@ -15,6 +15,7 @@ package struct ConnectionOptions: Sendable {
         .value("url", "URL", "the daemon's HTTP address instead of its socket, such as http://127.0.0.1:8480"),
         .value("ca", "FILE", "certificates in PEM to trust with --url https://…", default: "the system's"),
         .value("token", "TOKEN", "the API token to use with --url", default: "$\(tokenVariable)"),
+        .value("wait", "TIME", "let the daemon start: ask it until it answers, for at most so long, such as 30s"),
         .flag("json", "print the API's JSON instead of text for people"),
         .flag("quiet", "no progress"),
     ]
@@ -39,6 +40,8 @@ package struct ConnectionOptions: Sendable {
     let address: String?
     /// What `--token` meant where it is not the API's.
     let deviceToken: String?
+    /// How long the daemon may take to answer at all; nil: it is asked once.
+    private let wait: Duration?
     private let arguments: ParsedArguments
     /// Of a configuration that cannot be used; written once, however often the daemon is asked.
     private let warning = Warning()
@@ -65,6 +68,12 @@ package struct ConnectionOptions: Sendable {
         if arguments.value("ca") != nil, address?.hasPrefix("https://") != true {
             throw UsageError("--ca goes with --url https://…")
         }
+        wait = try arguments.value("wait").map { text in
+            guard let wait = DurationText.parse(text), wait > .zero, wait <= .seconds(3600) else {
+                throw UsageError("--wait: \"\(text)\" is not a time up to an hour; one such as 30s")
+            }
+            return wait
+        }
         let isDevice = tokenIsDevice && address == nil
         deviceToken = isDevice ? token : nil
         if token != nil, address == nil, !isDevice {
@@ -74,20 +83,23 @@ package struct ConnectionOptions: Sendable {
 
     /// - Parameter isSilent: whether nobody is told of a configuration that cannot be used.
     func client(_ context: CommandContext, isSilent: Bool = false) throws -> RelayClient {
-        if let transport = Self.transport { return RelayClient(transport) }
+        let transport = try Self.transport ?? transport(context, isSilent)
+        return RelayClient(wait.map { PatientTransport(transport, wait: $0) } ?? transport)
+    }
+
+    private func transport(_ context: CommandContext, _ isSilent: Bool) throws -> any APITransport {
         if let address {
             let token = arguments.value("token") ?? context.environment[Self.tokenVariable]
-            return RelayClient(
-                CurlAPITransport(
-                    url: address, token: token.flatMap { $0.isEmpty ? nil : $0 },
-                    trustedCertificates: arguments.value("ca")))
+            return CurlAPITransport(
+                url: address, token: token.flatMap { $0.isEmpty ? nil : $0 },
+                trustedCertificates: arguments.value("ca"))
         }
         let socket = try socket(context)
         // With --json standard error holds a problem object or nothing; the hint of that says it.
         if let remark = socket.remark, !isJSON, !isSilent, warning.isFirst() {
             context.console.writeError("warning: \(DisplayWidth.sanitised(remark))\n")
         }
-        return RelayClient(CurlAPITransport(socket: socket.path, remark: isJSON ? socket.remark : nil))
+        return CurlAPITransport(socket: socket.path, remark: isJSON ? socket.remark : nil)
     }
 
     /// Who pauses a campaign does not need a configuration without faults: only a file that was named here and is not there

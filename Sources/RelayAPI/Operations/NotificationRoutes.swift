@@ -2,7 +2,7 @@
 import APIModel
 import HTTPServer
 import RelayEngine
-package import RelayStore
+import RelayStore
 import VersionSources
 import WireFormat
 
@@ -63,22 +63,5 @@ extension JSONWriter {
                 }
             }
         }
-    }
-}
-
-/// What a receiver of notifications is sent: `{type, timestamp, data}` as Standard Webhooks advises, `data` being the campaign
-/// as the API shows it, at the moment of the event.
-package enum NotificationDocument {
-    package static func json(of event: CampaignEvent) -> [UInt8] {
-        var writer = JSONWriter(reserving: 1024)
-        writer.object { writer in
-            writer.member(.type, event.type)
-            writer.member("timestamp", event.at)
-            writer.name("data")
-            writer.campaign(
-                CampaignStatus(
-                    record: event.campaign, counts: event.campaign.counts, ratePerSecond: 0, secondsLeft: nil))
-        }
-        return writer.bytes
     }
 }

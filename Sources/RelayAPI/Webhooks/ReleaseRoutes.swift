@@ -12,54 +12,52 @@ import WireFormat
 /// the body.
 extension API {
     func gitHubWebhook(_ app: AppKey, _ head: RequestHead, body: [UInt8]) throws -> Response {
-        let receipt = WebhookReceipt(
-            id: try verified(head, body, for: app.app), hook: "github/\(app.app)/\(app.platform.rawValue)", body: body)
+        let (id, caller) = try verified(head, body, for: app.app, via: "github")
+        let receipt = WebhookReceipt(id: id, hook: "github/\(app.app)/\(app.platform.rawValue)", body: body)
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
         try require(app)
         let rules = control.releaseRules(of: app)
         let news = try GitHubEvent.read(body, name: head.headers[WebhookHeaders.hubEvent], rules: rules)
-        return try settle(news, app, rules, receipt, by: Caller(actor: "github", source: "webhook"))
+        return try settle(news, app, rules, receipt, by: caller)
     }
 
     func gitLabWebhook(_ app: AppKey, _ head: RequestHead, body: [UInt8]) throws -> Response {
-        let receipt = WebhookReceipt(
-            id: try verified(head, body, for: app.app, takesToken: true),
-            hook: "gitlab/\(app.app)/\(app.platform.rawValue)", body: body)
+        let (id, caller) = try verified(head, body, for: app.app, via: "gitlab", takesToken: true)
+        let receipt = WebhookReceipt(id: id, hook: "gitlab/\(app.app)/\(app.platform.rawValue)", body: body)
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
         try require(app)
         let rules = control.releaseRules(of: app)
         let news = try GitLabEvent.read(body, rules: rules, now: now().internetTime)
-        return try settle(news, app, rules, receipt, by: Caller(actor: "gitlab", source: "webhook"))
+        return try settle(news, app, rules, receipt, by: caller)
     }
 
     /// One webhook belongs to one app, and names neither it nor its version.
     func appStoreConnectWebhook(_ name: String, _ head: RequestHead, body: [UInt8]) throws -> Response {
         let app = AppKey(app: name, platform: .ios)
-        _ = try verified(head, body, for: name)
+        let (_, caller) = try verified(head, body, for: name, via: "app-store-connect")
         // "De-duplicate on data.id" (PROTOCOLS 3.3): nothing outside the body is an id.
         let (id, news) = try AppStoreConnectEvent.read(body)
         let receipt = WebhookReceipt(id: id, hook: "app-store-connect/\(name)", body: body)
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
         try require(app)
-        return try settle(
-            news, app, control.releaseRules(of: app), receipt,
-            by: Caller(actor: "app-store-connect", source: "webhook"))
+        return try settle(news, app, control.releaseRules(of: app), receipt, by: caller)
     }
 
     // MARK: Steps
 
-    /// - Parameter app: whose secrets may verify; nil: any.
-    /// - Returns: the event's id.
+    /// - Parameters:
+    ///   - app: whose secrets may verify; nil: any.
+    ///   - way: what the history calls the way by which it came.
+    /// - Returns: the event's id, and who sent it: the secret's name.
     /// - Throws: a 401.
     func verified(
-        _ head: RequestHead, _ body: [UInt8], for app: String?, takesToken: Bool = false
-    ) throws -> String {
+        _ head: RequestHead, _ body: [UInt8], for app: String?, via way: String = "webhook", takesToken: Bool = false
+    ) throws -> (id: String, caller: Caller) {
         let verifier = WebhookVerifier(
             secrets: settings.webhookSecrets().filter { secret in app.map(secret.verifies) ?? true })
         switch verifier.verify(WebhookHeaders(head.headers.byName), body: body, at: now(), takesToken: takesToken) {
-        case .verified(let receiptID): return receiptID
+        case .verified(let id, let signer): return (id, Caller(actor: signer, source: way))
         case .refused(let refusal):
-            refusals.webhook(head, refusal)
             // RFC 9110 section 15.5.2: a 401 always says how to prove oneself.
             throw ProblemDetails(
                 401, refusal.description, headers: [("WWW-Authenticate", "Webhook-Signature realm=\"upgrade-relay\"")])

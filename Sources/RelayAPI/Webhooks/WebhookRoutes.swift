@@ -8,7 +8,7 @@ import WireFormat
 extension API {
     /// Signature first: nobody without the secret learns what the body did wrong, or which apps there are.
     func versionWebhook(_ head: RequestHead, body: [UInt8]) throws -> Response {
-        let id = try verified(head, body, for: nil)
+        let (id, _) = try verified(head, body, for: nil)
         // Each app's releases have ids of their own: two of them may well call one "release-2-0-0".
         let hook = BumpBody.app(of: body).map { "version/\($0.app)/\($0.platform.rawValue)" } ?? "version"
         let receipt = WebhookReceipt(id: id, hook: hook, body: body)
@@ -17,13 +17,13 @@ extension API {
         if let answer = try store.answer(to: receipt) { return .replay(answer) }
         let bump = try BumpBody.readWebhook(body) { control.profile(of: $0)?.downloadSchemes ?? [] }
         // The app is in the body: a secret that is bound to others has no say in it.
-        _ = try verified(head, body, for: bump.app.app)
+        let (_, caller) = try verified(head, body, for: bump.app.app)
         guard control.profile(of: bump.app) != nil else {
             throw ProblemDetails(
                 field: "app",
                 "\"\(JSONValue.shortened(bump.app.app))\" is not configured for \(bump.app.platform.rawValue) on this server"
             )
         }
-        return try apply(bump, by: .webhook, receipt: receipt)
+        return try apply(bump, by: caller, receipt: receipt)
     }
 }

@@ -115,14 +115,6 @@ extension RequirementControl {
             return nil
         }
         guard let row = decision.subject else { return nil }
-        let fields: Log.Fields = [
-            ("app", app.app), ("platform", app.platform.rawValue), ("required", row.version.text), ("by", actor),
-        ]
-        if decision.before[row.id]?.state == .inForce {
-            log(.notice, "a canary was released by hand: its requirement is in force for everybody", fields)
-        } else {
-            log(.notice, "a requirement was put in force by hand", fields)
-        }
         versionCache.refresh()
         progress.poke()
         sources.poke()

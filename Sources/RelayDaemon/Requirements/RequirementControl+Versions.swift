@@ -147,13 +147,6 @@ extension RequirementControl {
                 context: "\(required) is not what \(app.app) (\(app.platform.rawValue)) requires: that is \(now)",
                 hint: "\"upgrade-relay version show\" tells what is required; it may have been withdrawn before")
         }
-        log(
-            .notice, "a requirement was withdrawn",
-            [
-                ("app", app.app), ("platform", app.platform.rawValue), ("withdrawn", withdrawal.withdrawn.text),
-                ("required", withdrawal.record.required?.text ?? "nothing"),
-                ("campaign", withdrawal.campaign?.id ?? "none"), ("by", actor), ("reason", reason ?? "none given"),
-            ])
         versionCache.refresh()
         progress.poke()
         sources.poke()

@@ -84,11 +84,12 @@ extension SQLiteStore {
 
     package func endCanary(_ campaign: CampaignKey, at now: Timestamp) throws {
         try write("ending a canary") { connection in
-            _ = try connection.run(
+            let ended = try connection.run(
                 """
-                UPDATE campaign SET canary_ended_at = coalesce(canary_ended_at, ?) WHERE id = ?
+                UPDATE campaign SET canary_ended_at = ? WHERE id = ? AND canary_ended_at IS NULL
                     AND 0 = (SELECT reach FROM requirement WHERE id = requirement_id)
                 """, .time(now), .integer(campaign.row))
+            if ended > 0 { try NotificationTable.note(.canaryDone, of: campaign, at: now, connection) }
         }
     }
 }

@@ -78,14 +78,15 @@ enum WaveTable {
 extension SQLiteStore {
     package func endWave(_ campaign: CampaignKey, at now: Timestamp) throws {
         try write("ending a wave") { connection in
-            _ = try connection.run(
+            let ended = try connection.run(
                 "UPDATE campaign_wave SET ended_at = ?2 WHERE \(WaveTable.isCurrent) AND ended_at IS NULL",
                 .integer(campaign.row), .time(now))
+            if ended > 0 { try NotificationTable.note(.waveDone, of: campaign, at: now, connection) }
         }
     }
 
     package func beginNextWave(_ campaign: CampaignKey, at now: Timestamp) throws {
-        try write("beginning a wave") { connection in
+        let decision = try write("beginning a wave") { connection -> (AppKey, Decision)? in
             let reach = try connection.first(
                 """
                 UPDATE campaign_wave SET begun_at = ?2 WHERE campaign_id = ?1
@@ -94,9 +95,10 @@ extension SQLiteStore {
                 RETURNING part_end
                 """, .integer(campaign.row), .time(now)
             ) { Int($0.integer(0)) }
-            guard let reach, let record = try CampaignTable.record(campaign, connection) else { return }
-            _ = try decide(record, .stageBegan(reach: reach), at: now, connection)
+            guard let reach, let record = try CampaignTable.record(campaign, connection) else { return nil }
+            return (record.app, try decide(record, .stageBegan(reach: reach), at: now, connection))
         }
+        if let (app, decision) = decision { report(decision.changes, of: app) }
     }
 
     package func holdWave(

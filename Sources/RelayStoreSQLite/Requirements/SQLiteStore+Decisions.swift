@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 package import RelayStore
+import Telemetry
 import UpgradeRules
 
 extension SQLiteStore {
@@ -56,16 +57,30 @@ extension SQLiteStore {
             }
             if let idle { return (Decision(before: idle, after: idle), nil) }
         }
-        return try write("deciding on a requirement") { connection in
+        let (decision, answer) = try write("deciding on a requirement") { connection in
             if let receipt, let answer = try WebhookTable.answer(to: receipt, connection) {
                 let now = try RequirementTable.requirements(of: app, connection)
-                return (Decision(before: now, after: now, replay: answer), answer)
+                return (Decision(before: now, after: now, replay: answer), StoredAnswer?.some(answer))
             }
             let decision = try decide(app, event, by: actor, in: surroundings, connection)
             guard let render else { return (decision, nil) }
             let answer = try render(decision)
             if let receipt { try WebhookTable.store(answer, for: receipt, at: actor.at, connection) }
             return (decision, answer)
+        }
+        report(decision.changes, of: app)
+        return (decision, answer)
+    }
+
+    /// Says in the log what is required since then, by whom, and for whom. Once it is committed.
+    func report(_ changes: [RequirementChange], of app: AppKey) {
+        for change in changes {
+            if change.row.kind == .latest {
+                options.log(.notice, "the latest version changed", change.fields(app))
+            } else {
+                options.log(
+                    change.kind == .outOfForce ? .error : .notice, "what is required changed", change.fields(app))
+            }
         }
     }
 
@@ -107,9 +122,20 @@ extension SQLiteStore {
                 try CampaignTable.key(ofRequirement: ids[subject.id] ?? subject.id, connection)
             }
         let after = ids.isEmpty ? machine.requirements : try RequirementTable.requirements(of: app, connection)
-        return Decision(
+        var decision = Decision(
             before: before, after: after, subject: subject,
             campaign: try key.flatMap { try CampaignTable.record($0, connection) },
             hasChanged: machine.requirements != before || machine.campaigns != campaigns)
+        decision.changes = try RequirementChange.all(from: before, to: after).map { change in
+            var change = change
+            guard let campaign = try CampaignTable.key(ofRequirement: change.row.id, connection) else { return change }
+            change.campaign = try CampaignTable.record(campaign, connection)
+            if change.kind == .withdrawn || change.isInForceForEverybody {
+                try NotificationTable.note(
+                    change.kind == .withdrawn ? .withdrawn : .inForce, of: campaign, at: surroundings.now, connection)
+            }
+            return change
+        }
+        return decision
     }
 }

@@ -9,6 +9,8 @@ package struct WebhookSecret: Sendable, CustomStringConvertible {
     let textKey: [UInt8]
     /// The apps whose webhooks it verifies; nil: all.
     package var apps: Set<String>?
+    /// How the log and the history name who signs with it.
+    package var name = "webhook"
 
     /// Takes a secret as it stands in its file, line ends at its end left out.
     ///

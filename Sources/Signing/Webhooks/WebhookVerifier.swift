@@ -30,8 +30,8 @@ package struct WebhookHeaders: Sendable {
 }
 
 package enum WebhookVerdict: Hashable, Sendable {
-    /// Signed with one of the secrets. The id is the same whenever the same event is sent again.
-    case verified(receiptID: String)
+    /// Signed with one of the secrets, the first of those that match. The id is the same whenever the same event is sent again.
+    case verified(receiptID: String, by: String = "webhook")
     case refused(WebhookRefusal)
 }
 
@@ -155,11 +155,12 @@ package struct WebhookVerifier: Sendable {
         }
         var content = Array("\(id).\(timestamp).".utf8)
         content.append(contentsOf: body)
-        let matches = anySecret { secret in
+        let signer = signer { secret in
             let code = HMACSHA256.code(content, key: secret.standardKey)
             return entries.count { constantTimeEqual($0, code) } > 0
         }
-        return matches ? .verified(receiptID: id) : .refused(.noMatch(WebhookHeaders.signature))
+        guard let signer else { return .refused(.noMatch(WebhookHeaders.signature)) }
+        return .verified(receiptID: id, by: signer)
     }
 
     // MARK: Release tools
@@ -174,30 +175,32 @@ package struct WebhookVerifier: Sendable {
         else {
             return .refused(.malformedHeader(name, need: "\"\(prefix)\" followed by 64 hex digits is needed"))
         }
-        guard anySecret({ constantTimeEqual(claimed, HMACSHA256.code(body, key: $0.textKey)) }) else {
+        guard let signer = signer(where: { constantTimeEqual(claimed, HMACSHA256.code(body, key: $0.textKey)) }) else {
             return .refused(.noMatch(name))
         }
-        return verified(id, body: body)
+        return verified(id, body: body, by: signer)
     }
 
     /// `X-Gitlab-Token: <secret in clear>` (PROTOCOLS 3.4). Digests are compared, so that not even the length is told.
     private func verifyToken(_ token: String, _ headers: WebhookHeaders, body: [UInt8]) -> WebhookVerdict {
         let claimed = SHA256.digest(Array(token.utf8))
-        guard anySecret({ constantTimeEqual(claimed, SHA256.digest($0.textKey)) }) else { return .refused(.wrongToken) }
+        guard let signer = signer(where: { constantTimeEqual(claimed, SHA256.digest($0.textKey)) }) else {
+            return .refused(.wrongToken)
+        }
         // The same on a retry; the event's id where GitLab is older than 17.4.
         let names = [WebhookHeaders.idempotencyKey, WebhookHeaders.gitLabEventID]
-        return verified(names.lazy.compactMap { name in headers[name].map { (name, $0) } }.first, body: body)
+        return verified(names.lazy.compactMap { name in headers[name].map { (name, $0) } }.first, body: body, by: signer)
     }
 
-    /// Every secret is tried, whatever the first came to: the time tells nothing.
-    private func anySecret(_ matches: (WebhookSecret) -> Bool) -> Bool { secrets.count(where: matches) > 0 }
+    /// The name of the secret that matches. Every secret is tried, whatever the first came to: the time tells nothing.
+    private func signer(where matches: (WebhookSecret) -> Bool) -> String? { secrets.filter(matches).first?.name }
 
     /// - Parameter id: the header with the event's id; nil: the body's digest stands for one.
-    private func verified(_ id: (name: String, value: String)?, body: [UInt8]) -> WebhookVerdict {
-        guard let id else { return .verified(receiptID: Hex.encode(SHA256.digest(body))) }
+    private func verified(_ id: (name: String, value: String)?, body: [UInt8], by signer: String) -> WebhookVerdict {
+        guard let id else { return .verified(receiptID: Hex.encode(SHA256.digest(body)), by: signer) }
         guard !id.value.isEmpty, id.value.utf8.count <= Self.maximumID else {
             return .refused(.malformedHeader(id.name, need: "1 to \(Self.maximumID) characters are needed"))
         }
-        return .verified(receiptID: id.value)
+        return .verified(receiptID: id.value, by: signer)
     }
 }

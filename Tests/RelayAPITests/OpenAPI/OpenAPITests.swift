@@ -125,8 +125,9 @@ struct OpenAPITests {
             properties("CampaignCounts")?.members.map(\.name) == ["audience"] + DeliveryState.allCases.map(\.name))
         #expect(properties("FilterCounts")?.members.map(\.name) == FilterReason.allCases.map(\.rawValue))
         #expect(
-            properties("CampaignEvent")?["type"]?["enum"]?.elements.compactMap(\.text)
-                == CampaignState.allCases.map(CampaignEvent.type))
+            ["CampaignEvent", "PartEvent"].flatMap { schema in
+                properties(schema)?["type"]?["enum"]?.elements.compactMap(\.text) ?? []
+            } == EventType.allCases.map(\.rawValue))
         func length(_ schema: String, _ property: String) -> String? {
             guard case .number(let text)? = properties(schema)?[property]?["maxLength"] else { return nil }
             return text
@@ -186,9 +187,16 @@ struct OpenAPITests {
         }
         for state in CampaignState.allCases {
             campaign.state = state
-            let sent = NotificationDocument.json(of: CampaignEvent(id: "0f4ad1b2", at: now, campaign: campaign))
+            let sent = NotificationDocument.json(of: RelayEvent(id: "0f4ad1b2", at: now, campaign: campaign))
             let faults = DocumentCheck.check.faults(try JSONReader.read(sent), schema)
             #expect(faults.isEmpty, "\(state): \(faults)")
+        }
+        let partPost = try #require(DocumentCheck.document["webhooks"]?["partChanged"]?["post"])
+        let partSchema = try #require(partPost["requestBody"]?["content"]?["application/json"]?["schema"])
+        for type in [EventType.certificateEnds, .degraded, .recovered] {
+            let event = RelayEvent(id: "0f4ad1b2", type: type, at: now, subject: .part("store", reason: "it is full"))
+            let faults = DocumentCheck.check.faults(try JSONReader.read(NotificationDocument.json(of: event)), partSchema)
+            #expect(faults.isEmpty, "\(type): \(faults)")
         }
         let headers = post["parameters"]?.elements.compactMap { $0["name"]?.text }
         #expect(headers == ["webhook-id", "webhook-timestamp", "webhook-signature"])

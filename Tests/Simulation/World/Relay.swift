@@ -101,7 +101,7 @@ final class Relay: @unchecked Sendable {
         maintenance = Maintenance(store: store, log: log, clock: wall)
         notifier = Notifier(
             store: store, log: log, clock: wall, ticks: ticks, sender: SimulatedHook(world)
-        ) { Array($0.type.utf8) }
+        ) { event, _ in Array(event.type.rawValue.utf8) }
         try notifier.adopt(active.current.notify)
         sightings = SightingQueue(store: store, limit: 10_000, clock: wall)
         (self.store, self.active, self.cache, self.control) = (store, active, cache, control)

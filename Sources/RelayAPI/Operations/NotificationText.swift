@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+
+/// An event in a few lines for people: what it is about, what has happened, what to do.
+enum NotificationText {
+    static func text(of event: RelayEvent) -> String {
+        switch event.subject {
+        case .campaign(let campaign):
+            let subject = "*\(campaign.app.app) \(campaign.app.platform.rawValue) \(campaign.required)*"
+            return "\(subject) \(sentence(event.type, campaign))" + command(event.type, campaign).map { "\n\($0)" }.joined()
+        case .part(let part, let reason):
+            switch event.type {
+            case .recovered: return "*\(part)* is well again"
+            case .certificateEnds: return "*\(part)* \(reason)"
+            default: return "*\(part)* does not do its work: \(reason)\n`upgrade-relay store status`, `GET /readyz` say more"
+            }
+        }
+    }
+
+    private static func sentence(_ type: EventType, _ campaign: CampaignRecord) -> String {
+        let counts = campaign.counts
+        let why = campaign.reason.map { ": \($0)" } ?? ""
+        let id = "campaign \(campaign.id)"
+        switch type {
+        case .waiting: return "is required, and waits\(why)"
+        case .waitsLong: return "has been waiting for a day\(why)"
+        case .running:
+            if campaign.isCanary { return "is in force for \(canary(campaign)); \(id) sends to them" }
+            return "is being sent to \(devices(counts.audience)) (\(id))"
+        case .paused: return "\(id) is paused\(why)"
+        case .suspended: return "\(id) stands still\(why)"
+        case .completed: return "\(id) is done: \(outcome(campaign))"
+        case .cancelled: return "\(id) is cancelled\(why)"
+        case .superseded: return "\(id) is superseded\(why)"
+        case .canaryDone: return "the canary, \(canary(campaign)), is done: \(outcome(campaign))"
+        case .waveDone:
+            let wave = campaign.waves.current.map { "wave \($0.number + 1) of \(campaign.waves.list.count)" } ?? "a wave"
+            return "\(wave) is done: \(outcome(campaign))"
+        case .inForce: return "is in force for everybody: whoever has an older version must upgrade"
+        case .withdrawn: return "is withdrawn\(why)"
+        case .certificateEnds, .degraded, .recovered: return why
+        }
+    }
+
+    private static func command(_ type: EventType, _ campaign: CampaignRecord) -> [String] {
+        func command(_ verb: String, _ does: String) -> String { "`upgrade-relay campaigns \(verb) \(campaign.id)` \(does)" }
+        switch type {
+        case .waitsLong: return [command("release", "overrules the store"), command("cancel", "takes it back")]
+        case .paused: return [command("resume", "goes on")]
+        case .suspended: return [command("show", "says more"), command("resume", "goes on")]
+        case .canaryDone: return [command("release", "sends to everybody"), command("cancel", "takes it back")]
+        case .waveDone: return [command("release", "begins the next wave at once"), command("pause", "holds it")]
+        case .waiting, .running, .completed, .cancelled, .superseded, .inForce, .withdrawn, .certificateEnds, .degraded,
+            .recovered:
+            return []
+        }
+    }
+
+    private static func outcome(_ campaign: CampaignRecord) -> String {
+        let counts = campaign.counts
+        let parts = DeliveryState.allCases.filter { $0 != .filtered && $0 != .pending && counts[$0] > 0 }
+            .map { "\(counts[$0]) \($0.name)" }
+        return parts.isEmpty ? "nobody had to be told" : parts.joined(separator: ", ")
+    }
+
+    private static func canary(_ campaign: CampaignRecord) -> String {
+        let count = campaign.telephones?.count ?? 0
+        return "\(count) phone number\(count == 1 ? "" : "s")"
+    }
+
+    private static func devices(_ count: Int64) -> String { "\(count) device\(count == 1 ? "" : "s")" }
+}

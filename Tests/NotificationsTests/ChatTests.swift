@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import HookReceiver
+import Notifications
+import OwnThread
+import RelayAPI
+import RelayEngine
+import RelayStore
+import Testing
+import UpgradeRules
+
+/// What people are told, in chat systems, and of the relay itself.
+@Suite(.ownThread) struct ChatTests {
+    private func text(_ body: [UInt8]) throws -> String {
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+        #expect(Array(object.keys) == ["text"])
+        return try #require(object["text"] as? String)
+    }
+
+    @Test func `A text has the facts and the remedy, and mentions nobody`() throws {
+        let bench = try NotifierLiveTests.Bench()
+        let key = try bench.announce("2.0.0")
+        var campaign = try #require(try bench.store.campaign(key))
+        func text(_ type: EventType) throws -> String {
+            try self.text(
+                NotificationDocument.slack(of: RelayEvent(id: "1", type: type, at: bench.now, subject: .campaign(campaign))))
+        }
+        (campaign.state, campaign.reason) = (.suspended, "<!channel> 403 & <https://evil.example|here>")
+        #expect(
+            try text(.suspended) == """
+                *com.example.app ios 2.0.0* campaign \(campaign.id) stands still: &lt;!channel&gt; 403 &amp; \
+                &lt;https://evil.example|here&gt;
+                `upgrade-relay campaigns show \(campaign.id)` says more
+                `upgrade-relay campaigns resume \(campaign.id)` goes on
+                """)
+        (campaign.state, campaign.telephones, campaign.counts.accepted) = (.running, ["1", "2"], 3)
+        (campaign.counts.rejected, campaign.reason) = (1, nil)
+        #expect(
+            try text(.canaryDone) == """
+                *com.example.app ios 2.0.0* the canary, 2 phone numbers, is done: 3 accepted, 1 rejected
+                `upgrade-relay campaigns release \(campaign.id)` sends to everybody
+                `upgrade-relay campaigns cancel \(campaign.id)` takes it back
+                """)
+        for type in EventType.allCases where type.rawValue.hasPrefix("campaign.") {
+            #expect(try !text(type).contains("Optional"), "\(type)")
+        }
+        let part = RelayEvent(id: "1", type: .degraded, at: bench.now, subject: .part("store", reason: "full > 99 %"))
+        #expect(try self.text(NotificationDocument.slack(of: part)).hasPrefix("*store* does not do its work: full &gt; 99 %"))
+    }
+
+    @Test func `A part in trouble is told although the store refuses, to whom wants it, without a signature where there is no secret`()
+        throws
+    {
+        let bench = try NotifierLiveTests.Bench()
+        let chat = try HookReceiver()
+        let other = try HookReceiver()
+        defer {
+            chat.stop()
+            other.stop()
+        }
+        let notifier = bench.notifier()
+        defer { notifier.stop() }
+        var target = try bench.target(chat.url, events: [.degraded])
+        (target.secret, target.format) = (nil, .slack)
+        func event(_ type: EventType) -> RelayEvent {
+            RelayEvent(id: "\(type)", type: type, at: bench.now, subject: .part("store", reason: "it is full"))
+        }
+        // Said before anybody listens, it is not lost.
+        notifier.notify(event(.degraded))
+        try notifier.start([target, try bench.target(other.url, events: [.recovered])])
+        #expect(chat.wait { $0.count == 1 })
+        bench.store.close()
+        notifier.notify(event(.recovered))
+        #expect(other.wait { $0.count == 1 })
+        #expect(chat.deliveries.count == 1 && other.deliveries.count == 1)
+        #expect(chat.deliveries.first?.headers["webhook-signature"] == nil)
+        #expect(other.deliveries.first?.isVerified == true)
+        #expect(other.deliveries.first?.data["part"] as? String == "store")
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayAPI
+import Testing
+
+@testable import RelayDaemon
+
+@Suite struct TroubleWatchTests {
+    private func fault(_ part: String, _ reason: String = "it is full") -> ReadinessFault {
+        ReadinessFault(part: part, reason: reason)
+    }
+
+    private func said(_ watch: inout TroubleWatch, _ faults: ReadinessFault...) -> [String] {
+        watch.look(faults).map { "\($0.type.rawValue) \($0.part) \($0.reason)" }
+    }
+
+    @Test func `What lasts is told once, and when it is over; what passes is not`() {
+        var watch = TroubleWatch()
+        #expect(said(&watch, fault("store")) == [])
+        #expect(said(&watch) == [])
+        #expect(said(&watch, fault("store")) == [])
+        #expect(said(&watch, fault("store"), fault("other")) == ["relay.degraded store it is full"])
+        #expect(said(&watch, fault("store", "it is locked"), fault("store")) == [])
+        #expect(said(&watch) == ["relay.recovered store "])
+        #expect(said(&watch) == [])
+    }
+
+    @Test func `A certificate that ends has an event of its own`() {
+        var watch = TroubleWatch()
+        _ = said(&watch, fault("certificate:a", "ends"))
+        #expect(said(&watch, fault("certificate:a", "ends")) == ["certificate.endsSoon certificate:a ends"])
+    }
+}
