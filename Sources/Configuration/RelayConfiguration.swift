@@ -2,7 +2,6 @@
 import Glibc
 package import HTTPServer
 package import RelayAPI
-package import RelayEngine
 package import RelayStore
 package import Signing
 package import Telemetry

@@ -6,6 +6,7 @@ import OwnThread
 import RelayAPI
 import RelayEngine
 import RelayStore
+import RelayStoreSQLite
 import Testing
 import UpgradeRules
 

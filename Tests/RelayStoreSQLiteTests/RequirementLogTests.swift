@@ -29,7 +29,7 @@ import UpgradeRules
             lines.all.withLock { $0.append("\(level) \(message)\(text)") }
         }
         store = try SQLiteStore(path: directory.file("relay.db"), options: options)
-        try store.register((0..<3).map { DeviceRegistration(app: app, token: "a\($0)", telephone: "138\($0)") }, at: now)
+        try store.register((0..<3).map { DeviceRegistration(app: app, token: "a\($0)", telephone: "138\($0)", version: nil) }, at: now)
     }
 
     private func bump(_ required: String, by: String, via: String, canary: [String]? = nil, isGated: Bool = false) throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import UpgradeRules
 
 /// An event in a few lines for people: what it is about, what has happened, what to do.
 enum NotificationText {

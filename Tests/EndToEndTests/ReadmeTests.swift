@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import OwnThread
+import TestPeers
+import Testing
+
+/// FAULTS 4: README's blocks as one script raced the daemon's start.
+@Suite(.ownThread) struct ReadmeTests {
+    @Test func theBlocksWithoutAppleAndGoogleRunAsOneScript() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let begin = try #require(readme.range(of: "## Try it without Apple and Google"))
+        let end = try #require(readme.range(of: "## First real use"))
+        let blocks = readme[begin.upperBound..<end.lowerBound].matches(of: /```sh\n(?<text>[\s\S]*?)```/).map(\.text)
+        try #require(blocks.count == 4)
+        let folder = try TestFolder.make()
+        let (apns, api) = (try Loopback.ReservedPort(), try Loopback.ReservedPort())
+        // Places of its own, so that it may run beside others; the binary is there already.
+        var script = blocks.joined()
+        for (text, new) in [
+            ("make build\n", ""), ("PATH=$PWD/.build/release:$PATH\nmkdir /tmp/relay", "mkdir -p /tmp/relay"),
+            ("/tmp/relay", folder), ("https://127.0.0.1:2197", "https://127.0.0.1:\(apns.port)"),
+            ("simulate-apns ", "simulate-apns --listen 127.0.0.1:\(apns.port) "),
+            ("listen: { ", "listen: { address: \"127.0.0.1:\(api.port)\", "),
+        ] {
+            try #require(script.contains(text), "README has no \(text)")
+            script = script.replacing(text, with: new)
+        }
+        script =
+            "set -e; trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\nPATH=$(dirname \"$0\"):$PATH\n" + script
+        let result = try CommandResult.of(
+            ["60", "bash", "-c", script, CommandResult.binary().path], program: URL(filePath: "/usr/bin/timeout"))
+        #expect(result.status == 0, "\(result.output) \(result.errors)")
+        #expect(result.output.contains(/com\.example\.app +ios +2\.0\.0 +completed +3 +100% +1 /), "\(result.output)")
+        #expect(result.output.contains(/accepted/), "\(result.output)")
+    }
+}
