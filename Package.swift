@@ -28,8 +28,8 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = [], touchesC: Bo
 }
 
 /// Every one may let its tests wait: `OwnThread`.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies + ["OwnThread"], swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["OwnThread"], exclude: exclude, swiftSettings: strict)
 }
 
 func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -272,8 +272,8 @@ let package = Package(
             [
                 "ClientCommands", "RelayDaemon", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
                 "Notifications", "VersionSources", "FanOut", "Signing", "RelayStoreSQLite", "Telemetry",
-                "WireFormat", "RelayEngine", "CommandTranscript", "TestPeers",
-            ]),
+                "WireFormat", "RelayStore", "RelayEngine", "CommandTranscript", "TestPeers",
+            ], exclude: ["Transcripts"]),
         tests("DemoTests", ["Demo", "PushSimulator", "ClientCommands", "Signing", "Terminal", "WireFormat"]),
         tests(
             "RelayDaemonTests",

@@ -38,7 +38,8 @@ final class Route: Sendable {
     let answer: Answer
     /// Whether what it changes is what an app requires, and nothing else.
     var changesRequirements: Bool {
-        path.hasPrefix("/v1/apps/{app}/{platform}/") && ["version", "release", "withdraw"].contains { path.hasSuffix($0) }
+        path.hasPrefix("/v1/apps/{app}/{platform}/")
+            && ["version", "release", "withdraw"].contains { path.hasSuffix($0) }
     }
     /// Whether it takes any method and any `Authorization`: a proxy may ask with those of its client.
     let isForProxies: Bool

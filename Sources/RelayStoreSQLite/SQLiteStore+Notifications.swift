@@ -147,7 +147,8 @@ extension SQLiteStore {
                 """, .integer(before ?? .max), .text(campaign), .text(state?.rawValue), .integer(max(limit, 0))
             ) { row in
                 NotificationRecord(
-                    row: row.integer(0), id: row.text(1), type: NotificationTable.type(row.text(2))?.rawValue ?? row.text(2),
+                    row: row.integer(0), id: row.text(1),
+                    type: NotificationTable.type(row.text(2))?.rawValue ?? row.text(2),
                     campaign: row.text(3),
                     url: row.text(4), state: NotificationRecord.State(rawValue: row.text(5)) ?? .dropped,
                     createdAt: row.time(6), nextAttemptAt: row.optionalTime(7), attempts: [])
@@ -178,7 +179,9 @@ extension SQLiteStore {
 /// The tables `notification`, `notification_attempt` and `campaign_event`.
 enum NotificationTable {
     /// Notes something else of a campaign than that its state changed: the column `state` has the state and the event's name.
-    static func note(_ type: EventType, of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection) throws {
+    static func note(_ type: EventType, of campaign: CampaignKey, at now: Timestamp, _ connection: SQLiteConnection)
+        throws
+    {
         // As the triggers `campaign_began` and `campaign_moved` note its states.
         let leftOut = CampaignTable.isLeftOut("c")
         _ = try connection.run(
@@ -239,7 +242,8 @@ enum NotificationTable {
             (
                 id: row.text(0), campaign: CampaignKey(row: row.integer(1)), at: row.time(2),
                 state: CampaignState(rawValue: String(row.text(3).prefix { $0 != " " })), type: type(row.text(3)),
-                reason: row.optionalText(4), startedAt: row.optionalTime(5), finishedAt: row.optionalTime(6), expiresAt: row.time(7),
+                reason: row.optionalText(4), startedAt: row.optionalTime(5), finishedAt: row.optionalTime(6),
+                expiresAt: row.time(7),
                 isPlanned: !row.isNull(8), counts: CampaignCounts(row, from: 9), upgraded: row.integer(17),
                 reasons: row.text(18), inForce: row.version(19)
             )

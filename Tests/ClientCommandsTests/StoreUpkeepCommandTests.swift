@@ -71,7 +71,10 @@ struct NotifyConfigurationTests {
              {"url": "https://chat.example/x", "format": "slack"}]
             """#)
         #expect(faults == [])
-        #expect(configuration.notify.map(\.url) == ["https://a.example/x?y=1", "http://127.0.0.1:9/x", "https://chat.example/x"])
+        #expect(
+            configuration.notify.map(\.url) == [
+                "https://a.example/x?y=1", "http://127.0.0.1:9/x", "https://chat.example/x",
+            ])
         #expect(configuration.notify.map(\.format) == [.json, .json, .slack])
         #expect(configuration.notify[2].secret == nil)
         #expect(configuration.notify[0].events == [.completed])

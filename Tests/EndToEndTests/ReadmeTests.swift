@@ -32,7 +32,7 @@ import Testing
         let result = try CommandResult.of(
             ["60", "bash", "-c", script, CommandResult.binary().path], program: URL(filePath: "/usr/bin/timeout"))
         #expect(result.status == 0, "\(result.output) \(result.errors)")
-        #expect(result.output.contains(/com\.example\.app +ios +2\.0\.0 +completed +3 +100% +1 /), "\(result.output)")
+        #expect(result.output.contains(#/com\.example\.app +ios +2\.0\.0 +completed +3 +100% +1 /#), "\(result.output)")
         #expect(result.output.contains(/accepted/), "\(result.output)")
     }
 }

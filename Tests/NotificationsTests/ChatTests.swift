@@ -24,7 +24,8 @@ import UpgradeRules
         var campaign = try #require(try bench.store.campaign(key))
         func text(_ type: EventType) throws -> String {
             try self.text(
-                NotificationDocument.slack(of: RelayEvent(id: "1", type: type, at: bench.now, subject: .campaign(campaign))))
+                NotificationDocument.slack(
+                    of: RelayEvent(id: "1", type: type, at: bench.now, subject: .campaign(campaign))))
         }
         (campaign.state, campaign.reason) = (.suspended, "<!channel> 403 & <https://evil.example|here>")
         #expect(
@@ -46,10 +47,14 @@ import UpgradeRules
             #expect(try !text(type).contains("Optional"), "\(type)")
         }
         let part = RelayEvent(id: "1", type: .degraded, at: bench.now, subject: .part("store", reason: "full > 99 %"))
-        #expect(try self.text(NotificationDocument.slack(of: part)).hasPrefix("*store* does not do its work: full &gt; 99 %"))
+        #expect(
+            try self.text(NotificationDocument.slack(of: part)).hasPrefix(
+                "*store* does not do its work: full &gt; 99 %"))
     }
 
-    @Test func `A part in trouble is told although the store refuses, to whom wants it, without a signature where there is no secret`()
+    @Test
+    func
+        `A part in trouble is told although the store refuses, to whom wants it, without a signature where there is no secret`()
         throws
     {
         let bench = try NotifierLiveTests.Bench()

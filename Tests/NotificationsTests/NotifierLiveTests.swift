@@ -54,7 +54,9 @@ struct NotifierLiveTests {
                 let line = "\(message)" + fields.map { " \($0.name)=\($0.value)" }.joined()
                 lines.change { $0.append(line) }
             }
-            return Notifier(store: store, log: log, clock: { [self] in now }) { NotificationDocument.body(of: $0, in: $1) }
+            return Notifier(store: store, log: log, clock: { [self] in now }) {
+                NotificationDocument.body(of: $0, in: $1)
+            }
         }
 
         /// - Parameter events: those that are told of changes of a campaign's state, for most of the tests.

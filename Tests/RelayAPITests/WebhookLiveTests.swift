@@ -175,7 +175,9 @@ struct WebhookRefusalTests {
         #expect(lines.allSatisfy { !$0.contains("secret-") && !$0.contains("c2Vj") && !$0.contains("com.example") })
     }
 
-    @Test("a signed webhook that is refused is logged with the reason and the secret's name, however many strangers are refused")
+    @Test(
+        "a signed webhook that is refused is logged with the reason and the secret's name, however many strangers are refused"
+    )
     func refusedSigned() throws {
         var named = try WebhookSecret(Bench.secret)
         named.name = "ci-secret"
@@ -191,7 +193,8 @@ struct WebhookRefusalTests {
         try #require(refused.count == 2, "\(bench.logged.all)")
         #expect(
             refused[0].hasPrefix(
-                "warning a webhook was refused hook=version from=127.0.0.1 by=ci-secret status=409 reason=required would fall"),
+                "warning a webhook was refused hook=version from=127.0.0.1 by=ci-secret status=409 reason=required would fall"
+            ),
             "\(refused[0])")
         #expect(refused[1].contains("status=422 reason=required: "), "\(refused[1])")
     }

@@ -12,7 +12,11 @@ import UpgradeRules
 @Suite struct RequirementLogTests {
     private final class Lines: Sendable {
         let all = Mutex<[String]>([])
-        var taken: [String] { all.withLock { lines in defer { lines = [] }; return lines } }
+        var taken: [String] {
+            all.withLock { lines in
+                defer { lines = [] }; return lines
+            }
+        }
     }
 
     private let lines = Lines()
@@ -29,10 +33,13 @@ import UpgradeRules
             lines.all.withLock { $0.append("\(level) \(message)\(text)") }
         }
         store = try SQLiteStore(path: directory.file("relay.db"), options: options)
-        try store.register((0..<3).map { DeviceRegistration(app: app, token: "a\($0)", telephone: "138\($0)", version: nil) }, at: now)
+        try store.register(
+            (0..<3).map { DeviceRegistration(app: app, token: "a\($0)", telephone: "138\($0)", version: nil) }, at: now)
     }
 
-    private func bump(_ required: String, by: String, via: String, canary: [String]? = nil, isGated: Bool = false) throws {
+    private func bump(_ required: String, by: String, via: String, canary: [String]? = nil, isGated: Bool = false)
+        throws
+    {
         var bump = VersionBump(app: app, required: try Version(required))
         bump.telephones = canary
         let draft = CampaignDraft(downloadURL: "https://example.com/app", timeToLive: .seconds(3600))
@@ -73,7 +80,9 @@ import UpgradeRules
             app, .looked, by: Signature(by: "appStore", via: "gate", at: now),
             in: RequirementMachine.Surroundings(now: now, gate: "appStore") { _, _ in GateVerdict(.open, "shown") })
         #expect(
-            lines.taken.map { $0.contains("change=inForce version=3.0 from=2.2 to=3.0") && $0.contains("by=appStore via=gate") }
+            lines.taken.map {
+                $0.contains("change=inForce version=3.0 from=2.2 to=3.0") && $0.contains("by=appStore via=gate")
+            }
                 == [true])
         _ = try store.withdraw(try Version("3.0"), of: app, by: "bob (uid 1001)", reason: "it crashes", at: now)
         #expect(
@@ -86,9 +95,12 @@ import UpgradeRules
     @Test func `What another program wrote is a line when it is taken up, and the latest version has its own`() throws {
         defer { store.close() }
         _ = try store.apply(
-            VersionBump(app: app, latest: try Version("2.0")), actor: "ci", source: "api", at: now, draft: nil, receipt: nil
+            VersionBump(app: app, latest: try Version("2.0")), actor: "ci", source: "api", at: now, draft: nil,
+            receipt: nil
         ) { _ in StoredAnswer(status: 200, body: []) }
-        #expect(lines.taken.map { $0.hasPrefix("notice the latest version changed") && $0.contains("from=nothing to=2.0") } == [true])
+        #expect(
+            lines.taken.map { $0.hasPrefix("notice the latest version changed") && $0.contains("from=nothing to=2.0") }
+                == [true])
         try store.administer(
             "UPDATE version SET required = '2.0' WHERE app = 'com.example.app' AND platform = 'ios'")
         #expect(lines.taken == [])

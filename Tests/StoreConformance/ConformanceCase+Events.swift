@@ -5,7 +5,8 @@ import RelayStore
 /// What receivers are told of beside the states of campaigns.
 extension ConformanceCase {
     static let events: [ConformanceCase] = [
-        ConformanceCase("a receiver is told of what a person must see to, with the campaign as it then was") { subject in
+        ConformanceCase("a receiver is told of what a person must see to, with the campaign as it then was") {
+            subject in
             try subject.registerDevices(3)
             try subject.listen(events: Set(EventType.allCases))
             func told() throws -> [String] {

@@ -9,12 +9,14 @@ enum NotificationText {
         switch event.subject {
         case .campaign(let campaign):
             let subject = "*\(campaign.app.app) \(campaign.app.platform.rawValue) \(campaign.required)*"
-            return "\(subject) \(sentence(event.type, campaign))" + command(event.type, campaign).map { "\n\($0)" }.joined()
+            return "\(subject) \(sentence(event.type, campaign))"
+                + command(event.type, campaign).map { "\n\($0)" }.joined()
         case .part(let part, let reason):
             switch event.type {
             case .recovered: return "*\(part)* is well again"
             case .certificateEnds: return "*\(part)* \(reason)"
-            default: return "*\(part)* does not do its work: \(reason)\n`upgrade-relay store status`, `GET /readyz` say more"
+            default:
+                return "*\(part)* does not do its work: \(reason)\n`upgrade-relay store status`, `GET /readyz` say more"
             }
         }
     }
@@ -36,7 +38,8 @@ enum NotificationText {
         case .superseded: return "\(id) is superseded\(why)"
         case .canaryDone: return "the canary, \(canary(campaign)), is done: \(outcome(campaign))"
         case .waveDone:
-            let wave = campaign.waves.current.map { "wave \($0.number + 1) of \(campaign.waves.list.count)" } ?? "a wave"
+            let wave =
+                campaign.waves.current.map { "wave \($0.number + 1) of \(campaign.waves.list.count)" } ?? "a wave"
             return "\(wave) is done: \(outcome(campaign))"
         case .inForce: return "is in force for everybody: whoever has an older version must upgrade"
         case .withdrawn: return "is withdrawn\(why)"
@@ -45,7 +48,9 @@ enum NotificationText {
     }
 
     private static func command(_ type: EventType, _ campaign: CampaignRecord) -> [String] {
-        func command(_ verb: String, _ does: String) -> String { "`upgrade-relay campaigns \(verb) \(campaign.id)` \(does)" }
+        func command(_ verb: String, _ does: String) -> String {
+            "`upgrade-relay campaigns \(verb) \(campaign.id)` \(does)"
+        }
         switch type {
         case .waitsLong: return [command("release", "overrules the store"), command("cancel", "takes it back")]
         case .paused: return [command("resume", "goes on")]

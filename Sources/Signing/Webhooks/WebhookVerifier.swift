@@ -189,7 +189,8 @@ package struct WebhookVerifier: Sendable {
         }
         // The same on a retry; the event's id where GitLab is older than 17.4.
         let names = [WebhookHeaders.idempotencyKey, WebhookHeaders.gitLabEventID]
-        return verified(names.lazy.compactMap { name in headers[name].map { (name, $0) } }.first, body: body, by: signer)
+        return verified(
+            names.lazy.compactMap { name in headers[name].map { (name, $0) } }.first, body: body, by: signer)
     }
 
     /// The name of the secret that matches. Every secret is tried, whatever the first came to: the time tells nothing.

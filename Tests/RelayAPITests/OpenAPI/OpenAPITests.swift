@@ -195,7 +195,8 @@ struct OpenAPITests {
         let partSchema = try #require(partPost["requestBody"]?["content"]?["application/json"]?["schema"])
         for type in [EventType.certificateEnds, .degraded, .recovered] {
             let event = RelayEvent(id: "0f4ad1b2", type: type, at: now, subject: .part("store", reason: "it is full"))
-            let faults = DocumentCheck.check.faults(try JSONReader.read(NotificationDocument.json(of: event)), partSchema)
+            let faults = DocumentCheck.check.faults(
+                try JSONReader.read(NotificationDocument.json(of: event)), partSchema)
             #expect(faults.isEmpty, "\(type): \(faults)")
         }
         let headers = post["parameters"]?.elements.compactMap { $0["name"]?.text }

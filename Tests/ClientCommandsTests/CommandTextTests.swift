@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import CommandTranscript
+import Foundation
+import OwnThread
+import Testing
+
+@testable import ClientCommands
+@testable import Terminal
+
+/// What each command writes, as files: a change of words is a change of a file, and is reviewed as one. A new command needs a line
+/// here. With RELAY_WRITE_TRANSCRIPTS=1 the files are written anew.
+@Suite(.ownThread) struct CommandTextTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts")
+
+    /// The words of each command by its name; FILE is a file of devices, NEW a file that is not there yet.
+    private static let lines: [String: [String]] = [
+        "version set": ["com.example.app ios --required 2.0.0 --latest 2.1.0 --yes"],
+        "version show": ["", "com.example.app"],
+        "version release": ["com.example.app ios --yes"],
+        "version withdraw": ["com.example.app ios --required 2.0.0 --yes"],
+        "plan": ["com.example.app ios --required 2.0.0"],
+        "test-push": ["com.example.app ios --telephone 13800138000"],
+        "alerts set": ["com.example.app ios --message Maintenance --yes"],
+        "alerts show": ["com.example.app ios"],
+        "alerts clear": ["com.example.app ios"],
+        "devices import": ["FILE --app com.example.app --platform ios"],
+        "devices export": ["--csv"],
+        "devices show": [String(repeating: "0123456789abcdef", count: 4)],
+        "devices remove": [
+            String(repeating: "0123456789abcdef", count: 4) + " --app com.example.app --platform ios --yes"
+        ],
+        "users explain": ["13800138000"],
+        "campaigns list": [""],
+        "campaigns show": ["0123456789ab"],
+        "campaigns watch": ["0123456789ab"],
+        "campaigns adoption": ["0123456789ab"],
+        "campaigns pause": ["0123456789ab"],
+        "campaigns resume": ["0123456789ab"],
+        "campaigns release": ["0123456789ab --yes"],
+        "campaigns cancel": ["0123456789ab --yes"],
+        "campaigns retry": ["0123456789ab --yes"],
+        "deliveries": ["--campaign 0123456789ab", "--telephone 13800138000"],
+        "tokens create": ["--name ci --scope versions"],
+        "tokens list": [""],
+        "tokens revoke": ["ci --yes"],
+        "notifications": [""],
+        "store status": [""],
+        "store backup": ["NEW"],
+        "store restore": ["NEW"],
+        "store check": [""],
+        "store prune": ["--older-than 30d --yes"],
+        "log level": ["", "debug"],
+        "reload": [""],
+    ]
+
+    private static let chinese = [
+        "name": "发布流水线令牌", "message": "请升级到最新版本，才能继续使用。", "reason": "凭证被拒绝：请检查密钥", "actor": "王小明",
+    ]
+
+    private static func shown(_ text: String) -> String {
+        var text = text.replacing("\u{1B}", with: "\\e").replacing("\r", with: "\\r")
+        if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
+        return text
+    }
+
+    private static func run(
+        _ words: [String], columns: Int?, hasColour: Bool = true, words chinese: [String: String] = [:]
+    ) async throws -> String {
+        let path = FileManager.default.temporaryDirectory.appending(path: "words-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let device = String(repeating: "0123456789abcdef", count: 4)
+        try Data("token,telephone,version\n\(device),13800138000,1.9.0\n".utf8).write(to: URL(filePath: path))
+        let transcript = Transcript(
+            isTerminal: columns != nil, isOutputTerminal: columns != nil, columns: columns ?? 80)
+        let environment = columns == nil ? [:] : hasColour ? ["TERM": "xterm"] : ["TERM": "xterm", "NO_COLOR": "1"]
+        let transport = DocumentedTransport(words: chinese)
+        let places = words.map { $0 == "FILE" ? path : $0 == "NEW" ? "\(path).new" : $0 }
+        let code = await ConnectionOptions.$transport.withValue(transport) {
+            await transcript.run(
+                places,
+                of: CommandTree(
+                    commands: CommandTree.client, leadingOptions: ConnectionOptions.specs, lookup: Proposals.of),
+                environment: environment)
+        }
+        func named(_ text: String) -> String {
+            shown(text.replacing("\(path).new", with: "NEW").replacing(path, with: "FILE"))
+        }
+        let errors = transcript.err.isEmpty ? "" : "--- standard error\n\(named(transcript.err))"
+        return named(transcript.out) + errors + (code == .done ? "" : "--- exit code \(code.rawValue)\n")
+    }
+
+    @Test(arguments: CommandTree.client.map(\.spec.name))
+    func `Each command writes what its file holds`(command: String) async throws {
+        let words = command.split(separator: " ").map(String.init)
+        var text = "$ upgrade-relay \(command) --help\n" + (try await Self.run(words + ["--help"], columns: 80))
+        for line in try #require(Self.lines[command], "\(command) has no line in CommandTextTests") {
+            let all = words + line.split(separator: " ").map(String.init)
+            let title = "\n$ upgrade-relay \(all.joined(separator: " "))"
+            text += "\(title)    # 80 columns\n" + (try await Self.run(all, columns: 80))
+            text += "\(title)    # 120 columns\n" + (try await Self.run(all, columns: 120))
+            text += "\(title)    # no terminal\n" + (try await Self.run(all, columns: nil))
+            text +=
+                "\(title)    # 80 columns, no colour, Chinese names\n"
+                + (try await Self.run(all, columns: 80, hasColour: false, words: Self.chinese))
+        }
+        let file = Self.folder.appending(path: command.replacing(" ", with: "-") + ".txt")
+        if ProcessInfo.processInfo.environment["RELAY_WRITE_TRANSCRIPTS"] == "1" {
+            try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+        }
+        let expected = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        let (got, old) = (
+            text.split(separator: "\n", omittingEmptySubsequences: false),
+            expected.split(separator: "\n", omittingEmptySubsequences: false)
+        )
+        let place =
+            zip(got, old).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? min(got.count, old.count)
+        #expect(
+            text == expected,
+            """
+            \(file.lastPathComponent) differs from line \(place + 1) on: \
+            \(got.dropFirst(place).first ?? "nothing"), not \(old.dropFirst(place).first ?? "nothing"); \
+            RELAY_WRITE_TRANSCRIPTS=1 writes it anew
+            """)
+    }
+
+    @Test func `No file is of a command that is gone`() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        #expect(Set(files) == Set(CommandTree.client.map { $0.spec.name.replacing(" ", with: "-") + ".txt" }))
+    }
+}
