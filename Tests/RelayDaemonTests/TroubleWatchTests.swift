@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayAPI
+import RelayStore
 import Testing
 
 @testable import RelayDaemon
