@@ -38,7 +38,7 @@ import Testing
         "campaigns resume": ["0123456789ab"],
         "campaigns release": ["0123456789ab --yes"],
         "campaigns cancel": ["0123456789ab --yes"],
-        "campaigns retry": ["0123456789ab --yes"],
+        "campaigns retry": ["0123456789ab"],
         "deliveries": ["--campaign 0123456789ab", "--telephone 13800138000"],
         "tokens create": ["--name ci --scope versions"],
         "tokens list": [""],

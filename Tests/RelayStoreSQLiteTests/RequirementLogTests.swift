@@ -87,7 +87,7 @@ import UpgradeRules
         _ = try store.withdraw(try Version("3.0"), of: app, by: "bob (uid 1001)", reason: "it crashes", at: now)
         #expect(
             lines.taken.map {
-                $0.contains("change=withdrawn version=3.0 from=3.0 to=2.2") && $0.hasSuffix("reason=it crashes")
+                $0.contains("change=withdrawn version=3.0 from=3.0 to=2.2") && $0.hasSuffix("it crashes")
                     && $0.contains("by=bob (uid 1001)")
             } == [true])
     }

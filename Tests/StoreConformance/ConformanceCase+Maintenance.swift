@@ -248,7 +248,9 @@ extension ConformanceCase {
                 .init(number: 1, at: subject.now, milliseconds: 3, status: 200, error: nil), of: due.row,
                 then: .delivered, at: subject.now)
             let late = Timestamp(seconds: 7_000_000_000)
-            try same(try subject.store.forgetNotifications(before: late), 2, "a notification and its event")
+            try same(
+                try subject.store.forgetNotifications(before: late), 3,
+                "a notification and its event, and requirement.inForce, which nobody wanted")
             let rest = try subject.store.notifications(campaign: nil, state: nil, before: nil, limit: 9)
             try same(rest.map(\.type), ["campaign.cancelled"])
             try subject.store.adoptReceivers([], at: late)
