@@ -12,7 +12,8 @@ import Testing
 @Suite(.ownThread) struct CommandTextTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts")
 
-    /// The words of each command by its name; FILE is a file of devices, NEW a file that is not there yet.
+    /// The words of each command by its name; FILE is a file of devices, NEW a file that is not there yet. Quiet where
+    /// progress has a rate: that is the machine's.
     private static let lines: [String: [String]] = [
         "version set": ["com.example.app ios --required 2.0.0 --latest 2.1.0 --yes"],
         "version show": ["", "com.example.app"],
@@ -23,7 +24,7 @@ import Testing
         "alerts set": ["com.example.app ios --message Maintenance --yes"],
         "alerts show": ["com.example.app ios"],
         "alerts clear": ["com.example.app ios"],
-        "devices import": ["FILE --app com.example.app --platform ios"],
+        "devices import": ["FILE --app com.example.app --platform ios --quiet"],
         "devices export": ["--csv"],
         "devices show": [String(repeating: "0123456789abcdef", count: 4)],
         "devices remove": [
@@ -48,7 +49,7 @@ import Testing
         "store backup": ["NEW"],
         "store restore": ["NEW"],
         "store check": [""],
-        "store prune": ["--older-than 30d --yes"],
+        "store prune": ["--older-than 30d --yes --quiet"],
         "log level": ["", "debug"],
         "reload": [""],
     ]
