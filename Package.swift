@@ -204,7 +204,7 @@ let package = Package(
         tests(
             "RelayStoreSQLiteTests",
             [
-                "Telemetry", "WireFormat", "RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules",
+                "Telemetry", "Threading", "WireFormat", "RelayStoreSQLite", "RelayStore", "RelayEngine", "UpgradeRules",
                 "StoreConformance", "FaultInjection", "TestPeers",
             ]),
         tests("SigningTests", ["Signing", "WireFormat", "RelayEngine", "TestPeers"]),

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Synchronization
+import Telemetry
 
 /// A few connections for reading, each used by one thread at a time.
 ///
-/// A caller takes the first that is free; when none is, it waits for the one whose turn it is.
+/// A caller takes one that is free; when none is, it waits for the first to become so. Requests (`RequestMark`) leave one to the
+/// relay's own threads: however many long lists are asked for, the fan-out reads.
 final class ReaderPool: Sendable {
     private final class Reader: Sendable {
         let connection: Mutex<SQLiteConnection?>
@@ -14,21 +17,34 @@ final class ReaderPool: Sendable {
     }
 
     private let readers: [Reader]
-    private let turn = Atomic<Int>(0)
+    /// The places of those that nobody uses, and how many these are.
+    private let free: Mutex<[Int]>
+    private let count: DispatchSemaphore
+    /// How many more requests may read.
+    private let requests: DispatchSemaphore
 
     init(_ connections: [SQLiteConnection]) {
         readers = connections.map(Reader.init)
+        free = Mutex(Array(connections.indices))
+        // Made empty and filled: a semaphore that is freed with less than it was made with is a fault (dispatch_semaphore_create(3)).
+        count = DispatchSemaphore(value: 0)
+        requests = DispatchSemaphore(value: 0)
+        for _ in connections { count.signal() }
+        for _ in 0..<max(1, connections.count - 1) { requests.signal() }
     }
 
     /// Lends a connection; nil after `close()`.
     func withConnection<R: Sendable>(_ body: (SQLiteConnection?) throws -> R) throws -> R {
-        for reader in readers {
-            let result = try reader.connection.withLockIfAvailable { connection in try body(connection) }
-            if let result { return result }
+        let isRequest = RequestMark.current != nil
+        if isRequest { requests.wait() }
+        defer { if isRequest { requests.signal() } }
+        count.wait()
+        let place = free.withLock { $0.removeLast() }
+        defer {
+            free.withLock { $0.append(place) }
+            count.signal()
         }
-        let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
-        let reader = readers[Int(UInt(bitPattern: turn) % UInt(readers.count))]
-        return try reader.connection.withLock { connection in try body(connection) }
+        return try readers[place].connection.withLock { connection in try body(connection) }
     }
 
     /// Asks each connection in turn; waits for who uses it.
