@@ -67,7 +67,7 @@ package protocol RelayControl: Sendable {
     /// - Throws: `ControlError.noSuchDevice` where the user has none.
     func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport]
 
-    /// Empty when the daemon can do its work.
+    /// What keeps it from its work, or from a part of it.
     func faults() -> [ReadinessFault]
 
     /// What will keep it from its work unless somebody sees to it. Known at once.
@@ -159,18 +159,6 @@ package struct PlanReport: Sendable {
         self.survey = survey
         self.samplePayload = samplePayload
         samplePayloadSize = samplePayload.count
-    }
-}
-
-/// One thing that keeps the daemon from its work, for `readyz` and the log.
-package struct ReadinessFault: Sendable, Hashable {
-    /// A short, bounded name: "store", "apns:com.example.app", …
-    package var part: String
-    package var reason: String
-
-    package init(part: String, reason: String) {
-        self.part = part
-        self.reason = reason
     }
 }
 

@@ -119,7 +119,7 @@ import Testing
 
         lookup.list(nil)
         #expect(bench.relay?.waitForLine("a source of versions fails", within: .seconds(60)) != nil)
-        #expect("\(try bench.readiness(503))".contains("source:\(Workbench.app)/ios:appStore"))
+        #expect("\(try bench.readiness(200, isDegraded: true))".contains("source:\(Workbench.app)/ios:appStore"))
         lookup.list("1.10.0")
         #expect(bench.relay?.waitForLine("a source of versions is well again", within: .seconds(60)) != nil)
         try bench.readiness(200)

@@ -178,13 +178,16 @@ final class Workbench {
     }
 
     /// Asks whether it is ready until it answers `status`: what it answers may be a second old.
+    ///
+    /// - Parameter isDegraded: whether a part of its work is not done.
     @discardableResult
-    func readiness(_ status: Int) throws -> [String: Any] {
+    func readiness(_ status: Int, isDegraded: Bool = false) throws -> [String: Any] {
         var last = ""
         return try until("still \(last)") {
             let answer = try api("GET", "/readyz")
             last = "\(answer)"
-            return answer.status == status ? answer.json : nil
+            let degraded = answer.json["degraded"] as? [Any] ?? []
+            return answer.status == status && (status != 200 || degraded.isEmpty != isDegraded) ? answer.json : nil
         }
     }
 

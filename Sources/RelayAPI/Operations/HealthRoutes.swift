@@ -13,16 +13,22 @@ extension API {
         .json { $0.object { $0.member("status", "ok") } }
     }
 
-    /// Whether the daemon can do its work: 503 with everything that keeps it from it. Up to a second old.
+    /// Whether requests can be answered and recorded: 503 with what keeps them from it; what is wrong beside that is listed. Up to a
+    /// second old.
     func readiness() -> Response {
-        let faults = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
+        let known = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
+        let faults = known.filter(\.stopsRequests)
         return .json(faults.isEmpty ? 200 : 503) { writer in
             writer.object { writer in
                 writer.member("status", faults.isEmpty ? "ready" : "notReady")
-                writer.name("faults")
-                writer.array(faults) { $0.readiness($1) }
-                writer.name("warnings")
-                writer.array(control.warnings()) { $0.readiness($1) }
+                let lists = [
+                    ("faults", faults), ("degraded", known.filter { !$0.stopsRequests }),
+                    ("warnings", control.warnings()),
+                ]
+                for (name, list) in lists {
+                    writer.name(name)
+                    writer.array(list) { $0.readiness($1) }
+                }
             }
         }
     }
@@ -49,7 +55,7 @@ extension API {
             try store.checkWritable()
             return nil
         } catch {
-            return ReadinessFault(part: "store", reason: problem(error, at: "GET /readyz").detail)
+            return ReadinessFault(part: ReadinessFault.store, reason: problem(error, at: "GET /readyz").detail)
         }
     }
 }
@@ -59,6 +65,7 @@ extension JSONWriter {
         object { writer in
             writer.member("part", fault.part)
             writer.member("reason", fault.reason)
+            writer.member("remedy", fault.remedy)
         }
     }
 }

@@ -7,7 +7,7 @@ import Synchronization
 import Telemetry
 import Threading
 
-/// Finds out for `/readyz` what keeps the daemon from its work, at most once in `interval`, however many ask.
+/// Finds out for `/readyz` what keeps the daemon from its work, or a part of it, at most once in `interval`, however many ask.
 ///
 /// Whether the store can be written to takes a commit to the disk, and where another program holds the store, its lock's
 /// whole time-out. So it is asked on a thread of its own: whoever begins it waits for `patience`, and whoever comes meanwhile
@@ -38,7 +38,7 @@ final class ReadinessCheck: Sendable {
         self.clock = clock
     }
 
-    /// Empty when the daemon can do its work. Returns after `patience` at the latest.
+    /// Empty when nothing is wrong. Returns after `patience` at the latest.
     ///
     /// - Parameters:
     ///   - known: what is known at once.
@@ -67,11 +67,11 @@ final class ReadinessCheck: Sendable {
         }
         let seconds = max(1, (clock() - look.begun) / 1000)
         let held = ReadinessFault(
-            part: "store",
+            part: ReadinessFault.store,
             reason:
                 "a write has been waiting for \(seconds) s. Another program holds the write lock, or a write of the relay's "
                 + "own takes that long")
-        return known().filter { $0.part != "store" } + [held]
+        return known().filter { !$0.stopsRequests } + [held]
     }
 
     private func begin(
@@ -82,7 +82,7 @@ final class ReadinessCheck: Sendable {
         queue.async { [self] in
             RequestMark.with(mark) {
                 var faults = known()
-                if !faults.contains(where: { $0.part == "store" }), let fault = store() { faults.append(fault) }
+                if !faults.contains(where: { $0.stopsRequests }), let fault = store() { faults.append(fault) }
                 let found = clock()
                 state.withLock { state in
                     state.last = (faults, found)

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One thing that keeps the daemon from its work, or from a part of it, for `readyz` and the log.
+package struct ReadinessFault: Sendable, Hashable {
+    /// A short, bounded name: "store", "apns:com.example.app", …
+    package var part: String
+    package var reason: String
+
+    package init(part: String, reason: String) {
+        self.part = part
+        self.reason = reason
+    }
+
+    static let store = "store"
+
+    /// Whether requests cannot be answered or recorded while it lasts. What a load balancer must not act on is none: another relay
+    /// would meet the same outage, and the login check works beside a refused reload.
+    var stopsRequests: Bool { part == Self.store }
+
+    /// What an operator can do about it.
+    var remedy: String {
+        switch part.prefix(while: { $0 != ":" }) {
+        case Self.store[...]:
+            "look at the free space, at who else has the file open, and at `upgrade-relay store check`; all goes on by itself when the "
+                + "store takes writes"
+        case "watcher":
+            "look at the log and at `upgrade-relay store check`; it is tried again five times a second"
+        case "app":
+            "do what the reason says; where it names the store, `upgrade-relay store check` knows more. The other apps go on"
+        case "availability":
+            "look at the log; what waits goes on waiting, and `upgrade-relay campaigns release ID` puts it in force by hand"
+        case "apns", "fcm":
+            "look at the network, DNS, the proxy and the firewall's outgoing rules; it is dialled again by itself, and "
+                + "`upgrade-relay campaigns resume ID` tries at once"
+        case "outage":
+            "look at Apple's System Status page, or Firebase's; if that reports no trouble, at server and proxy of apns or fcm. It "
+                + "is probed by itself, and `upgrade-relay campaigns resume ID` probes at once"
+        case "credential":
+            "look at the network and at fcm.proxy; it is asked for again by itself, and `upgrade-relay campaigns resume ID` asks at "
+                + "once"
+        case "quota":
+            "if it happens often, another program uses the project: lower fcm.quotaPerMinute. It ends by itself, and "
+                + "`upgrade-relay campaigns resume ID` probes at once"
+        case "pause":
+            "make sure that no other program signs with this key all the time. It ends by itself, and `upgrade-relay campaigns "
+                + "resume ID` tries at once, with the token that there is"
+        case "stopped":
+            "do what the reason says; the app's other push service goes on"
+        case "environment":
+            "look at apns.server and apns.sandboxServer; if the devices are registered wrongly, import them with the column "
+                + "environment"
+        case "certificate":
+            "make a new certificate at developer.apple.com, put it at apns.certificate with its key, and reload"
+        case "configuration":
+            "correct the file, `upgrade-relay check-config`, then `systemctl reload upgrade-relay`; until then the configuration of "
+                + "before is in use"
+        case "source":
+            "do what the reason says; no version changes because of it, and it is asked again by itself"
+        default: "look at the log"
+        }
+    }
+}
