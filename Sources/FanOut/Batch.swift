@@ -218,11 +218,7 @@ final class Batch {
                     cursor: isLast ? shard.last : rows.last?.device ?? shard.last, shardDone: isLast, rows: rows,
                     devices: devices, retirements: settlement.retirements)
             }
-        if let other = service?.key.environment.other {
-            commit.corrections = settlement.takenByOther.map {
-                EnvironmentCorrection(device: $0.device, environment: other, registeredAt: $0.registeredAt)
-            }
-        }
+        commit.corrections = service?.corrections(of: settlement.takenByOther) ?? []
         if run?.draw != nil { commit.waves = WaveTally.tallies(of: rows, areRetries: source == .retries) }
         return commit
     }

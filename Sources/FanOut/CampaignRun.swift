@@ -84,6 +84,9 @@ final class CampaignRun {
         return record.telephones?.contains { devices.bytes[row.telephone.range].elementsEqual($0.utf8) } ?? false
     }
 
+    /// The next wave's ramp begins at less than what was measured last.
+    func restartRate() { pushes = RateMeter(pace: route.pace?.ratePerSecond) }
+
     func left(_ batch: Batch) {
         lifecycle.batchLeft()
         add(pushes: batch.pushCount, batch.source)

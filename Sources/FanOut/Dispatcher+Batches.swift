@@ -53,7 +53,10 @@ extension Dispatcher {
         while run.lifecycle.isSending {
             pulse.beat()
             let now = now
-            switch service.machine.next(at: now, quota: allowance(of: service, at: now.tick)) {
+            let isProbe = isProbing(service)
+            switch service.machine.next(
+                at: now, isProbe: isProbe, allowance: { allowance(of: service, at: now.tick) })
+            {
             case .wait(let time):
                 return time ?? .seconds(3600)
             case .endPause:
@@ -95,11 +98,11 @@ extension Dispatcher {
     /// All answers are there: no later ones speak for the tokens that were called dead last.
     private func retireUnregistered(of run: CampaignRun, at now: Timestamp) throws {
         for service in run.services {
-            let retirements = service.unregistered.window.end()
-            guard !retirements.isEmpty else { continue }
-            let commit = LedgerCommit(
+            var commit = LedgerCommit(
                 campaign: run.record.key, shard: nil, cursor: 0, shardDone: false, rows: [], devices: DeviceRows(),
-                retirements: retirements)
+                retirements: service.tokens.unregistered.end())
+            commit.corrections = service.corrections(of: service.tokens.moved.end())
+            guard !commit.retirements.isEmpty || !commit.corrections.isEmpty else { continue }
             try store.commit([commit], at: now)
         }
     }
@@ -125,7 +128,7 @@ extension Dispatcher {
         service.machine.left(
             batch.schedulerSource, tag: batch.tag, devices: batch.devices.count, pushes: batch.pushCount)
         run.left(batch)
-        consumeQuota(of: service, batch.pushCount, at: now.tick)
+        consume(batch.pushCount, of: service, at: now.tick)
         nextTag += 1
         guard let requests = batch.requests else {
             answered.append(batch)
@@ -223,7 +226,7 @@ extension Dispatcher {
                 }
             }
             service.machine.ended(end, campaign: run.record.key.row, at: now)
-            settleQuota(of: service, end, at: now.tick)
+            settleUse(of: service, end, at: now.tick)
             if batch.handsOver, batch.settled != nil { handOver(run, from: service, at: now) }
             if run.lifecycle.isStopped { forget(run) }
         }

@@ -19,7 +19,10 @@ extension Dispatcher {
             connectionReasons: provider.connectionReasons, now: now.wall, random: random)
         batch.settle(with: &settlement, at: now.wall)
         run.isPayloadTaken = settlement.isPayloadTaken
-        settlement.judgeTokens(by: &service.unregistered.window, limit: run.unregisteredLimit)
+        settlement.judgeTokens(by: &service.tokens.unregistered, limit: run.unregisteredLimit)
+        if run.route.triesOtherEnvironment {
+            noteMoves(settlement.judgeMoves(by: &service.tokens.moved), of: service)
+        }
         if let pause = settlement.pause { pauseCredential(of: service, until: pause.until, at: now.wall) }
         let judgement = service.machine.answered(
             settlement.report, campaign: run.record.key.row, nextTag: nextTag, at: now,

@@ -10,12 +10,19 @@ extension Dispatcher {
     func publish() {
         let now = now
         let tick = now.tick
+        var waits: [PushService.Key: [SendingWait]] = [:]
+        for (key, service) in services { waits[key] = self.waits(of: service, at: now) }
+        let storeFault = faults.text("store")
         let figures = runs.mapValues { run in
             var figures = run.figures
-            // The pace of the service that most of it goes to is the campaign's.
-            figures.pacer = run.services.first?.machine.pacer
+            figures.pacer = pacers[run.record.app]?.pacer
             figures.tick = tick
-            figures.trouble = trouble(of: run, at: now)
+            let known = run.services.flatMap { waits[$0.key] ?? [] }
+            figures.trouble = known.min { $0.cause < $1.cause }?.text ?? storeFault
+            let busy = zip(run.services, run.progress).filter { !$1.isDone }.map(\.0)
+            let stands = !busy.isEmpty && busy.allSatisfy { waits[$0.key].map { !$0.isEmpty } ?? false }
+            figures.standsStill = storeFault != nil || stands
+            figures.nextRetryAt = busy.compactMap { $0.machine.nextRetry(of: run.record.key.row) }.min()
             return figures
         }
         var work = FanOutFigures()
@@ -23,42 +30,48 @@ extension Dispatcher {
         work.lastLook = lastLook
         work.apps = Array(routes.keys)
         for run in runs.values { work.requestsOut[run.record.app, default: 0] += run.pushesOut }
+        var texts = faults.texts
         for (key, service) in services {
-            let state = FanOutFigures.ServiceState(
-                environment: key.environment, isReachable: service.machine.connectionFault == nil,
-                isInOutage: service.machine.isInOutage)
-            work.services[key.app, default: []].append(state)
-            guard let rate = service.machine.pacer?.rate(at: tick), key.environment == .production else { continue }
-            // Of two campaigns beside each other, that of the one for everybody.
-            if !key.isStaged || work.rateLimits[key.app] == nil { work.rateLimits[key.app] = rate }
+            let known = waits[key] ?? []
+            work.services[key.app, default: []].append(
+                FanOutFigures.ServiceState(environment: key.environment, waits: known.map(\.cause)))
+            for wait in known where isUsed(service) {
+                if let kind = Self.part(of: wait.cause) { texts[key.part(kind)] = wait.text }
+            }
         }
-        for (app, route) in routes where work.rateLimits[app] == nil {
-            // Nothing was sent yet: the ramp begins with the first campaign.
-            work.rateLimits[app] = route.pace.map { Pacer($0, at: tick).rate(at: tick) }
-        }
-        let texts = faults.texts
-        board.write { [work] in
+        work.rateLimits = pacers.mapValues { $0.pacer.rate(at: tick) }
+        board.write { [work, texts] in
             $0.figures = figures
             $0.faults = texts
             $0.work = work
         }
     }
 
-    /// Why nothing moves although the campaign runs.
-    private func trouble(of run: CampaignRun, at now: Moment) -> String? {
-        for service in run.services {
-            if let pause = service.machine.pause { return pauseText(pause, service) }
+    /// The name of the fault that such a wait is, where that is not kept otherwise; nil where it is none.
+    private static func part(of cause: SendingWait.Cause) -> String? {
+        switch cause {
+        case .keyPause: "pause"
+        case .stopped: "stopped"
+        case .quota: "quota"
+        case .unreachable, .outage, .credential, .quarterHour: nil
         }
-        for service in run.services {
-            if let text = service.machine.stopReason ?? faults.text(connectionPart(service)) { return text }
+    }
+
+    /// Why nothing is sent to the service, the gravest first; empty where it is.
+    func waits(of service: PushService, at now: Moment) -> [SendingWait] {
+        func wait(_ cause: SendingWait.Cause, _ text: String?) -> SendingWait? {
+            text.map { SendingWait(cause: cause, text: $0) }
         }
-        for service in run.services {
-            if let text = faults.text(outagePart(service)) { return text }
-        }
-        for service in run.services {
-            if let text = credentialText(service) ?? quotaText(service, at: now) { return text }
-        }
-        return faults.text("store")
+        // Nearly always: nothing is to be looked for by name.
+        guard service.machine.isInTrouble || service.quota != nil || !faults.texts.isEmpty else { return [] }
+        return [
+            wait(.keyPause, service.machine.pause.map { pauseText($0, service) }),
+            wait(.stopped, service.machine.stopReason),
+            wait(.unreachable, faults.text(connectionPart(service))),
+            wait(.outage, faults.text(outagePart(service))),
+            wait(.credential, credentialText(service)),
+            quotaWait(service, at: now),
+        ].compactMap(\.self)
     }
 
     func pauseText(_ pause: (until: Timestamp, reason: String), _ service: PushService) -> String {

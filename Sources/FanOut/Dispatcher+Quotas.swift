@@ -5,17 +5,42 @@ import RelayStore
 import Telemetry
 import WireFormat
 
-/// What services share with others: the quota of a project, and a credential that is on its way.
+/// What services share with others: the pace of an app, the quota of a project, and a credential that is on its way.
 extension Dispatcher {
-    // MARK: Quotas
+    // MARK: Pace and quota
 
-    /// What the service's project allows at this moment.
-    mutating func allowance(of service: PushService, at now: MonotonicTime) -> ProjectQuota.Allowance {
-        guard let limit = service.quota else { return .unlimited }
-        if quotas[limit.project] == nil {
-            quotas[limit.project] = ProjectQuota(perMinute: perMinute(of: limit), at: now)
+    /// What the project's quota and the app's pace allow at this moment.
+    mutating func allowance(of service: PushService, at now: MonotonicTime) -> SendingAllowance {
+        var allowed = SendingAllowance.unlimited
+        if let limit = service.quota {
+            if quotas[limit.project] == nil {
+                quotas[limit.project] = ProjectQuota(perMinute: perMinute(of: limit), at: now)
+            }
+            allowed = quotas[limit.project]?.allowance(for: service.name, at: now) ?? allowed
+            guard allowed.pushes > 0 else { return allowed }
         }
-        return quotas[limit.project]?.allowance(at: now) ?? .unlimited
+        guard let paced = pacers[service.key.app]?.allowance(for: service.name, at: now) else { return allowed }
+        return paced.pushes < allowed.pushes ? paced : allowed
+    }
+
+    /// Whether the service is judged by what it sends next.
+    func isProbing(_ service: PushService) -> Bool {
+        service.quota.flatMap { quotas[$0.project]?.isProbing(service.name) } ?? false
+    }
+
+    /// The app's campaign or its next wave begins: so does the ramp, unless another of its campaigns is on its way.
+    mutating func beginRamp(of run: CampaignRun, at now: MonotonicTime) {
+        let app = run.record.app
+        guard !runs.values.contains(where: { $0 !== run && $0.record.app == app && $0.lifecycle.isSending }) else {
+            return
+        }
+        pacers[app]?.begin(at: now)
+    }
+
+    /// The pace that the route of the app wants holds from now on.
+    mutating func takePace(of app: AppKey, at now: MonotonicTime) {
+        guard let pace = routes[app]?.pace else { return pacers[app] = nil }
+        pacers[app, default: SharedPacer(pace, at: now)].change(to: pace, at: now)
     }
 
     /// The least that one of the project's apps is configured with: they share it.
@@ -33,16 +58,21 @@ extension Dispatcher {
         }
     }
 
-    mutating func consumeQuota(of service: PushService, _ requests: Int, at now: MonotonicTime) {
-        guard let limit = service.quota else { return }
-        quotas[limit.project]?.consume(requests, at: now)
+    /// These leave, or have left beside what was asked for: later pushes make up for them.
+    mutating func consume(_ requests: Int, of service: PushService, at now: MonotonicTime) {
+        pacers[service.key.app]?.consume(requests, by: service.name)
+        if let limit = service.quota { quotas[limit.project]?.consume(requests, by: service.name, at: now) }
     }
 
     /// What went out more than once counts each time; what never left does not.
-    mutating func settleQuota(of service: PushService, _ end: ServiceMachine.End, at now: MonotonicTime) {
+    mutating func settleUse(of service: PushService, _ end: ServiceMachine.End, at now: MonotonicTime) {
+        pacers[service.key.app]?.refund(end.unreached, at: now)
+        if end.cursor != nil || end.source == .retries {
+            pacers[service.key.app]?.consume(end.resends, by: service.name)
+        }
         guard let limit = service.quota else { return }
         quotas[limit.project]?.refund(end.unreached, at: now)
-        quotas[limit.project]?.consume(end.resends, at: now)
+        quotas[limit.project]?.consume(end.resends, by: service.name, at: now)
     }
 
     /// A batch's answers say how the project's quota does.
@@ -50,25 +80,60 @@ extension Dispatcher {
         let random = random
         guard let limit = service.quota,
             let pause = quotas[limit.project]?.answered(
-                answers, throttled: report.throttled, retryAfter: report.throttledFor, at: now.tick,
+                answers, of: service.name, throttled: report.throttled, retryAfter: report.throttledFor, at: now.tick,
                 random: random.unit())
         else { return }
         log(
-            .warning, "the project's quota is reached: nothing is sent to it for a while",
-            [("project", limit.project), ("until", (now.wall + pause).internetTime)])
-        for service in servicesInOrder where service.quota?.project == limit.project { service.withdraw() }
+            .warning, "the project's quota is reached: nothing of the app is sent for a while",
+            [
+                ("project", limit.project), ("app", service.key.app.app),
+                ("until", (now.wall + pause).internetTime),
+            ])
+        service.withdraw()
     }
 
     /// Why the service waits for its quota, or for a campaign's first minute to begin; nil where it does not.
-    func quotaText(_ service: PushService, at now: Moment) -> String? {
+    func quotaWait(_ service: PushService, at now: Moment) -> SendingWait? {
         guard let limit = service.quota else { return nil }
         if let opening = service.machine.opening(at: now) {
-            return "waiting until \(opening.internetTime): \(service.providerName) asks that no campaign begins around "
-                + "a quarter of an hour"
+            return SendingWait(
+                cause: .quarterHour,
+                text:
+                    "waiting until \(opening.internetTime): \(service.providerName) asks that no campaign begins around "
+                    + "a quarter of an hour")
         }
-        guard let pause = quotas[limit.project]?.pause(at: now.tick) else { return nil }
-        return "the quota of the project is reached (\(limit.project)): sending goes on by itself at "
-            + (now.wall + pause).internetTime
+        guard let pause = quotas[limit.project]?.pause(of: service.name, at: now.tick) else { return nil }
+        return SendingWait(
+            cause: .quota,
+            text: "the quota of the project is reached (\(limit.project)): sending goes on by itself at "
+                + (now.wall + pause).internetTime)
+    }
+
+    // MARK: Nobody waits
+
+    /// Ends what the services of apps wait for whose operator does not want to wait: a few pushes find out how they are.
+    mutating func endWaits() {
+        let now = now
+        for service in servicesInOrder where impatient.contains(service.key.app) {
+            let waits = waits(of: service, at: now)
+            service.machine.probeAtOnce(at: now)
+            service.provider.askAtOnce()
+            if let limit = service.quota { quotas[limit.project]?.probeAtOnce(service.name, at: now.tick) }
+            if service.machine.isInOutage { noteOutage(of: service, until: now.wall) }
+            if service.machine.connectionFault != nil {
+                // The pool that follows dials at once.
+                service.connections.close()
+                owners = owners.filter { $0.value.service !== service || $0.value.isForSecondTries }
+            }
+            guard let first = waits.first else { continue }
+            log(
+                .notice, "the push service is tried at once, by hand",
+                [
+                    ("app", service.key.app.app), ("environment", service.key.environment.name),
+                    ("waitedFor", first.cause.rawValue),
+                ])
+        }
+        impatient = []
     }
 
     /// When a campaign may begin there; nil: at once.

@@ -39,12 +39,12 @@ extension Dispatcher {
             routes[app] = route
             for service in servicesInOrder where service.key.app == app {
                 if let old, let route, old.reaches(as: route) {
-                    service.machine.change(pace: route.pace, at: now)
                     service.forgetTemplate()
                 } else {
                     close(service)
                 }
             }
+            takePace(of: app, at: now.tick)
             changeQuotas(at: now.tick)
             if route == nil { _ = faults.clear("app:\(app.app)/\(app.platform.rawValue)") }
             // Another route may announce, remind or send what the old one did not.

@@ -17,25 +17,33 @@ extension Dispatcher {
     /// Opens the campaigns again whose reminder is due.
     ///
     /// - Returns: whether there was one.
-    mutating func beginReminders(at now: Moment) throws -> Bool {
+    mutating func beginReminders(at now: Moment) -> Bool {
         var hasBegun = false
         nextReminderLook = now.tick + Self.reminderInterval
         let reminding = routes.filter { !$0.value.reminders.times.isEmpty && newRoutes[$0.key] == nil }
         for (app, route) in reminding.sorted(by: { $0.key < $1.key }) {
-            guard let record = try store.campaignInForce(of: app),
-                case .begin(let dueAt) = record.reminder(route.reminders, at: now.wall)
-            else { continue }
-            let draft = RoundDraft(.reminder(dueAt: dueAt), timeToLive: route.timeToLive)
-            guard try store.reopen(record.key, for: draft, at: now.wall) == .opened else { continue }
-            hasBegun = true
-            log(
-                .notice, "devices that are still behind are reminded",
-                [
-                    ("campaign", record.id), ("app", app.app), ("required", record.required.text),
-                    ("due", dueAt.internetTime),
-                ])
+            do {
+                if try beginReminder(of: app, route, at: now) { hasBegun = true }
+            } catch {
+                noteRefusal(for: app, error)
+            }
         }
         return hasBegun
+    }
+
+    private func beginReminder(of app: AppKey, _ route: AppRoute, at now: Moment) throws -> Bool {
+        guard let record = try store.campaignInForce(of: app),
+            case .begin(let dueAt) = record.reminder(route.reminders, at: now.wall)
+        else { return false }
+        let draft = RoundDraft(.reminder(dueAt: dueAt), timeToLive: route.timeToLive)
+        guard try store.reopen(record.key, for: draft, at: now.wall) == .opened else { return false }
+        log(
+            .notice, "devices that are still behind are reminded",
+            [
+                ("campaign", record.id), ("app", app.app), ("required", record.required.text),
+                ("due", dueAt.internetTime),
+            ])
+        return true
     }
 
     /// Puts some more devices in line.

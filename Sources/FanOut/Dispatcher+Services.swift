@@ -13,12 +13,11 @@ extension Dispatcher {
     ) -> PushService {
         let key = PushService.Key(app: app, environment: environment, isStaged: isStaged)
         if let known = services[key] { return known }
-        let machine = ServiceMachine(
-            limits: configuration.limits, pace: route.pace, outageProbes: configuration.outageProbes, at: now)
+        let machine = ServiceMachine(limits: configuration.limits, outageProbes: configuration.outageProbes)
         let other = PushService.Key(app: app, environment: environment, isStaged: !isStaged)
         let service = PushService(
             key, route: route, machine: machine, lanes: lanes, clock: clock.shown,
-            unregistered: services[other]?.unregistered ?? UnregisteredTokens())
+            tokens: services[other]?.tokens ?? JudgedTokens())
         services[key] = service
         return service
     }
@@ -32,7 +31,7 @@ extension Dispatcher {
     func outagePart(_ service: PushService) -> String { service.key.part("outage") }
 
     /// Whether a campaign sends to it, or may come to.
-    private func isUsed(_ service: PushService) -> Bool {
+    func isUsed(_ service: PushService) -> Bool {
         runs.values.contains { $0.record.app == service.key.app && $0.isStaged == service.key.isStaged }
     }
 
@@ -68,18 +67,14 @@ extension Dispatcher {
     // MARK: Outages
 
     mutating func report(_ change: OutageHold.Change, of service: PushService, _ answer: String, at now: Moment) {
-        let (part, app) = (outagePart(service), service.key.app.app)
+        let app = service.key.app.app
         if !answer.isEmpty { service.outageText = answer }
         let reason = service.outageText
-        func text(_ until: Timestamp) -> String {
-            "the push service answers \(reason) to nearly every push: sending waits and goes on by itself; "
-                + "the next try is at \(until.internetTime)"
-        }
         switch change {
         case .nothing:
             break
         case .began(let until):
-            _ = faults.set(part, text(now.wall(at: until)))
+            noteOutage(of: service, until: now.wall(at: until))
             log(
                 .error, "the push service answers 5xx: sending is held",
                 [
@@ -89,9 +84,9 @@ extension Dispatcher {
             // What has not left yet does not leave: it is read again later, or due as a retry at once.
             service.withdraw()
         case .goesOn(let until):
-            _ = faults.set(part, text(now.wall(at: until)))
+            noteOutage(of: service, until: now.wall(at: until))
         case .ended(let time):
-            _ = faults.clear(part)
+            _ = faults.clear(outagePart(service))
             log(
                 .notice, "the push service takes pushes again: sending goes on",
                 [
@@ -101,10 +96,21 @@ extension Dispatcher {
         }
     }
 
+    mutating func noteOutage(of service: PushService, until: Timestamp) {
+        _ = faults.set(
+            outagePart(service),
+            "the push service answers \(service.outageText) to nearly every push: sending waits and goes on by itself; "
+                + "the next try is at \(until.internetTime)")
+    }
+
     /// No service is waited for where no campaign sends: the next one finds out for itself, with its own small batch.
     mutating func forgetIdleTroubles() {
         for service in services.values where credentialText(service) != nil && !isUsed(service) {
             forgetCredentialFault(of: service)
+        }
+        for service in services.values where service.tokens.moved.isSuspect && !isUsed(service) {
+            service.tokens.moved.forget()
+            _ = faults.clear(environmentPart(service))
         }
         let troubled = services.values.filter { service in
             (service.machine.isInOutage || service.machine.connectionFault != nil) && !isUsed(service)
@@ -148,11 +154,33 @@ extension Dispatcher {
             let requests = batch.makeSecondTries(with: template)
         else { return false }
         // Nobody asked the bucket: later pushes make up for them.
-        other.machine.sentBeside(requests.count)
+        consume(requests.count, of: other, at: now.tick)
         if let address = other.secondTryConnections.submit(requests, pin: batch.pin) {
             owners[address] = (other, true)
         }
         return true
+    }
+
+    func environmentPart(_ service: PushService) -> String { service.key.part("environment") }
+
+    /// Says whether the devices that the other environment took are moved there: not where nearly all are, for then it is no single
+    /// device's mistake.
+    mutating func noteMoves(_ trip: CredentialBreaker.Trip?, of service: PushService) {
+        guard let trip else {
+            if !service.tokens.moved.isSuspect { _ = faults.clear(environmentPart(service)) }
+            return
+        }
+        let (own, other) = (service.key.environment.name, service.key.environment.other.name)
+        let text =
+            "\(trip.pushes) of the last \(trip.answers) tokens are taken by \(other) and not by \(own), where their devices are "
+            + "registered: they are pushed to, and the devices stay as they are registered"
+        guard faults.set(environmentPart(service), text) else { return }
+        log(
+            .warning, "devices are not moved to the other environment, for nearly all would be",
+            [
+                ("app", service.key.app.app), ("environment", own), ("taken", String(trip.pushes)),
+                ("answers", String(trip.answers)),
+            ])
     }
 
     /// No second tries there for a while, and the first answers stand: nobody waits for a server that is only asked to

@@ -21,9 +21,9 @@ extension Dispatcher {
                 if lastLook == nil { knownOpen = Set(try store.openCampaigns().map(\.key)) }
                 try announceRises(at: now.wall)
             }
-            let reminds = try hasChanged || now.tick >= nextReminderLook ? beginReminders(at: now) : false
+            let reminds = hasChanged || now.tick >= nextReminderLook ? beginReminders(at: now) : false
             if hasChanged || reminds { try matchRuns(at: now) }
-            seenMark = mark
+            seenMark = endRefusals() ? nil : mark
             if now.tick >= nextWebhookSweep {
                 try store.forgetWebhooks(before: now.wall - configuration.webhookMemory)
                 nextWebhookSweep = now.tick + .seconds(3600)
@@ -73,13 +73,39 @@ extension Dispatcher {
         nextLook = now.tick
     }
 
+    /// One app's part of the store cannot be read or written: the look goes on with the others, and comes back to it.
+    mutating func noteRefusal(for app: AppKey, _ error: any Error) {
+        refusedApps.insert(app)
+        _ = faults.set(Self.part(app), "\(error)")
+        guard !knownRefused.contains(app) else { return }
+        log(
+            .error, "the store refuses for one app: the others go on",
+            [("app", app.app), ("platform", app.platform.rawValue), ("error", "\(error)")])
+    }
+
+    /// The look is over.
+    ///
+    /// - Returns: whether the store refused for an app.
+    private mutating func endRefusals() -> Bool {
+        for app in knownRefused.subtracting(refusedApps).sorted() {
+            log(
+                .notice, "the store does not refuse for the app any more",
+                [("app", app.app), ("platform", app.platform.rawValue)])
+        }
+        knownRefused = refusedApps
+        refusedApps = []
+        return !knownRefused.isEmpty
+    }
+
+    private static func part(_ app: AppKey) -> String { "app:\(app.app)/\(app.platform.rawValue)" }
+
     private mutating func announceRises(at now: Timestamp) throws {
         let records = try store.versions()
         onVersions(records)
         var hasBegun = false
         for record in records {
             guard let required = record.required else { continue }
-            let part = "app:\(record.app.app)/\(record.app.platform.rawValue)"
+            let part = Self.part(record.app)
             guard let route = routes[record.app] else {
                 _ = faults.clear(part)
                 // Fine for an app that only asks at login; worth a line where somebody expected pushes.
@@ -112,6 +138,8 @@ extension Dispatcher {
                             ("app", record.app.app), ("required", required.text),
                         ])
                 }
+            } catch {
+                noteRefusal(for: record.app, error)
             }
         }
         // A campaign without a gate is in force as it begins: the other channels are told what they could not know before.
@@ -131,7 +159,6 @@ extension Dispatcher {
         }
         rerouted.formIntersection(byKey.keys)
         running = []
-        var failure: (any Error)?
         for record in records {
             guard newRoutes[record.app] == nil, let route = routes[record.app] else { continue }
             running.insert(record.key)
@@ -145,12 +172,10 @@ extension Dispatcher {
                     try begin(record, lifecycle, route, at: now)
                 }
             } catch {
-                // The other apps' campaigns begin all the same.
-                failure = error
+                noteRefusal(for: record.app, error)
             }
         }
         shareBudget()
-        if let failure { throw failure }
     }
 
     private mutating func begin(
@@ -183,6 +208,7 @@ extension Dispatcher {
             unregisteredLimit: try unregisteredLimit(of: record))
         run.lifecycle.begun(hasMoreWaves: record.hasMoreWaves, gathers: record.isGathering)
         let keepsRamp = rerouted.contains(record.key)
+        if !keepsRamp { beginRamp(of: run, at: now.tick) }
         try store.bringForward(record.key, at: now.wall)
         for environment in try store.environments(of: record.key).sorted() {
             try begin(run, at: environment, keepsRamp: keepsRamp, now)
@@ -215,7 +241,7 @@ extension Dispatcher {
         service.provider.forgetRefusal()
         service.machine.begin(
             campaign: run.record.key.row, nextRetry: nextRetry, delivered: run.record.counts.accepted,
-            keepsRamp: keepsRamp, opensAt: opening(service, of: run, keepsRamp: keepsRamp, at: now.wall), at: now)
+            opensAt: opening(service, of: run, keepsRamp: keepsRamp, at: now.wall))
         run.add(service)
         takeUpPause(service, run, at: now.wall)
     }

@@ -39,7 +39,9 @@ extension Dispatcher {
             // The other channels force its users from now on, too.
             onVersions(try store.versions())
             run.lifecycle.waveBegan(hasMore: begun.waves.next != nil, expiresAt: begun.expiresAt)
-            for service in run.services { service.machine.waveBegan(at: now) }
+            for service in run.services { service.machine.waveBegan() }
+            beginRamp(of: run, at: now.tick)
+            run.restartRate()
             log(
                 .notice, "a wave begins",
                 [

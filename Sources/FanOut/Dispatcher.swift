@@ -31,6 +31,8 @@ package struct Dispatcher {
     var services: [PushService.Key: PushService] = [:]
     /// Whose pool it is, and whether it is for second tries.
     var owners: [PoolAddress: (service: PushService, isForSecondTries: Bool)] = [:]
+    /// By app, where it has a pace: its services share it.
+    var pacers: [AppKey: SharedPacer] = [:]
     /// By project: services of several apps share one.
     var quotas: [String: ProjectQuota] = [:]
     var runs: [CampaignKey: CampaignRun] = [:]
@@ -45,12 +47,17 @@ package struct Dispatcher {
     var faults = FaultLog()
     /// What became of each app's pushes; grows with the apps that are configured.
     var tallies: [AppKey: PushTally] = [:]
+    /// Apps whose operator does not want to wait.
+    var impatient: Set<AppKey> = []
     /// Campaigns that a reload interrupted: they go on where their ramp was.
     var rerouted: Set<CampaignKey> = []
     /// Routes that take over when nothing of their apps is on its way any more; nil: the app goes.
     var newRoutes: [AppKey: AppRoute?] = [:]
     /// When the store was last looked at with success.
     var lastLook: Timestamp?
+    /// Apps whose part of the store refuses: at this look so far, and at the one before.
+    var refusedApps: Set<AppKey> = []
+    var knownRefused: Set<AppKey> = []
     /// Apps that a version is stored for and no route leads to: each is reported once.
     var unrouted: Set<AppKey> = []
     /// The campaigns that were open at the last look.
@@ -90,6 +97,7 @@ package struct Dispatcher {
         nextLook = self.clock.now.tick
         nextReminderLook = nextLook
         nextWebhookSweep = nextLook
+        for route in routes { takePace(of: route.app, at: nextLook) }
     }
 
     package var now: Moment { clock.now }
@@ -125,6 +133,7 @@ package struct Dispatcher {
         pulse.beat()
         takeNewRoutes()
         lookAtStore()
+        endWaits()
         pulse.beat()
         let pause = proceed()
         lookForEndOfStoreFault()
@@ -136,6 +145,9 @@ package struct Dispatcher {
     private mutating func handle(_ event: FanOut.Event) {
         switch event {
         case .poke:
+            lookAtOnce()
+        case .probe(let app):
+            impatient.insert(app)
             lookAtOnce()
         case .returned(let requests):
             guard let batch = batchesOut[requests.tag], !sendSecondTries(batch) else { return }

@@ -49,6 +49,8 @@ package final class FanOut: Sendable {
         case pool(PoolID, lane: Int, PoolCondition)
         /// The pool carries so many requests at once now.
         case width(PoolID, lane: Int, streams: Int)
+        /// A person does not want to wait for what the app's push services wait for.
+        case probe(AppKey)
         /// The configuration was read anew.
         case reroute([AppRoute])
         case stop(within: Duration)
@@ -107,6 +109,11 @@ package final class FanOut: Sendable {
     /// Says that the store changed: the fan-out looks at once instead of at the next tick.
     package func poke() {
         mailbox.post(.poke)
+    }
+
+    /// Ends what the app's push services wait for: a quota, an outage, a pause of the key. A few pushes find out how they are.
+    package func probe(_ app: AppKey) {
+        mailbox.post(.probe(app))
     }
 
     /// Goes on with these routes. An app whose route stays as it was notices nothing; another goes on once what is in flight has

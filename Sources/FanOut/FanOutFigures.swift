@@ -8,9 +8,7 @@ package struct FanOutFigures: Sendable {
     /// What keeps pushes from one of an app's services.
     struct ServiceState: Sendable {
         var environment: PushEnvironment
-        var isReachable: Bool
-        /// It answers, but 5xx to nearly everything, and is left alone.
-        var isInOutage: Bool
+        var waits: [SendingWait.Cause]
     }
 
     package var tallies: [AppKey: PushTally] = [:]
@@ -27,13 +25,10 @@ package struct FanOutFigures: Sendable {
 
 extension FanOut {
     /// What keeps an app's pushes from its service, in each of its environments.
-    ///
-    /// `isHeld`: it answers, but 5xx to nearly everything, and is left alone.
-    package func environments(of app: AppKey) -> [(name: String, isReachable: Bool, isHeld: Bool)] {
+    package func environments(of app: AppKey) -> [(name: String, waits: Set<SendingWait.Cause>)] {
         let states = work.services[app] ?? []
         return PushEnvironment.allCases.map { environment in
-            let states = states.filter { $0.environment == environment }
-            return (environment.name, states.allSatisfy(\.isReachable), states.contains(where: \.isInOutage))
+            (environment.name, Set(states.filter { $0.environment == environment }.flatMap(\.waits)))
         }
     }
 

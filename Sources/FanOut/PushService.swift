@@ -6,8 +6,11 @@ import RelayStore
 import UpgradeRules
 
 /// What a push service said of tokens of late, shared by an app's ordinary campaign and its canary.
-final class UnregisteredTokens {
-    var window = UnregisteredWindow<TokenRetirement>()
+final class JudgedTokens {
+    /// Called dead, and not retired yet.
+    var unregistered = UnregisteredWindow<TokenRetirement>()
+    /// Taken by the app's other environment, and not moved there yet.
+    var moved = UnregisteredWindow<Settlement.Push>()
 }
 
 /// One push service as the fan-out uses it: what decides what goes there, and the connections that lead there.
@@ -32,13 +35,15 @@ final class PushService {
     }
 
     let key: Key
+    /// Among those that share a pace or a quota.
+    let name: String
     var machine: ServiceMachine
     let connections: ServiceConnections
     /// Tokens that the app's other service called bad go over connections of their own: where these cannot be made, the
     /// pushes that belong here must not come back with them.
     let secondTryConnections: ServiceConnections
-    /// Which tokens were called dead of late, and are not retired yet: one for all campaigns of the app in the environment.
-    let unregistered: UnregisteredTokens
+    /// One for all campaigns of the app in the environment.
+    let tokens: JudgedTokens
     /// Until when no second tries are made here.
     var secondTriesRestUntil: MonotonicTime?
     /// What the service answers in its outage, such as "503 ServiceUnavailable".
@@ -54,11 +59,12 @@ final class PushService {
 
     init(
         _ key: Key, route: AppRoute, machine: ServiceMachine, lanes: LaneSet,
-        clock: @escaping @Sendable () -> Timestamp, unregistered: UnregisteredTokens
+        clock: @escaping @Sendable () -> Timestamp, tokens: JudgedTokens
     ) {
         self.clock = clock
-        self.unregistered = unregistered
+        self.tokens = tokens
         self.key = key
+        name = key.part("service")
         self.machine = machine
         configuration = route.pool(for: key.environment)
         provider = route.provider(for: key.environment)
@@ -93,6 +99,14 @@ final class PushService {
 
     func place(of run: CampaignRun) -> SendingPlace {
         run.route.place(configuration.origin.description, campaign: run.record.id, at: clock())
+    }
+
+    /// Moves the devices to the app's other environment, unless they have registered since.
+    func corrections(of pushes: [Settlement.Push]) -> [EnvironmentCorrection] {
+        pushes.map {
+            EnvironmentCorrection(
+                device: $0.device, environment: key.environment.other, registeredAt: $0.registeredAt)
+        }
     }
 
     /// Hands back what no lane has sent yet.

@@ -12,6 +12,10 @@ package struct RunFigures: Sendable, Equatable {
     var tick = MonotonicTime(nanoseconds: 0)
     /// Why nothing moves although the campaign runs: the server cannot be reached, say.
     package var trouble: String?
+    /// Whether that keeps back all that is left, and not one environment's part alone.
+    package var standsStill = false
+    /// When the first push is tried again, where nothing else is left.
+    package var nextRetryAt: Timestamp?
 
     package init() {}
 
@@ -41,8 +45,8 @@ package struct RunFigures: Sendable, Equatable {
         return counts
     }
 
-    /// Pushes per second.
-    package func rate(at now: Timestamp) -> Double { pushes.perSecond(at: now) }
+    /// Pushes per second. What is measured over a moment may be more than the pace, which is kept.
+    package func rate(at now: Timestamp) -> Double { min(pushes.perSecond(at: now), rateLimit ?? .infinity) }
 
     /// Pushes a second that the app may send at this moment; nil: as many as go.
     package var rateLimit: Double? { pacer?.rate(at: tick) }

@@ -72,6 +72,9 @@ package protocol PushProvider: Sendable {
     /// A campaign begins or goes on: what was refused before may have been put right.
     func forgetRefusal()
 
+    /// A person does not want to wait: a credential that is not there is asked for at once.
+    func askAtOnce()
+
     /// Calls once, from any thread, when the credential that is being asked for is there or is not to be had.
     func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void)
 
@@ -113,6 +116,7 @@ extension PushProvider {
 
     // What a provider that makes its credentials itself, and has no quota, need not say.
     package func forgetRefusal() {}
+    package func askAtOnce() {}
     package func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void) { body() }
     package var quota: QuotaLimit? { nil }
 

@@ -159,15 +159,16 @@ extension DaemonControl {
         let apps = Self.sorted(Dictionary(uniqueKeysWithValues: work.apps.map { ($0, ()) })).map(\.key)
         text.write(
             MetricCatalogue.inFlight, apps.map { (Self.labels($0), Double(work.requestsOut[$0] ?? 0)) })
+        let environments = apps.flatMap { app in
+            fanOut.environments(of: app).map { (labels: Self.labels(app) + [$0.name], waits: $0.waits) }
+        }
         text.write(
-            MetricCatalogue.reachable,
-            apps.flatMap { app in
-                fanOut.environments(of: app).map { (Self.labels(app) + [$0.name], $0.isReachable ? 1 : 0) }
-            })
+            MetricCatalogue.reachable, environments.map { ($0.labels, $0.waits.contains(.unreachable) ? 0 : 1) })
+        text.write(MetricCatalogue.held, environments.map { ($0.labels, $0.waits.contains(.outage) ? 1 : 0) })
         text.write(
-            MetricCatalogue.held,
-            apps.flatMap { app in
-                fanOut.environments(of: app).map { (Self.labels(app) + [$0.name], $0.isHeld ? 1 : 0) }
+            MetricCatalogue.waits,
+            environments.flatMap { labels, waits in
+                SendingWait.Cause.allCases.map { (labels + [$0.rawValue], waits.contains($0) ? 1 : 0) }
             })
         text.write(
             MetricCatalogue.rateLimit, Self.sorted(work.rateLimits).map { (Self.labels($0.key), $0.value) })

@@ -45,18 +45,24 @@ package struct BatchScheduler: Sendable {
     /// Nothing is left to do, now or later.
     package var isDone: Bool { areShardsDone && retries == .next(nil) }
 
-    /// - Parameter most: batches that may be on their way.
-    package func next(at now: Timestamp, atMost most: Int) -> Step {
+    /// - Parameters:
+    ///   - most: batches that may be on their way.
+    ///   - isProbe: the service is to be judged by what leaves: first tries go before what failed before, perhaps for reasons of
+    ///     its own.
+    package func next(at now: Timestamp, atMost most: Int, isProbe: Bool = false) -> Step {
         guard batchesOut < most else { return .wait(until: nil) }
-        var due: Timestamp?
-        if case .next(let time?) = retries {
-            if time <= now { return .readRetries }
-            due = time
-        }
+        let retriesAt: Timestamp? = if case .next(let time) = retries { time } else { nil }
+        let isRetryDue = retriesAt.map { $0 <= now } ?? false
+        if isRetryDue, !isProbe { return .readRetries }
         if let shard = idle.last { return .readShard(shard) }
         // Twice what can be on its way: a lease is a transaction, and shards end one by one.
         if !allLeased { return .leaseShards(limit: 2 * most) }
-        return .wait(until: due)
+        return isRetryDue ? .readRetries : .wait(until: retriesAt)
+    }
+
+    /// When the next retry is due, where nothing else is left and none is on its way.
+    package var nextRetry: Timestamp? {
+        if areShardsDone, case .next(let time) = retries { time } else { nil }
     }
 
     // MARK: What happened

@@ -93,6 +93,9 @@ package struct GoogleTokenMachine: Sendable, Equatable {
         isRefused = false
     }
 
+    /// A person does not want to wait.
+    package mutating func askAtOnce() { (pausedUntil, isRefused) = (nil, false) }
+
     /// No answer, or none that helps.
     package mutating func failed(retryAfter: Duration?, at now: Timestamp) {
         let pause = min(Self.shortestPause * (1 << min(failures, 5)), Self.longestPause)

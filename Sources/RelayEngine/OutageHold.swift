@@ -151,6 +151,13 @@ package struct OutageHold: Sendable, Equatable {
         state = .held(held)
     }
 
+    /// A person does not want to wait: the next probe may leave now.
+    package mutating func probeAtOnce(at now: MonotonicTime) {
+        guard case .held(var held) = state, held.probe == nil else { return }
+        held.until = min(held.until, now)
+        state = .held(held)
+    }
+
     /// Nobody sends any more: the next campaign finds out for itself.
     package mutating func forget() {
         self = OutageHold(intervals: intervals)

@@ -18,16 +18,17 @@ package struct QuotaLimit: Sendable, Hashable {
 /// Says how many requests a project's services may make now, all together. Pure: time is passed in.
 ///
 /// Google (PROTOCOLS 2.4) allows so many a minute, counts those that it refuses, and asks to go from nothing to the whole rate
-/// in a minute at least and not to crowd a minute's requests at its beginning. So it is a `Pacer`: never a burst, and in no
+/// in a minute at least and not to crowd a minute's requests at its beginning. So it is a pacer: never a burst, and in no
 /// minute more than the quota, wherever the minute begins.
 ///
 /// | what | then |
 /// |---|---|
 /// | nothing was sent for a minute | the ramp begins anew, at nothing but a probe, on credit |
-/// | a fifth of the last answers, of twenty at least, are 429 | nobody sends until `Retry-After`, or for a minute that doubles each time up to a quarter of an hour; then the ramp |
+/// | a fifth of a service's last answers, of twenty at least, are 429 | that service sends nothing until `Retry-After`, an hour at most, or for a minute that doubles each time up to a quarter of an hour; then the ramp, where nobody else has sent |
 ///
-/// A single 429 is a device's own, or a topic's: that push waits, nobody else. So is one of a push that failed before: only
-/// first tries are judged by (`Settlement.answered`).
+/// Each service is judged by what it was answered itself: where it is the project's quota, each finds that out by a probe; where one
+/// app's devices are busy, the other apps go on. A single 429 is a device's own, or a topic's: that push waits, nobody else. So is
+/// one of a push that failed before: only first tries are judged by (`Settlement.answered`).
 package struct ProjectQuota: Sendable, Equatable {
     /// How long the ramp takes.
     package static let ramp = Duration.seconds(60)
@@ -36,44 +37,36 @@ package struct ProjectQuota: Sendable, Equatable {
     /// Requests that a ramp begins with, on credit: a probe, whose answers are judged together. What the ramp would have allowed
     /// is caught up with before more are sent.
     package static let probe = 64
-    /// How long nobody sends where the service does not say.
+    /// How long a service sends nothing where the push service does not say.
     package static let pauses = Duration.seconds(60)...Duration.seconds(900)
-    /// Answers that are looked at before nobody sends.
+    /// Answers that are looked at before a service sends nothing.
     package static let sample = 20.0
     private static let share = 0.2
     /// Answers from before that are weighed with a batch's own.
     private static let memory = 100.0
 
-    /// What may be sent at this moment.
-    package struct Allowance: Sendable, Equatable {
-        package var pushes: Int
-        /// Where none may: how long until that changes.
-        package var wait: Duration?
-
-        package init(pushes: Int, wait: Duration? = nil) {
-            self.pushes = pushes
-            self.wait = wait
-        }
-
-        /// No quota.
-        package static let unlimited = Allowance(pushes: .max)
+    /// What one of the services was answered.
+    private struct Service: Sendable, Equatable {
+        var answers = 0.0
+        var throttled = 0.0
+        /// Pauses in a row.
+        var setbacks = 0
+        /// It sends nothing before then.
+        var pausedUntil: MonotonicTime?
+        /// After a pause, until it has been judged.
+        var isProbing = false
+        var lastUse: MonotonicTime?
     }
 
     package private(set) var perMinute: Int
-    private var pacer: Pacer
-    private var lastUse: MonotonicTime?
+    private var pacer: SharedPacer
     /// What is left of the probe.
     private var credit = 0
-    /// Nobody sends before then.
-    private var pausedUntil: MonotonicTime?
-    private var answers = 0.0
-    private var throttled = 0.0
-    /// Pauses in a row.
-    private var setbacks = 0
+    private var services: [String: Service] = [:]
 
     package init(perMinute: Int, at now: MonotonicTime) {
         self.perMinute = perMinute
-        pacer = Pacer(Self.pace(perMinute), at: now)
+        pacer = SharedPacer(Self.pace(perMinute), at: now)
     }
 
     /// A pacer hands out `rate × (t + 0.1) + 1` in t seconds at most: of a minute that is the quota, and never more.
@@ -84,16 +77,16 @@ package struct ProjectQuota: Sendable, Equatable {
 
     // MARK: Handing out
 
-    package mutating func allowance(at now: MonotonicTime) -> Allowance {
-        if let pausedUntil {
-            guard now >= pausedUntil else { return Allowance(pushes: 0, wait: pausedUntil - now) }
-            self.pausedUntil = nil
-            begin(at: now)
-            lastUse = now
+    package mutating func allowance(for service: String, at now: MonotonicTime) -> SendingAllowance {
+        if let pausedUntil = services[service]?.pausedUntil {
+            guard now >= pausedUntil else { return SendingAllowance(pushes: 0, wait: pausedUntil - now) }
+            services[service]?.pausedUntil = nil
+            services[service]?.isProbing = true
+            services[service]?.lastUse = nil
         }
-        if lastUse.map({ now - $0 > Self.idle }) ?? true { begin(at: now) }
-        let pushes = max(pacer.allowance(at: now), credit)
-        return pushes > 0 ? Allowance(pushes: pushes) : Allowance(pushes: 0, wait: pacer.wait(at: now))
+        if services.values.allSatisfy({ $0.lastUse.map { now - $0 > Self.idle } ?? true }) { begin(at: now) }
+        let allowed = pacer.allowance(for: service, at: now)
+        return credit > allowed.pushes ? SendingAllowance(pushes: credit) : allowed
     }
 
     private mutating func begin(at now: MonotonicTime) {
@@ -102,16 +95,16 @@ package struct ProjectQuota: Sendable, Equatable {
     }
 
     /// These have left, or were sent again without being asked for.
-    package mutating func consume(_ requests: Int, at now: MonotonicTime) {
+    package mutating func consume(_ requests: Int, by service: String, at now: MonotonicTime) {
         guard requests > 0 else { return }
-        pacer.consume(requests)
+        pacer.consume(requests, by: service)
         credit = max(0, credit - requests)
-        lastUse = max(lastUse ?? now, now)
+        services[service, default: Service()].lastUse = now
     }
 
     /// So many that were taken did not leave.
     package mutating func refund(_ requests: Int, at now: MonotonicTime) {
-        if requests > 0 { pacer.refund(requests, at: now) }
+        pacer.refund(requests, at: now)
     }
 
     // MARK: What happened
@@ -128,35 +121,45 @@ package struct ProjectQuota: Sendable, Equatable {
     ///   - throttled: those of them that were 429.
     ///   - retryAfter: the longest that one of these named.
     ///   - random: a number from 0 up to, not including, 1.
-    /// - Returns: how long nobody sends from now on; nil where that is not new.
+    /// - Returns: how long the service sends nothing from now on; nil where that is not new.
     package mutating func answered(
-        _ answers: Int, throttled: Int, retryAfter: Duration?, at now: MonotonicTime, random: Double
+        _ answers: Int, of name: String, throttled: Int, retryAfter: Duration?, at now: MonotonicTime, random: Double
     ) -> Duration? {
+        var service = services[name] ?? Service()
+        defer { services[name] = service }
         // What comes back in a pause left before it.
-        guard answers > 0, pausedUntil.map({ now >= $0 }) ?? true else { return nil }
-        let weight = min(1, Self.memory / max(1, self.answers))
-        self.answers = self.answers * weight + Double(answers)
-        self.throttled = self.throttled * weight + Double(throttled)
-        guard throttled > 0, self.answers >= Self.sample, self.throttled >= self.answers * Self.share else {
-            if self.throttled < 1 { setbacks = 0 }
+        guard answers > 0, service.pausedUntil.map({ now >= $0 }) ?? true else { return nil }
+        service.isProbing = false
+        let weight = min(1, Self.memory / max(1, service.answers))
+        service.answers = service.answers * weight + Double(answers)
+        service.throttled = service.throttled * weight + Double(throttled)
+        guard throttled > 0, service.answers >= Self.sample, service.throttled >= service.answers * Self.share else {
+            if service.throttled < 1 { service.setbacks = 0 }
             return nil
         }
         var pause = Self.pauses.lowerBound
-        for _ in 0..<setbacks where pause < Self.pauses.upperBound { pause *= 2 }
+        for _ in 0..<service.setbacks where pause < Self.pauses.upperBound { pause *= 2 }
         pause = min(pause, Self.pauses.upperBound)
         if let retryAfter { pause = min(max(retryAfter, .seconds(1)), RetrySchedule.longestRetryAfter) }
         pause += .milliseconds(Int64(Double(pause.milliseconds) * 0.25 * random))
-        setbacks = min(setbacks + 1, 16)
-        (self.answers, self.throttled) = (0, 0)
-        pausedUntil = now + pause
+        service.setbacks = min(service.setbacks + 1, 16)
+        (service.answers, service.throttled) = (0, 0)
+        service.pausedUntil = now + pause
         return pause
     }
 
-    /// How long nobody sends yet because the quota is reached; nil where it is not.
-    package func pause(at now: MonotonicTime) -> Duration? {
-        pausedUntil.flatMap { now < $0 ? $0 - now : nil }
+    /// A person does not want to wait: the service sends a probe now.
+    package mutating func probeAtOnce(_ service: String, at now: MonotonicTime) {
+        if pause(of: service, at: now) != nil { services[service]?.pausedUntil = now }
     }
 
-    /// Requests a second at this moment of the ramp.
-    package func rate(at now: MonotonicTime) -> Double { pacer.rate(at: now) }
+    /// How long the service sends nothing yet because the quota is reached; nil where it is not.
+    package func pause(of service: String, at now: MonotonicTime) -> Duration? {
+        services[service]?.pausedUntil.flatMap { now < $0 ? $0 - now : nil }
+    }
+
+    /// Whether what the service sends now is what it will be judged by.
+    package func isProbing(_ service: String) -> Bool {
+        services[service].map { $0.isProbing || $0.pausedUntil != nil } ?? false
+    }
 }

@@ -8,9 +8,8 @@
 /// | what | keeps back |
 /// |---|---|
 /// | probe | all but a few pushes, until the service has answered some: a bad key costs dozens, not thousands |
-/// | pace | what the app's pushes per second do not allow yet |
 /// | budget | what memory, and a crash, should not hold |
-/// | quota | what the project's quota, shared with other services, does not allow yet (`ProjectQuota`) |
+/// | allowance | what is shared with other services does not allow yet: the app's pace (`SharedPacer`), the project's quota (`ProjectQuota`) |
 /// | opening | a campaign's first minute, until the service wants it to begin |
 /// | credential pause | everything, until the moment that the service named |
 /// | outage | everything but a few pushes now and then, while it answers 5xx to nearly everything |
@@ -79,8 +78,6 @@ package struct ServiceMachine: Sendable {
     private let limits: BatchLimits
     private var campaign: Campaign?
     private var share: BatchBudget.Share
-    /// How fast pushes may go; nil: as fast as they can.
-    package private(set) var pacer: Pacer?
     private var outage: OutageHold
     /// Answers since the probe began.
     private var probed = 0
@@ -92,19 +89,20 @@ package struct ServiceMachine: Sendable {
     package private(set) var connectionFault: String?
 
     /// - Parameter outageProbes: how long until the first probe in an outage, and at most.
-    package init(
-        limits: BatchLimits, pace: Pace?, outageProbes: ClosedRange<Duration> = OutageHold.intervals, at now: Moment
-    ) {
+    package init(limits: BatchLimits, outageProbes: ClosedRange<Duration> = OutageHold.intervals) {
         self.limits = limits
         share = BatchBudget.Share(batches: limits.batchesAtOnce, batchSize: limits.batchSize)
         outage = OutageHold(intervals: outageProbes)
-        pacer = pace.map { Pacer($0, at: now.tick) }
     }
 
     // MARK: What to do
 
-    /// - Parameter quota: what the project allows at this moment, where it has a quota.
-    package mutating func next(at now: Moment, quota: ProjectQuota.Allowance = .unlimited) -> Action {
+    /// - Parameters:
+    ///   - isProbe: others judge by what leaves now, too.
+    ///   - allowance: asked last, where nothing else is in the way: what others allow.
+    package mutating func next(
+        at now: Moment, isProbe: Bool = false, allowance: () -> SendingAllowance = { .unlimited }
+    ) -> Action {
         guard let campaign, !campaign.isHalted, campaign.stopReason == nil else { return .wait(nil) }
         if let opening = campaign.opensAt, now.wall < opening { return .wait(opening - now.wall) }
         if let pause {
@@ -113,42 +111,40 @@ package struct ServiceMachine: Sendable {
             }
             return .endPause
         }
-        switch campaign.scheduler.next(at: now.wall, atMost: share.batches) {
+        let isProbe = isProbe || outage.isHeld || probed < probeSample
+        switch campaign.scheduler.next(at: now.wall, atMost: share.batches, isProbe: isProbe) {
         case .leaseShards(let limit):
             return .leaseShards(limit: limit)
         case .wait(let until):
             return .wait(until.map { max($0 - now.wall, .zero) })
         case .readShard(let shard):
-            let room = room(of: campaign, quota, at: now)
+            let room = room(of: campaign, at: now, allowance)
             guard room.pushes > 0 else { return .wait(room.wait) }
             return .readShard(shard, devices: devices(for: room.pushes, of: campaign), pushes: room.pushes)
         case .readRetries:
-            let room = room(of: campaign, quota, at: now)
+            let room = room(of: campaign, at: now, allowance)
             return room.pushes > 0 ? .readRetries(pushes: room.pushes) : .wait(room.wait)
         }
     }
 
     /// How many pushes may leave now; where none may, how long until that changes, nil where an answer has to come first.
-    private mutating func room(
-        of campaign: Campaign, _ quota: ProjectQuota.Allowance, at now: Moment
-    ) -> (pushes: Int, wait: Duration?) {
+    private func room(
+        of campaign: Campaign, at now: Moment, _ allowance: () -> SendingAllowance
+    ) -> SendingAllowance {
         var most = share.batchSize
-        if let restUntil, now.tick < restUntil { return (0, restUntil - now.tick) }
+        if let restUntil, now.tick < restUntil { return SendingAllowance(pushes: 0, wait: restUntil - now.tick) }
         // In an outage there is nothing to probe but the outage.
         switch outage.gate(at: now.tick) {
         case .open:
             if probed < probeSample { most = min(most, limits.probeSize - campaign.pushesOut) }
         case .probe: most = min(most, OutageHold.probeSize)
-        case .closed(let until): return (0, until.map { max($0 - now.tick, .zero) })
+        case .closed(let until):
+            return SendingAllowance(pushes: 0, wait: until.map { max($0 - now.tick, .zero) })
         }
-        guard most > 0 else { return (0, nil) }
-        if pacer != nil {
-            most = min(most, pacer?.allowance(at: now.tick) ?? most)
-            guard most > 0 else { return (0, pacer?.wait(at: now.tick)) }
-        }
-        most = min(most, quota.pushes)
-        guard most > 0 else { return (0, quota.wait) }
-        return (most, nil)
+        guard most > 0 else { return SendingAllowance(pushes: 0) }
+        var allowed = allowance()
+        allowed.pushes = min(allowed.pushes, most)
+        return allowed
     }
 
     private var probeSample: Int { min(Self.probeSample, limits.probeSize) }
@@ -177,6 +173,10 @@ package struct ServiceMachine: Sendable {
     package func opening(at now: Moment) -> Timestamp? {
         campaign?.opensAt.flatMap { now.wall < $0 ? $0 : nil }
     }
+    /// When the campaign's next retry is due, where nothing else is left of it here.
+    package func nextRetry(of number: Int64) -> Timestamp? {
+        campaign.flatMap { $0.number == number ? $0.scheduler.nextRetry : nil }
+    }
     /// Why the campaign's pushes stay here until an operator has repaired it.
     package var stopReason: String? { campaign?.stopReason }
 
@@ -187,11 +187,9 @@ package struct ServiceMachine: Sendable {
     /// - Parameters:
     ///   - nextRetry: what the ledger says is scheduled.
     ///   - delivered: pushes of it that were taken before.
-    ///   - keepsRamp: it goes on after a reload, where its pace was.
     ///   - opensAt: nothing is sent before; nil: at once.
     package mutating func begin(
-        campaign number: Int64, nextRetry: Timestamp?, delivered: Int64,
-        keepsRamp: Bool, opensAt: Timestamp? = nil, at now: Moment
+        campaign number: Int64, nextRetry: Timestamp?, delivered: Int64, opensAt: Timestamp? = nil
     ) {
         campaign = Campaign(
             number: number, scheduler: BatchScheduler(nextRetry: nextRetry),
@@ -199,7 +197,6 @@ package struct ServiceMachine: Sendable {
         campaign?.opensAt = opensAt
         probed = 0
         restUntil = nil
-        if !keepsRamp { pacer?.begin(at: now.tick) }
     }
 
     /// Nothing new is begun for the campaign.
@@ -213,9 +210,8 @@ package struct ServiceMachine: Sendable {
     }
 
     /// The next wave has begun.
-    package mutating func waveBegan(at now: Moment) {
+    package mutating func waveBegan() {
         campaign?.scheduler.shardsWereAdded()
-        pacer?.begin(at: now.tick)
     }
 
     /// The campaign has no run any more.
@@ -236,11 +232,11 @@ package struct ServiceMachine: Sendable {
         return (outage.isHeld, connectionFault != nil)
     }
 
-    /// Another pace holds from now on.
-    package mutating func change(pace: Pace?, at now: Moment) {
-        guard let pace else { return pacer = nil }
-        if pacer == nil { pacer = Pacer(pace, at: now.tick) }
-        if pacer?.pace != pace { pacer?.change(to: pace, at: now.tick) }
+    /// A person does not want to wait for what the service waits for: a few pushes find out at once how it is.
+    package mutating func probeAtOnce(at now: Moment) {
+        (pause, restUntil, probed) = (nil, nil, 0)
+        campaign?.opensAt = nil
+        outage.probeAtOnce(at: now.tick)
     }
 
     package mutating func change(share: BatchBudget.Share) {
@@ -264,14 +260,7 @@ package struct ServiceMachine: Sendable {
         campaign?.scheduler.left(source)
         campaign?.pushesOut += pushes
         noteRead(devices, pushes: pushes)
-        guard pushes > 0 else { return }
-        outage.left(tag: tag)
-        pacer?.consume(pushes)
-    }
-
-    /// These left beside what was asked for: later pushes make up for them.
-    package mutating func sentBeside(_ pushes: Int) {
-        pacer?.consume(pushes)
+        if pushes > 0 { outage.left(tag: tag) }
     }
 
     private mutating func noteRead(_ devices: Int, pushes: Int) {
@@ -351,8 +340,6 @@ package struct ServiceMachine: Sendable {
     /// A batch is recorded, or came back unsent as a whole.
     package mutating func ended(_ end: End, campaign number: Int64, at now: Moment) {
         outage.ended(tag: end.tag, at: now.tick)
-        pacer?.refund(end.unreached, at: now.tick)
-        if end.cursor != nil || end.source == .retries { pacer?.consume(end.resends) }
         // Where nobody was met, the next dial's time is waited for: else the whole audience would be told to try later.
         if end.pushes > 0 { restUntil = end.unreached == end.pushes ? now.tick + end.rest : nil }
         guard campaign?.number == number else { return }

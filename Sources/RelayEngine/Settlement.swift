@@ -50,7 +50,7 @@ package struct Settlement: Sendable {
     package private(set) var faults: [String: SendingFault] = [:]
     /// The reasons that another environment may not have.
     package private(set) var badTokenReasons: Set<String> = []
-    /// Pushes that the other environment took: their tokens are of that one.
+    /// Pushes that the other environment took: their devices are moved there, after `judgeMoves`.
     package private(set) var takenByOther: [Push] = []
     package private(set) var needsNewCredential = false
     package private(set) var pause: (until: Timestamp, reason: String)?
@@ -138,6 +138,27 @@ package struct Settlement: Sendable {
         case .tripped(let trip): (retirements, report.unregistered) = ([], trip)
         }
     }
+
+    /// The same for the devices that the other environment took: where nearly all are of that one, it is no single device's mistake,
+    /// and they stay as they are registered.
+    ///
+    /// - Returns: what speaks against it.
+    package mutating func judgeMoves(by window: inout UnregisteredWindow<Push>) -> CredentialBreaker.Trip? {
+        let answers = report.answers
+        let verdict = window.take(
+            answers: answers.proven + answers.refused, unregistered: takenByOther.count, retirements: takenByOther,
+            limit: Self.shareThatMoves)
+        switch verdict {
+        case .released(let released): takenByOther = released
+        case .tripped(let trip):
+            takenByOther = []
+            return trip
+        }
+        return nil
+    }
+
+    /// Of an app's tokens at most: builds of its developers are few.
+    private static let shareThatMoves = 0.5
 
     /// The tokens stay: that they are called unregistered is in doubt.
     package mutating func keepTokens() { retirements.removeAll() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices a push service that calls living tokens dead, at any time of a campaign and across campaigns, and keeps back the
-/// retirement of each token until enough answers that came after it have been looked at.
+/// Notices a push service that calls living tokens dead, or those of the other environment, at any time of a campaign and across
+/// campaigns, and keeps back what that means for each token until enough answers that came after it have been looked at.
 ///
 /// One window watches one push service. Nothing of it is stored: a token whose retirement is lost with the process is pushed to
 /// again and called dead again.
@@ -28,9 +28,11 @@ package struct UnregisteredWindow<Retirement: Sendable>: Sendable {
     /// The share that trips it, of the last campaign.
     private var limit = 1.0
     /// It has tripped, and has not been seen well since.
-    private var isSuspect = false
+    package private(set) var isSuspect = false
 
     package init() {}
+
+    package mutating func forget() { self = UnregisteredWindow() }
 
     /// Takes what one batch came to.
     ///

@@ -53,6 +53,9 @@ package struct CampaignRecord: Hashable, Sendable {
     package var telephones: [String]?
     package var state: CampaignState
     package var reason: String?
+    /// While it is paused: since when, and by whom, where that is known.
+    package var pausedAt: Timestamp?
+    package var pausedBy: String?
     package var createdAt: Timestamp
     package var startedAt: Timestamp?
     package var finishedAt: Timestamp?

@@ -81,13 +81,19 @@ package enum MetricCatalogue {
     package static let held = Metric(
         .gauge, "upgrade_relay_push_service_held", ["app", "platform", "environment"],
         "1 while sending is paused because the push service answers 5xx to nearly every push (an outage), else 0.")
+    package static let waits = Metric(
+        .gauge, "upgrade_relay_push_service_waits", ["app", "platform", "environment", "cause"],
+        "1 while nothing is sent to the push service for this cause, else 0: keyPause, stopped, unreachable, outage, credential, "
+            + "quota or quarterHour.")
     package static let rateLimit = Metric(
         .gauge, "upgrade_relay_push_rate_limit_per_second", ["app", "platform"],
         "Pushes per second that the app's pace allows now, ramp included; absent without a pace.")
     package static let tokensSigned = Metric(
         .counter, "upgrade_relay_provider_tokens_signed_total", "Provider tokens that were signed.")
 
-    static let pushes = [outcomes, rejections, retries, filtered, inFlight, reachable, held, rateLimit, tokensSigned]
+    static let pushes = [
+        outcomes, rejections, retries, filtered, inFlight, reachable, held, waits, rateLimit, tokensSigned,
+    ]
 
     // MARK: Connections
 

@@ -26,4 +26,19 @@ package enum Interruption {
         for number in numbers { signal(number, SIG_DFL) }
         return received
     }
+
+    /// Runs `body`; a signal ends the process as it does by default, but only after `farewell`: a progress bar's line is ended, so
+    /// that the prompt begins a line of its own.
+    package static func during<Result>(
+        _ body: () async throws -> Result, farewell: @escaping @Sendable () -> Void
+    ) async rethrows -> Result {
+        let watcher = Task {
+            guard let number = await wait() else { return }
+            farewell()
+            // To the process: this thread is libdispatch's, which blocks signals.
+            kill(getpid(), number)
+        }
+        defer { watcher.cancel() }
+        return try await body()
+    }
 }

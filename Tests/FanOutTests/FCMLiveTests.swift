@@ -202,7 +202,7 @@ import UpgradeRules
         try bench.raise()
         try #require(
             bench.lines.wait(
-                for: "the project's quota is reached: nothing is sent to it for a while", deadline: .seconds(60)))
+                for: "the project's quota is reached: nothing of the app is sent for a while", deadline: .seconds(60)))
         try #require(
             bench.until {
                 bench.trouble?.hasPrefix("the quota of the project is reached (FCM/example-project)") ?? false

@@ -90,8 +90,8 @@ import Testing
         let told = bench.until { bench.fanOut?.figures(of: held.key).trouble == self.fault(bench) }
         #expect(told, "the campaign's status says it")
         let environments = try #require(bench.fanOut?.environments(of: LiveBench.app))
-        #expect(environments.map(\.isHeld) == [true, false])
-        #expect(environments.allSatisfy { $0.isReachable })
+        #expect(environments.map { $0.waits.contains(.outage) } == [true, false])
+        #expect(environments.allSatisfy { !$0.waits.contains(.unreachable) })
 
         try bench.production.play(FaultScript())
         passPause(bench, before: 6)
@@ -300,7 +300,7 @@ import Testing
         #expect(bench.sandbox?.figures.requests == Self.first, "the sandbox is left alone by itself")
         let environments = try #require(bench.fanOut?.environments(of: LiveBench.app))
         #expect(
-            bench.until { bench.fanOut?.environments(of: LiveBench.app).map(\.isHeld) == [false, true] },
+            bench.until { bench.fanOut?.environments(of: LiveBench.app).map { $0.waits == [.outage] } == [false, true] },
             "\(environments)")
         try bench.sandbox?.play(FaultScript())
         passPause(bench, before: 1)

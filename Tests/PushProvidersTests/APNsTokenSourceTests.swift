@@ -117,7 +117,7 @@ import WireFormat
         let source = APNsTokenSource(
             teamID: "TEAM123456", keyID: "KEY1234567", key: key, stored: foreign,
             onSigned: { signed.withLock { $0 += 1 } }, save: { _ in })
-        #expect(throws: ProviderTokenPause.self) { try source.token(at: start) }
+        #expect(throws: CredentialPending.self) { try source.token(at: start) }
         #expect(signed.withLock { $0 } == 0)
         #expect(try source.token(at: start + .seconds(300)).text != foreign.text)
         #expect(signed.withLock { $0 } == 1)

@@ -57,7 +57,7 @@ import UpgradeRules
         let (old, new) = (try provider(), try provider())
         old.pauseCredential(until: now + .seconds(300), by: "push:443", at: now)
         #expect(new.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300))
-        #expect(throws: ProviderTokenPause.self) { try sign(new) }
+        #expect(throws: CredentialPending.self) { try sign(new) }
         #expect(signings.value == 0)
         #expect(old.credential == new.credential)
     }
@@ -76,7 +76,7 @@ import UpgradeRules
         #expect(old.credential != new.credential)
         old.pauseCredential(until: now + .seconds(300), by: "push:443", at: now)
         #expect(new.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300))
-        #expect(throws: ProviderTokenPause.self) { try sign(new) }
+        #expect(throws: CredentialPending.self) { try sign(new) }
         // The other way round, as after a mistake that is taken back.
         new.pauseCredential(until: now + .seconds(600), by: "push:443", at: now)
         #expect(old.credentialPause(at: "push:443", now: now)?.until == now + .seconds(600))

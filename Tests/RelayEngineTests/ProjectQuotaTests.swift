@@ -13,8 +13,8 @@ import Testing
         var sent: [Int] = []
         for step in Int(first * 50)..<Int(last * 50) {
             let now = after(Double(step) / 50)
-            let pushes = quota.allowance(at: now).pushes
-            quota.consume(pushes, at: now)
+            let pushes = quota.allowance(for: "app", at: now).pushes
+            quota.consume(pushes, by: "app", at: now)
             sent.append(pushes)
         }
         return sent
@@ -50,10 +50,10 @@ import Testing
         var quota = ProjectQuota(perMinute: 60_000, at: start)
         _ = greedy(&quota, from: 0, to: 100)
         let now = after(100)
-        let one = quota.allowance(at: now).pushes
+        let one = quota.allowance(for: "app", at: now).pushes
         #expect(one > 0)
-        quota.consume(one, at: now)
-        let other = quota.allowance(at: now)
+        quota.consume(one, by: "app", at: now)
+        let other = quota.allowance(for: "other", at: now)
         #expect(other.pushes == 0)
         #expect((other.wait ?? .zero) > .zero && (other.wait ?? .zero) < .milliseconds(30))
     }
@@ -68,47 +68,97 @@ import Testing
     @Test func whatIsSentAgainCountsAndWhatNeverLeftDoesNot() {
         var quota = ProjectQuota(perMinute: 6_000, at: start)
         _ = greedy(&quota, from: 0, to: 70)
-        quota.consume(500, at: after(70))
-        let wait = quota.allowance(at: after(70)).wait ?? .zero
+        quota.consume(500, by: "app", at: after(70))
+        let wait = quota.allowance(for: "app", at: after(70)).wait ?? .zero
         #expect(wait > .seconds(4) && wait < .seconds(6), "five seconds' worth: \(wait)")
         quota.refund(500, at: after(70))
-        #expect((quota.allowance(at: after(70.1)).pushes) > 0)
+        #expect((quota.allowance(for: "app", at: after(70.1)).pushes) > 0)
     }
 
     // MARK: 429
 
-    @Test func aShareOf429PausesTheWholeProject() {
+    @Test func aShareOf429PausesTheService() {
         var quota = ProjectQuota(perMinute: 600_000, at: start)
         _ = greedy(&quota, from: 0, to: 90)
-        #expect(quota.answered(100, throttled: 3, retryAfter: nil, at: after(90), random: 0) == nil, "a device's own")
-        #expect(quota.pause(at: after(90)) == nil)
-        #expect(quota.answered(100, throttled: 60, retryAfter: nil, at: after(91), random: 0) == .seconds(60))
-        #expect(quota.allowance(at: after(92)) == .init(pushes: 0, wait: .seconds(59)))
-        #expect(quota.answered(100, throttled: 100, retryAfter: nil, at: after(92), random: 0) == nil, "left before")
-        #expect(quota.pause(at: after(150)) == .seconds(1))
+        #expect(
+            quota.answered(100, of: "app", throttled: 3, retryAfter: nil, at: after(90), random: 0) == nil,
+            "a device's own")
+        #expect(quota.pause(of: "app", at: after(90)) == nil)
+        #expect(
+            quota.answered(100, of: "app", throttled: 60, retryAfter: nil, at: after(91), random: 0) == .seconds(60))
+        #expect(quota.allowance(for: "app", at: after(92)) == .init(pushes: 0, wait: .seconds(59)))
+        #expect(
+            quota.answered(100, of: "app", throttled: 100, retryAfter: nil, at: after(92), random: 0) == nil,
+            "left before")
+        #expect(quota.pause(of: "app", at: after(150)) == .seconds(1))
         // Gently again.
-        #expect(quota.allowance(at: after(151)).pushes == ProjectQuota.probe)
+        #expect(quota.allowance(for: "app", at: after(151)).pushes == ProjectQuota.probe)
         #expect(greedy(&quota, from: 151, to: 152).reduce(0, +) < 150)
         // It did not help: twice as long.
-        #expect(quota.answered(20, throttled: 20, retryAfter: nil, at: after(153), random: 0) == .seconds(120))
-        #expect(quota.answered(20, throttled: 20, retryAfter: nil, at: after(274), random: 0) == .seconds(240))
+        #expect(
+            quota.answered(20, of: "app", throttled: 20, retryAfter: nil, at: after(153), random: 0) == .seconds(120))
+        #expect(
+            quota.answered(20, of: "app", throttled: 20, retryAfter: nil, at: after(274), random: 0) == .seconds(240))
         // The service's own word goes before.
-        #expect(quota.answered(20, throttled: 20, retryAfter: .seconds(7), at: after(520), random: 0) == .seconds(7))
+        #expect(
+            quota.answered(20, of: "app", throttled: 20, retryAfter: .seconds(7), at: after(520), random: 0)
+                == .seconds(7))
+    }
+
+    /// One app's devices are busy, or its topic is: the project's other apps go on. Until now all of them were held.
+    @Test func eachServiceIsJudgedByWhatItWasAnsweredItself() {
+        var quota = ProjectQuota(perMinute: 600_000, at: start)
+        _ = greedy(&quota, from: 0, to: 90)
+        #expect(
+            quota.answered(100, of: "busy", throttled: 60, retryAfter: .seconds(3_600), at: after(90), random: 0)
+                == .seconds(3_600))
+        #expect(quota.allowance(for: "busy", at: after(90.1)).pushes == 0)
+        #expect(quota.pause(of: "app", at: after(91)) == nil)
+        #expect(greedy(&quota, from: 91, to: 92).reduce(0, +) > 9_000, "and at the rate that it had")
+        // The busy one's return does not slow the others down.
+        #expect(quota.allowance(for: "busy", at: after(3_700)).pushes > 0)
+    }
+
+    @Test func whoeverReturnsBesideOthersDoesNotBeginTheirRampAnew() {
+        var quota = ProjectQuota(perMinute: 600_000, at: start)
+        _ = greedy(&quota, from: 0, to: 90)
+        #expect(
+            quota.answered(100, of: "busy", throttled: 60, retryAfter: .seconds(5), at: after(90), random: 0)
+                == .seconds(5))
+        _ = greedy(&quota, from: 90, to: 95.5)
+        let returned = quota.allowance(for: "busy", at: after(95.52)).pushes
+        #expect(returned > 64 && quota.isProbing("busy"), "\(returned)")
+        #expect(quota.answered(20, of: "busy", throttled: 0, retryAfter: nil, at: after(96), random: 0) == nil)
+        #expect(!quota.isProbing("busy"))
+    }
+
+    /// Nobody has to wait an hour for what somebody has repaired.
+    @Test func aPersonEndsThePause() {
+        var quota = ProjectQuota(perMinute: 600_000, at: start)
+        #expect(
+            quota.answered(64, of: "app", throttled: 64, retryAfter: .seconds(86_400), at: after(0), random: 0)
+                == .seconds(3_600), "an hour at most")
+        quota.probeAtOnce("app", at: after(10))
+        #expect(quota.pause(of: "app", at: after(10)) == nil)
+        #expect(quota.isProbing("app"))
+        #expect(quota.allowance(for: "app", at: after(10)).pushes == ProjectQuota.probe)
     }
 
     @Test func goodAnswersEndTheDoubling() {
         var quota = ProjectQuota(perMinute: 600_000, at: start)
-        #expect(quota.answered(20, throttled: 20, retryAfter: nil, at: after(0), random: 0) == .seconds(60))
-        #expect(quota.answered(50, throttled: 0, retryAfter: nil, at: after(61), random: 0) == nil)
-        #expect(quota.answered(50, throttled: 40, retryAfter: nil, at: after(62), random: 0) == .seconds(60))
+        #expect(quota.answered(20, of: "app", throttled: 20, retryAfter: nil, at: after(0), random: 0) == .seconds(60))
+        #expect(quota.answered(50, of: "app", throttled: 0, retryAfter: nil, at: after(61), random: 0) == nil)
+        #expect(quota.answered(50, of: "app", throttled: 40, retryAfter: nil, at: after(62), random: 0) == .seconds(60))
         #expect(
-            quota.answered(40, throttled: 40, retryAfter: nil, at: after(123), random: 0.5) == .milliseconds(135_000))
+            quota.answered(40, of: "app", throttled: 40, retryAfter: nil, at: after(123), random: 0.5)
+                == .milliseconds(135_000))
     }
 
     @Test func aFew429AreNotEnoughToJudgeBy() {
         var quota = ProjectQuota(perMinute: 600_000, at: start)
         for place in 0..<3 {
-            #expect(quota.answered(1, throttled: 1, retryAfter: nil, at: after(Double(place)), random: 0) == nil)
+            #expect(
+                quota.answered(1, of: "app", throttled: 1, retryAfter: nil, at: after(Double(place)), random: 0) == nil)
         }
     }
 

@@ -22,7 +22,7 @@ import Testing
 
     private func judge(_ batch: Settlement, by quota: inout ProjectQuota, at second: Int) -> Duration? {
         quota.answered(
-            batch.answered, throttled: batch.report.throttled, retryAfter: batch.report.throttledFor,
+            batch.answered, of: "app", throttled: batch.report.throttled, retryAfter: batch.report.throttledFor,
             at: start + .seconds(second), random: 0)
     }
 
@@ -33,7 +33,7 @@ import Testing
         for second in 0..<100 {
             #expect(judge(batch(again: 64, retryAfter: .seconds(600)), by: &quota, at: second) == nil)
         }
-        #expect(quota.pause(at: start + .seconds(100)) == nil)
+        #expect(quota.pause(of: "app", at: start + .seconds(100)) == nil)
     }
 
     @Test func besideThemFirstTriesAreJudgedAlone() {

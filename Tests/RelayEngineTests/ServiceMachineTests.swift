@@ -15,16 +15,16 @@ import Testing
         let shards: Int
 
         init(
-            shards: Int = 8, pace: Pace? = nil, nextRetry: Timestamp? = nil, delivered: Int64 = 0,
+            shards: Int = 8, nextRetry: Timestamp? = nil, delivered: Int64 = 0,
             begins: Bool = true
         ) {
             var limits = BatchLimits()
             limits.batchSize = 500
             limits.batchesAtOnce = 4
-            machine = ServiceMachine(limits: limits, pace: pace, at: now)
+            machine = ServiceMachine(limits: limits)
             self.shards = shards
             guard begins else { return }
-            machine.begin(campaign: 1, nextRetry: nextRetry, delivered: delivered, keepsRamp: false, at: now)
+            machine.begin(campaign: 1, nextRetry: nextRetry, delivered: delivered)
             machine.leased((0..<shards).map { ShardRange(number: $0, cursor: 0, last: 1_000_000) })
         }
 
@@ -189,7 +189,7 @@ import Testing
         let old = bench.readAll()
         bench.machine.halt(campaign: 1)
         #expect(bench.action() == .wait(nil))
-        bench.machine.begin(campaign: 2, nextRetry: nil, delivered: 0, keepsRamp: false, at: bench.now)
+        bench.machine.begin(campaign: 2, nextRetry: nil, delivered: 0)
         bench.machine.leased([ShardRange(number: 0, cursor: 0, last: 1_000_000)])
         #expect(bench.machine.progress(of: 1) == nil)
         let judgement = bench.answer(old[0], .failed)
@@ -211,21 +211,7 @@ import Testing
         #expect(!bench.machine.isInTrouble)
     }
 
-    // MARK: Pace, pause, budget, stop
-
-    @Test func thePaceIsKept() throws {
-        let bench = Bench(pace: Pace(ratePerSecond: 100))
-        bench.prove()
-        var sent = 0
-        for _ in 0..<100 {
-            bench.pass(.milliseconds(100))
-            for end in bench.readAll() {
-                sent += end.pushes
-                bench.answer(end, .taken)
-            }
-        }
-        #expect((980...1_020).contains(sent), "\(sent) in ten seconds")
-    }
+    // MARK: Pause, budget, stop
 
     @Test func nothingLeavesInAPauseAndAllGoesOnAfterIt() throws {
         let bench = Bench()
@@ -253,7 +239,7 @@ import Testing
         bench.machine.stop(campaign: 1, for: "Forbidden: …")
         #expect(bench.action() == .wait(nil))
         #expect(bench.machine.progress(of: 1)?.isStopped == true)
-        bench.machine.begin(campaign: 1, nextRetry: nil, delivered: 64, keepsRamp: false, at: bench.now)
+        bench.machine.begin(campaign: 1, nextRetry: nil, delivered: 64)
         #expect(bench.machine.stopReason == nil)
     }
 
@@ -270,6 +256,50 @@ import Testing
             bench.machine.ended(end, campaign: 1, at: bench.now)
         }
         #expect(answers == [false, false, true])
+    }
+
+    // MARK: What a probe is of
+
+    /// What failed before comes back together, and perhaps for its own reasons: a probe of nothing else found out nothing, and the next
+    /// one was the same pushes again.
+    @Test func aProbeTakesFirstTriesBeforeRetries() throws {
+        let bench = Bench(nextRetry: Timestamp(seconds: 1))
+        #expect(try bench.next().source != .retries, "the campaign's own")
+        let other = Bench(nextRetry: Timestamp(seconds: 1))
+        other.prove()
+        guard case .readRetries = other.machine.next(at: other.now) else {
+            Issue.record("else retries go first")
+            return
+        }
+        guard case .readShard = other.machine.next(at: other.now, isProbe: true) else {
+            Issue.record("a quota's")
+            return
+        }
+        let held = Bench()
+        held.answer(try held.next(), .failed)
+        held.machine.handedOver(at: held.now.wall)
+        held.pass(.seconds(10))
+        #expect(try held.next().source != .retries, "an outage's")
+    }
+
+    @Test func whereNothingElseIsLeftAProbeIsOfRetries() throws {
+        let bench = Bench(shards: 0, nextRetry: Timestamp(seconds: 1))
+        #expect(try bench.next().source == .retries)
+    }
+
+    @Test func aPersonEndsWhatTheServiceWaitsFor() throws {
+        let bench = Bench()
+        bench.answer(try bench.next(), .failed)
+        #expect(bench.action() == .wait(.seconds(10)))
+        bench.machine.probeAtOnce(at: bench.now)
+        let probe = try bench.next()
+        #expect(probe.pushes == OutageHold.probeSize && bench.machine.isInOutage)
+        bench.answer(probe, .taken)
+        #expect(!bench.machine.isInOutage)
+        #expect(bench.pauseCredential(until: bench.now.wall + .seconds(1_200)))
+        #expect(bench.read() == nil)
+        bench.machine.probeAtOnce(at: bench.now)
+        #expect(pushes(bench.readAll()) == 64, "with few")
     }
 
     // MARK: How far it is
@@ -298,9 +328,10 @@ import Testing
 
     @Test func aProjectsQuotaHoldsBesideEverythingElse() {
         let bench = Bench()
-        let none = ProjectQuota.Allowance(pushes: 0, wait: .milliseconds(20))
-        #expect(bench.machine.next(at: bench.now, quota: none) == .wait(.milliseconds(20)))
-        guard case .readShard(_, _, let pushes) = bench.machine.next(at: bench.now, quota: .init(pushes: 7)) else {
+        let none = SendingAllowance(pushes: 0, wait: .milliseconds(20))
+        #expect(bench.machine.next(at: bench.now, allowance: { none }) == .wait(.milliseconds(20)))
+        guard case .readShard(_, _, let pushes) = bench.machine.next(at: bench.now, allowance: { .init(pushes: 7) })
+        else {
             Issue.record("nothing is read")
             return
         }
@@ -313,14 +344,14 @@ import Testing
         let bench = Bench(begins: false)
         let opening = bench.now.wall + .seconds(90)
         bench.machine.begin(
-            campaign: 1, nextRetry: nil, delivered: 0, keepsRamp: false, opensAt: opening, at: bench.now)
+            campaign: 1, nextRetry: nil, delivered: 0, opensAt: opening)
         #expect(bench.machine.next(at: bench.now) == .wait(.seconds(90)))
         #expect(bench.machine.opening(at: bench.now) == opening)
         bench.pass(.seconds(90))
         #expect(bench.machine.opening(at: bench.now) == nil)
         #expect(bench.machine.next(at: bench.now) != .wait(.zero))
         // It goes on after a pause: its first minute is past.
-        bench.machine.begin(campaign: 1, nextRetry: nil, delivered: 5, keepsRamp: false, at: bench.now)
+        bench.machine.begin(campaign: 1, nextRetry: nil, delivered: 5)
         #expect(bench.machine.opening(at: bench.now) == nil)
     }
 }

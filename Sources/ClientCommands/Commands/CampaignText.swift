@@ -46,12 +46,20 @@ package struct CampaignText: Sendable {
         return "wave \(wave.shown(.number)) of \(wave.shown(.of)) (\(wave.shown(.percent))%)"
     }
 
+    /// Why it does not move, and when it will or who moves it, as the daemon says; nil where nothing is in the way.
+    package var standing: String? {
+        let reason = json.shown(.reason)
+        guard !isOver else { return nil }
+        if state == CampaignState.running.rawValue { return reason.isEmpty ? nil : DisplayWidth.sanitised(reason) }
+        return DisplayWidth.sanitised(reason.isEmpty ? state : "\(state): \(reason)")
+    }
+
     /// What is in the way or on its way, for the end of a progress line.
     private var note: String {
         var parts: [String] = []
-        let reason = json.shown(.reason)
         if state != CampaignState.running.rawValue {
-            parts.append(reason.isEmpty ? state : "\(state): \(reason)")
+            // Why is above, in a line of its own.
+            parts.append(state)
         } else if let wave {
             let next = json[.wave]?.shown(.nextAt) ?? ""
             parts.append(next.isEmpty ? wave : "\(wave) done, next at \(next)")

@@ -2,6 +2,7 @@
 import APIModel
 import RelayEngine
 import RelayStore
+import Synchronization
 import Terminal
 import WireFormat
 
@@ -48,7 +49,7 @@ extension CommandEntry {
         ["campaigns", "watch"], "Follows a campaign until it ends",
         discussion: """
             On a terminal a bar shows the share settled, the rate and the time left; elsewhere lines tell it now and \
-            then. With --json each state is printed as one line. Ends with 0 when the campaign completed, with 1 when it \
+            then. A line of its own says why it does not move and when it will, each time that this changes. With --json each state is printed as one line. Ends with 0 when the campaign completed, with 1 when it \
             was cancelled or superseded.
             """,
         positionals: [CampaignText.positional], options: CampaignReference.options,
@@ -56,12 +57,21 @@ extension CommandEntry {
     ) { run in
         let id = try run.arguments.require("ID")
         let display = run.progress(id)
-        let last = try await CampaignWatch(client: run.client(), id: id).run { campaign in
-            if run.connection.isJSON {
-                run.console.writeLine(campaign.json.text())
-            } else {
+        let client = try run.client()
+        let said = Mutex<String?>(nil)
+        let last = try await Interruption.during {
+            try await CampaignWatch(client: client, id: id).run { campaign in
+                guard !run.connection.isJSON else { return run.console.writeLine(campaign.json.text()) }
+                let line: String? = said.withLock { said in
+                    guard campaign.standing != said else { return nil }
+                    said = campaign.standing
+                    return said ?? "\(campaign.state): nothing is in the way any more"
+                }
+                if let line { display.interrupt("\(line)\n") }
                 display.update(campaign.progress)
             }
+        } farewell: {
+            display.finish()
         }
         display.finish(last.progress)
         if !run.connection.isJSON { run.console.write(last.details()) }
@@ -86,7 +96,11 @@ extension CommandEntry {
 
     static let campaignsPause = campaigns("pause", "Stops a running campaign until it is resumed")
     static let campaignsResume = campaigns(
-        "resume", "Lets a paused or suspended campaign go on, or the next wave begin that was held")
+        "resume", "Lets a paused or suspended campaign go on, or the next wave begin that was held",
+        discussion: """
+            Of a campaign that is running it ends what its push services wait for (a quota, an outage, a pause that the key was \
+            asked for): a few pushes find out at once how they are.
+            """)
     static let campaignsRelease = campaigns(
         "release", "Lets a waiting campaign or the next wave begin now, or sends to everybody after the canary",
         discussion: "What has been pushed cannot be called back. On a terminal it asks first.",

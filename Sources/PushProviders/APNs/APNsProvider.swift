@@ -76,7 +76,7 @@ package struct APNsProvider: PushProvider {
         try payload.checked(longestTelephone: longestTelephone)
     }
 
-    /// - Throws: `SigningError`, `ProviderTokenPause`, or `UnusableCredential`.
+    /// - Throws: `SigningError`, `CredentialPending`, or `UnusableCredential`.
     package func template(
         for payload: UpgradePayload, authority: String, expiresAt: Timestamp, at now: Timestamp
     ) throws -> PushTemplate {

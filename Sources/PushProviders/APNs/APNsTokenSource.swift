@@ -22,15 +22,6 @@ package struct ProviderToken: Hashable, Sendable {
     }
 }
 
-/// A token is wanted, and none may be signed yet.
-package struct ProviderTokenPause: Error, CustomStringConvertible {
-    package var until: Timestamp
-
-    package var description: String {
-        "TooManyProviderTokenUpdates: APNs wants no new provider token of this key before \(until.internetTime)"
-    }
-}
-
 /// One key's provider token: signed when needed, shared by every connection, kept across restarts.
 ///
 /// May be used from any thread; signing happens under the lock, so that no two tokens are signed at once.
@@ -81,14 +72,18 @@ package final class APNsTokenSource: Sendable {
 
     /// The token to send with, signed anew at 50 minutes of age.
     ///
-    /// - Throws: `SigningError`, or `ProviderTokenPause`.
+    /// - Throws: `SigningError`, or `CredentialPending` where none may be signed yet.
     package func token(at now: Timestamp) throws -> ProviderToken {
         try withState { state in
             switch state.machine.tokenNeeded(at: now) {
             case .use:
                 if let token = state.token { return token }
             case .wait(let end):
-                throw ProviderTokenPause(until: end)
+                throw CredentialPending(
+                    until: end,
+                    fault:
+                        "TooManyProviderTokenUpdates: APNs wants no new provider token of this key before \(end.internetTime)"
+                )
             case .sign:
                 break
             }

@@ -187,6 +187,7 @@ package struct FCMProvider: PushProvider {
     }
 
     package func forgetRefusal() { tokens.forgetRefusal() }
+    package func askAtOnce() { tokens.askAtOnce() }
 
     package func whenCredentialIsKnown(_ body: @escaping @Sendable () -> Void) { tokens.whenAnswered(body) }
 

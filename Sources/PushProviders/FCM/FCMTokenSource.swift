@@ -122,6 +122,12 @@ package final class FCMTokenSource: Sendable {
         }
     }
 
+    /// A person does not want to wait.
+    package func askAtOnce() {
+        forgetRefusal()
+        state.withLock { $0.machine.askAtOnce() }
+    }
+
     /// Calls once, when the question that is being asked has its answer; at once where none is.
     package func whenAnswered(_ body: @escaping @Sendable () -> Void) {
         let isAsking = state.withLock { state in

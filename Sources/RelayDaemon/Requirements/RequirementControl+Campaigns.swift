@@ -17,50 +17,26 @@ extension RequirementControl {
         // Read after the figures: outcomes that were recorded in between would be neither on their way nor in the ledger,
         // and nothing later corrects the last that is reported of a campaign.
         if record.state.isFinal, let newer = try? store.campaign(record.key) { record = newer }
+        let isRunning = record.state == .running
         let counts = figures.counts(record.counts, record.state)
-        if record.state == .running, record.reason == nil { record.reason = figures.trouble }
-        let route = record.state == .running ? routes()[record.app] : nil
+        let route = isRunning ? routes()[record.app] : nil
+        let gate =
+            record.state == .waiting
+            ? sources.verdict(record.required, build: record.requiredBuild, of: record.app) : nil
         let nextWaveAt = route.flatMap { record.waves.nextAt($0.waveRules) }
-        if record.state == .running, record.reason == nil, let wave = record.waves.current, let nextWaveAt {
-            record.reason =
-                "wave \(wave.number + 1) of \(record.waves.list.count) is done; "
-                + "the next begins at \(nextWaveAt.internetTime)"
-        }
-        if record.state == .running, record.reason == nil, record.isCanary {
-            record.reason = Self.canaryText(record)
-        }
-        var waitingUntil: Timestamp?
-        if record.state == .waiting {
-            let verdict = sources.verdict(record.required, build: record.requiredBuild, of: record.app)
-            record.reason = verdict?.reason ?? Self.lostStore
-            waitingUntil = verdict?.opensAt
-        }
-        if record.state == .running, route == nil {
-            record.reason =
-                "noRoute: \(record.app.app) has no push service in the configuration; \(Self.pushHint(record.app))"
-        }
+        let reason = CampaignReason(
+            record: record, counts: counts, trouble: figures.trouble, standsStill: figures.standsStill,
+            nextRetryAt: figures.nextRetryAt, hasRoute: route != nil, gate: gate, nextWaveAt: nextWaveAt)
+        record.reason = reason.text
         var status = CampaignStatus(
-            record: record, counts: counts, ratePerSecond: record.state == .running ? figures.rate(at: now) : 0,
-            secondsLeft: record.state == .running
+            record: record, counts: counts, ratePerSecond: isRunning ? figures.rate(at: now) : 0,
+            secondsLeft: isRunning && !reason.standsStill
                 ? figures.secondsLeft(counts, waves: record.waves, rules: route?.waveRules, at: now) : nil,
-            waitingUntil: waitingUntil)
-        status.rateLimit = record.state == .running ? figures.rateLimit : nil
+            waitingUntil: gate?.opensAt)
+        status.rateLimit = isRunning ? figures.rateLimit : nil
         status.nextWaveAt = nextWaveAt
         status.nextReminderAt = nextReminder(of: record, at: now)
         return status
-    }
-
-    private static let lostStore =
-        "the store that it waited for is not in the configuration any more; put the source back, "
-        + "or put the version in force by \"campaigns release\""
-
-    private static func canaryText(_ record: CampaignRecord) -> String {
-        let count = record.telephones?.count ?? 0
-        let canary = "the canary of \(count) phone number\(count == 1 ? "" : "s")"
-        guard record.canary?.endedAt != nil else { return "\(canary) is being sent to, and nobody else" }
-        let found = record.counts.audience - record.counts.pending
-        return "\(canary) is done" + (found == 0 ? ", and none of them is registered" : "")
-            + "; \"campaigns release \(record.id)\" sends to everybody"
     }
 
     package func pause(campaign id: String, by actor: String) throws -> CampaignStatus {
@@ -68,7 +44,10 @@ extension RequirementControl {
     }
 
     package func resume(campaign id: String, by actor: String) throws -> CampaignStatus {
-        try move(id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", by: actor)
+        let status = try move(id, .resumed, to: .running, from: [.paused, .suspended], verb: "resumed", by: actor)
+        // Who says so wants no more waiting, whatever its push services wait for.
+        progress.probe(status.record.app)
+        return status
     }
 
     package func cancel(campaign id: String, by actor: String) throws -> CampaignStatus {

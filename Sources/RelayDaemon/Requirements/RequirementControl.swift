@@ -20,6 +20,8 @@ package final class RequirementControl: Sendable {
         func figures(of campaign: CampaignKey) -> RunFigures
         /// Says that the store changed.
         func poke()
+        /// Ends what the app's push services wait for.
+        func probe(_ app: AppKey)
     }
 
     let store: any RelayStore

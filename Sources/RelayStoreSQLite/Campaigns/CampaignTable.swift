@@ -19,7 +19,7 @@ enum CampaignTable {
             r.build, \(inForce("a")), c.told, c.upgraded_push, c.upgraded_login, c.upgraded_both,
             iif(r.canary IS NULL, NULL, iif(r.reach = 0, 'alone', 'released')), c.canary_ended_at,
             iif(r.canary IS NOT NULL AND r.reach > 0, \(CanaryTable.releasedAt("r")), NULL), r.id, r.reach, r.stages,
-            c.upgraded_early, c.accepts_dead
+            c.upgraded_early, c.accepts_dead, c.paused_at, c.paused_by
         FROM campaign AS c JOIN app AS a ON a.id = c.app_id JOIN requirement AS r ON r.id = c.requirement_id
         """
 
@@ -92,6 +92,7 @@ enum CampaignTable {
         (record.requirement, record.requirementReach) = (row.integer(34), Int(row.integer(35)))
         record.stages = RequirementTable.stages(row.optionalText(36))
         record.acceptsDeadTokens = row.integer(38) == 1
+        (record.pausedAt, record.pausedBy) = (row.optionalTime(39), row.optionalText(40))
         return (record, !row.isNull(8))
     }
 

@@ -24,7 +24,11 @@ package enum Promise {
         ("push.canary", "before a person's release a canary goes to its users alone", "DESIGN 3"),
         ("push.noRoute", "an app that is not configured gets no push", "README"),
         ("push.twice", "a device that has its push gets no other for the same requirement", "DESIGN 2, 5"),
-        ("push.pause", "a key that the push service wants left alone is left alone, also over a restart", "DESIGN 10"),
+        (
+            "push.pause",
+            "a key that the push service wants left alone is left alone, also over a restart, until a person resumes a campaign of the app",
+            "DESIGN 10"
+        ),
         ("push.unrecorded", "what cannot be recorded is not sent", "DESIGN 12"),
         ("inForce.unknown", "nothing is in force that nobody asked for", "DESIGN 1"),
         (

@@ -44,6 +44,7 @@ final class Relay: @unchecked Sendable {
 
         func figures(of campaign: CampaignKey) -> RunFigures { board.read { $0.figures[campaign] ?? RunFigures() } }
         func poke() { mailbox.post(.poke) }
+        func probe(_ app: AppKey) { mailbox.post(.probe(app)) }
     }
 
     /// - Throws: what keeps a daemon from its start.

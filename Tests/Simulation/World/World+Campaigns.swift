@@ -47,6 +47,8 @@ extension World {
         for index in pushes.madness.indices where pushes.madness[index].place.app == app {
             pushes.madness[index].isAccepted = true
         }
+        // Who resumes does not want to wait: a few pushes find out.
+        pushes.pauses = pushes.pauses.filter { $0.key.app != app }
         let isBetween = campaign.waves.areBetween
         change(campaign) { facts in
             facts.pausedAt = nil

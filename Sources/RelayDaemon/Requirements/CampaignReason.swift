@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import UpgradeRules
+import WireFormat
+
+/// Why a campaign does not move, and when it will or who moves it; nil where it moves. The one place that says so: the API, `show`,
+/// `watch`, the status line and the page have it from here. Pure.
+struct CampaignReason {
+    let record: CampaignRecord
+    /// With what is on its way.
+    let counts: CampaignCounts
+    /// What keeps pushes back at a push service or at the store.
+    let trouble: String?
+    /// Whether that keeps back all that is left.
+    let isHeld: Bool
+    let nextRetryAt: Timestamp?
+    let hasRoute: Bool
+    /// Of one that waits: what its store says.
+    let gate: GateVerdict?
+    let nextWaveAt: Timestamp?
+
+    init(
+        record: CampaignRecord, counts: CampaignCounts, trouble: String?, standsStill: Bool, nextRetryAt: Timestamp?,
+        hasRoute: Bool, gate: GateVerdict?, nextWaveAt: Timestamp?
+    ) {
+        (self.record, self.counts, self.trouble, isHeld) = (record, counts, trouble, standsStill)
+        (self.nextRetryAt, self.hasRoute, self.gate, self.nextWaveAt) = (nextRetryAt, hasRoute, gate, nextWaveAt)
+    }
+
+    var text: String? {
+        switch record.state {
+        case .waiting: gate?.reason ?? Self.lostStore
+        case .paused: paused
+        case .running: hasRoute ? record.reason ?? trouble ?? wave ?? canary ?? retries : noRoute
+        case .suspended, .completed, .cancelled, .superseded: record.reason
+        }
+    }
+
+    /// Whether nothing goes out until the reason is over, so that nobody can say how long it takes.
+    var standsStill: Bool {
+        guard record.state == .running, hasRoute else { return true }
+        return isHeld || record.canary?.endedAt != nil && record.isCanary || retries != nil
+    }
+
+    private static let lostStore =
+        "the store that it waited for is not in the configuration any more; put the source back, "
+        + "or put the version in force by \"campaigns release\""
+
+    private var paused: String {
+        let who = record.pausedBy.map { " by \($0)" } ?? ""
+        return "paused\(who)\(record.pausedAt.map { " at \($0.internetTime)" } ?? ""); "
+            + "\"campaigns resume \(record.id)\" goes on"
+    }
+
+    private var noRoute: String {
+        "noRoute: \(record.app.app) has no push service in the configuration; \(RequirementControl.pushHint(record.app))"
+    }
+
+    private var wave: String? {
+        guard let wave = record.waves.current, let nextWaveAt else { return nil }
+        return
+            "wave \(wave.number + 1) of \(record.waves.list.count) is done; the next begins at \(nextWaveAt.internetTime)"
+    }
+
+    private var canary: String? {
+        guard record.isCanary else { return nil }
+        let count = record.telephones?.count ?? 0
+        let canary = "the canary of \(count) phone number\(count == 1 ? "" : "s")"
+        guard record.canary?.endedAt != nil else { return "\(canary) is being sent to, and nobody else" }
+        let found = record.counts.audience - record.counts.pending
+        return "\(canary) is done" + (found == 0 ? ", and none of them is registered" : "")
+            + "; \"campaigns release \(record.id)\" sends to everybody"
+    }
+
+    /// Of a campaign of which nothing else is left.
+    private var retries: String? {
+        guard counts.pending == 0, counts.inFlight == 0, counts.retrying > 0, let nextRetryAt else { return nil }
+        let pushes = counts.retrying == 1 ? "1 push is" : "\(counts.retrying) pushes are"
+        return "\(pushes) tried again, by itself: the next at \(nextRetryAt.internetTime)"
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many pushes may leave at this moment.
+package struct SendingAllowance: Sendable, Equatable {
+    package var pushes: Int
+    /// Where none may: how long until that changes; nil where an answer has to come first.
+    package var wait: Duration?
+
+    package init(pushes: Int, wait: Duration? = nil) {
+        self.pushes = pushes
+        self.wait = wait
+    }
+
+    /// As many as there are.
+    package static let unlimited = SendingAllowance(pushes: .max)
+}

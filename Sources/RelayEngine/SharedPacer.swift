@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A pace that several push services share: an app's (production and sandbox, and those of a campaign for some users alone), or a
+/// project's quota. Pure: time is passed in.
+///
+/// They take turns, in the order in which they asked in vain. Whose turn it is has a moment to ask again, and is passed over where it
+/// has nothing to send any more: a canary beside a campaign of a million is not kept until that is over.
+package struct SharedPacer: Sendable, Equatable {
+    private static let moment = Duration.milliseconds(1)
+
+    package private(set) var pacer: Pacer
+    /// Who has asked in vain since he last took, the longest first.
+    private var waiting: [String] = []
+    private var turn: Turn?
+
+    private struct Turn: Sendable, Equatable {
+        var service: String
+        var until: MonotonicTime
+    }
+
+    package init(_ pace: Pace, at now: MonotonicTime) {
+        pacer = Pacer(pace, at: now)
+    }
+
+    /// - Parameter service: who asks, and has something to send.
+    package mutating func allowance(for service: String, at now: MonotonicTime) -> SendingAllowance {
+        let pushes = pacer.allowance(at: now)
+        guard pushes > 0 else { return wait(service, for: pacer.wait(at: now)) }
+        if let turn, now < turn.until {
+            return turn.service == service ? SendingAllowance(pushes: pushes) : wait(service, for: turn.until - now)
+        }
+        turn = nil
+        guard let first = waiting.first, first != service else { return SendingAllowance(pushes: pushes) }
+        waiting.removeFirst()
+        turn = Turn(service: first, until: now + Self.moment)
+        return wait(service, for: Self.moment)
+    }
+
+    private mutating func wait(_ service: String, for time: Duration) -> SendingAllowance {
+        if !waiting.contains(service), turn?.service != service { waiting.append(service) }
+        return SendingAllowance(pushes: 0, wait: time)
+    }
+
+    /// So many of the service have left, or will without being asked for.
+    package mutating func consume(_ pushes: Int, by service: String) {
+        guard pushes > 0 else { return }
+        waiting.removeAll { $0 == service }
+        if turn?.service == service { turn = nil }
+        pacer.consume(pushes)
+    }
+
+    /// So many that were taken did not leave.
+    package mutating func refund(_ pushes: Int, at now: MonotonicTime) {
+        if pushes > 0 { pacer.refund(pushes, at: now) }
+    }
+
+    /// Sending begins, or goes on after it stood still.
+    package mutating func begin(at now: MonotonicTime) { pacer.begin(at: now) }
+
+    /// Another pace holds from now on.
+    package mutating func change(to pace: Pace, at now: MonotonicTime) {
+        if pacer.pace != pace { pacer.change(to: pace, at: now) }
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+import PushProviders
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Telemetry
+import Testing
+import Threading
+import UpgradeRules
+
+@testable import FanOut
+@testable import HTTP2
+
+/// What keeps pushes back, for whom, and how it ends.
+@Suite struct HoldTests {
+    private static let part = "outage:\(FanOutBench.app.app)"
+
+    // MARK: A person does not wait
+
+    @Test func aPersonEndsAnOutagesWaitAndTheNextPushesFindOut() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...1_000)
+        try bench.raise()
+        bench.turn(bench.lane.answer("production", status: 503, reason: "ServiceUnavailable"))
+        #expect(bench.lane.waiting(at: "production") == 0 && bench.dispatcher.faults.text(Self.part) != nil)
+        bench.turn([.probe(FanOutBench.app)])
+        #expect(bench.lane.waiting(at: "production") == OutageHold.probeSize, "at once")
+        bench.serve("production")
+        #expect(bench.dispatcher.faults.texts.isEmpty)
+        #expect(try bench.counts.accepted == 1_000 - 64)
+    }
+
+    @Test func aPersonEndsAPauseOfTheKey() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...1_000)
+        try bench.raise()
+        bench.turn(bench.lane.answer("production", status: 429, reason: "TooManyProviderTokenUpdates"))
+        #expect(bench.lane.waiting(at: "production") == 0)
+        let campaign = try bench.bench.campaign().key
+        let before = bench.dispatcher.board.read { $0 }
+        #expect(before.figures[campaign]?.trouble?.hasPrefix("TooManyProviderTokenUpdates: APNs wants a pause") == true)
+        #expect(before.figures[campaign]?.standsStill == true)
+        #expect(before.faults["pause:\(FanOutBench.app.app)"] == before.figures[campaign]?.trouble)
+        bench.turn([.probe(FanOutBench.app)])
+        #expect(bench.lane.waiting(at: "production") == 64, "with few, and the token that there is")
+        bench.serve("production")
+        bench.pass(.seconds(1_600))
+        bench.turn()
+        bench.serve("production")
+        #expect(try bench.counts.accepted == 1_000)
+        #expect(bench.dispatcher.board.read { $0.faults }.isEmpty)
+    }
+
+    /// What only waits for its retry says so, and until when.
+    @Test func whenTheNextRetryIsIsKnown() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...10)
+        try bench.raise()
+        bench.serve("production") { place, _ in
+            TestLane.Reply(status: place == 0 ? 429 : 200, reason: place == 0 ? "TooManyRequests" : "")
+        }
+        let campaign = try bench.bench.campaign()
+        #expect(campaign.counts.retrying == 1 && campaign.counts.accepted == 9)
+        let next = try #require(bench.dispatcher.board.read { $0.figures[campaign.key]?.nextRetryAt })
+        #expect(next > bench.now && next <= bench.now + .seconds(4))
+    }
+
+    // MARK: The pace
+
+    /// PACING.md: pushes per second of the app. Each of its services had a pace of its own: with development builds, or a canary
+    /// beside the campaign, it was twice as much, with both four times.
+    @Test func thePaceIsTheAppsWhicheverServicesSend() throws {
+        let bench = try DispatcherBench { $0.pace = Pace(ratePerSecond: 100) }
+        try bench.register(1...3_000, environment: .sandbox)
+        try bench.register(3_001...6_000)
+        try bench.raise()
+        let begin = bench.now
+        for _ in 0..<500 {
+            bench.serve("production", turns: 1)
+            bench.serve("sandbox", turns: 1)
+            bench.pass(.milliseconds(10))
+            bench.turn()
+        }
+        // What is on its way counts, too: the first are a probe, and answers come once a turn.
+        let sent = Double(try bench.counts.accepted)
+        let seconds = (bench.now - begin).seconds
+        #expect(seconds > 5 && sent <= seconds * 101 + 20, "\(sent) in \(seconds) s")
+        #expect(sent >= seconds * 90 || sent == 6_000, "\(sent) in \(seconds) s")
+        let rates = bench.dispatcher.board.read { $0.work.rateLimits }
+        #expect(rates[FanOutBench.app] == 100)
+    }
+
+    // MARK: One app's part of the store
+
+    /// The look ended at the first app whose part of the store refused: no other began anything, for as long as that lasted.
+    @Test func anAppThatTheStoreRefusesForKeepsNoOtherFromBeginning() throws {
+        let bench = try FanOutBench()
+        defer { bench.store.close() }
+        var other = bench.route(PoolConfiguration(origin: Origin(host: "other")))
+        other.app = AppKey(app: "com.a", platform: .ios)
+        let lane = TestLane()
+        let (clock, lines) = (bench.clock, bench.lines)
+        var dispatcher = Dispatcher(
+            store: bench.store,
+            routes: [other, bench.route(PoolConfiguration(origin: Origin(host: "production")))],
+            lanes: LaneSet([lane], mailbox: try Mailbox()), configuration: FanOut.Configuration(),
+            board: FanOut.Board.Shared(), pulse: Pulse("test"),
+            log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) },
+            clock: { Moment(wall: clock.now, tick: clock.tick) }, onVersions: { _ in })
+        try bench.register(3)
+        try bench.store.administer(
+            """
+            CREATE TRIGGER refuse BEFORE INSERT ON campaign WHEN NEW.app_id = (SELECT id FROM app WHERE name = 'com.a')
+                BEGIN SELECT RAISE(ABORT, 'this app is refused'); END;
+            INSERT INTO version(app, platform, required, download_url)
+                VALUES('com.a', 'ios', '2.0.0', 'https://x.example');
+            """)
+        try bench.raise("2.0")
+        // The bench's clock stands; that row has the real time.
+        clock.advance(by: .seconds(60))
+        _ = dispatcher.turn([.poke])
+        _ = dispatcher.turn([])
+        #expect(lane.waiting(at: "production") == 3, "\(dispatcher.faults.texts)")
+        let part = "app:com.a/ios"
+        #expect(dispatcher.faults.text(part)?.contains("this app is refused") == true)
+        #expect(dispatcher.faults.text("watcher") == nil && dispatcher.lastLook != nil)
+        // Said once, however often it is tried.
+        clock.advance(by: .seconds(1))
+        _ = dispatcher.turn([])
+        #expect(lines.count(of: "the store refuses for one app: the others go on") == 1)
+        try bench.store.administer("DROP TRIGGER refuse")
+        clock.advance(by: .seconds(1))
+        _ = dispatcher.turn([])
+        #expect(dispatcher.faults.text(part) == nil)
+        #expect(lines.count(of: "the store does not refuse for the app any more") == 1)
+        #expect(try bench.store.campaigns(before: nil, limit: 10).count == 2)
+    }
+
+    // MARK: Devices of the other environment
+
+    /// Answers as where `share` in a hundred of the tokens are of the sandbox; how many devices were moved there.
+    private func moved(_ share: Int, of count: Int) throws -> (moved: Int, bench: DispatcherBench) {
+        let bench = try DispatcherBench { $0.triesOtherEnvironment = true }
+        try bench.register(1...count)
+        try bench.raise()
+        for _ in 0..<100 {
+            bench.serve("production", turns: 1) { place, _ in
+                place % 100 < share ? TestLane.Reply(status: 400, reason: "BadDeviceToken") : TestLane.Reply()
+            }
+            bench.serve("sandbox", turns: 1)
+        }
+        let devices = try bench.bench.store.devices(of: FanOutBench.app, after: 0, limit: 10_000)
+        return (devices.count { $0.registration.environment == .sandbox }, bench)
+    }
+
+    /// 5,000 of 5,000 devices were moved where production itself was wrong.
+    @Test func whereNearlyAllAreOfTheOtherEnvironmentNoDeviceIsMoved() throws {
+        let (count, bench) = try moved(100, of: 2_000)
+        #expect(count == 0)
+        #expect(try bench.counts.accepted == 2_000, "they are pushed to all the same")
+    }
+
+    @Test func developersBuildsAreMoved() throws {
+        let (count, _) = try moved(5, of: 2_000)
+        #expect(count >= 90 && count <= 105, "\(count)")
+    }
+
+    @Test func aSmallTeamIsMoved() throws {
+        #expect(try moved(100, of: 10).moved == 10)
+    }
+
+    @Test func theOperatorIsToldWhyNobodyIsMoved() throws {
+        let bench = try DispatcherBench { $0.triesOtherEnvironment = true }
+        try bench.register(1...3_000)
+        try bench.raise()
+        bench.serve("production", turns: 1) { _, _ in TestLane.Reply(status: 400, reason: "BadDeviceToken") }
+        bench.serve("sandbox", turns: 1)
+        let text = bench.dispatcher.faults.text("environment:\(FanOutBench.app.app)")
+        #expect(text?.contains("are taken by sandbox and not by production") == true, "\(text ?? "")")
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Testing
+import UpgradeRules
+
+@testable import RelayDaemon
+
+/// Why a campaign does not move, in words, and whether anything goes out meanwhile.
+@Suite struct CampaignReasonTests {
+    private static let time = Timestamp(seconds: 1_800_000_000)
+
+    private struct Case {
+        var record: CampaignRecord
+        var trouble: String?
+        var standsStill = false
+        var nextRetryAt: Timestamp?
+        var hasRoute = true
+        var gate: GateVerdict?
+
+        init(_ state: CampaignState, _ change: (inout CampaignCounts) -> Void = { _ in }) throws {
+            var counts = CampaignCounts()
+            (counts.pending, counts.accepted) = (30, 50)
+            change(&counts)
+            record = CampaignRecord(
+                key: CampaignKey(row: 1), id: "1f0c2ab93d44", app: AppKey(app: "com.example.app", platform: .ios),
+                required: try Version("2.0.0"), latest: nil, downloadURL: "https://example.com", message: nil,
+                telephones: nil, state: state, reason: nil, createdAt: time, startedAt: time, finishedAt: nil,
+                expiresAt: time, isPlanned: true, counts: counts, filteredBy: [:], rejectedBy: [:], upgraded: 0)
+        }
+
+        var reason: CampaignReason {
+            CampaignReason(
+                record: record, counts: record.counts, trouble: trouble, standsStill: standsStill,
+                nextRetryAt: nextRetryAt, hasRoute: hasRoute, gate: gate, nextWaveAt: nil)
+        }
+    }
+
+    @Test func whatMovesHasNoReason() throws {
+        let reason = try Case(.running).reason
+        #expect(reason.text == nil && !reason.standsStill)
+    }
+
+    /// The commands showed "paused" and nothing else.
+    @Test func whoPausedItAndWhenIsSaid() throws {
+        var paused = try Case(.paused)
+        (paused.record.pausedAt, paused.record.pausedBy) = (Self.time, "alice")
+        #expect(
+            paused.reason.text
+                == "paused by alice at 2027-01-15T08:00:00.000Z; \"campaigns resume 1f0c2ab93d44\" goes on")
+        #expect(paused.reason.standsStill)
+        // By an older release, which did not note it.
+        #expect(try Case(.paused).reason.text == "paused; \"campaigns resume 1f0c2ab93d44\" goes on")
+    }
+
+    /// The sandbox cannot be reached, and production goes on: the time left is that of production.
+    @Test func anEnvironmentsTroubleIsAReasonAndNoStandstill() throws {
+        var sandbox = try Case(.running)
+        sandbox.trouble = "cannot reach the push service: https://sandbox"
+        #expect(sandbox.reason.text == sandbox.trouble && !sandbox.reason.standsStill)
+        sandbox.standsStill = true
+        #expect(sandbox.reason.standsStill)
+    }
+
+    /// 96 pushes that waited for two minutes were "running", 0/s, "0s left".
+    @Test func whatOnlyWaitsForItsRetrySaysUntilWhen() throws {
+        var tail = try Case(.running) { ($0.pending, $0.retrying) = (0, 96) }
+        tail.nextRetryAt = Self.time
+        #expect(tail.reason.text == "96 pushes are tried again, by itself: the next at 2027-01-15T08:00:00.000Z")
+        #expect(tail.reason.standsStill)
+        var moving = try Case(.running) { ($0.pending, $0.retrying, $0.inFlight) = (0, 95, 1) }
+        moving.nextRetryAt = Self.time
+        #expect(moving.reason.text == nil && !moving.reason.standsStill)
+    }
+
+    @Test func aCanaryThatIsDoneStandsStill() throws {
+        var canary = try Case(.running)
+        canary.record.telephones = ["13800138000"]
+        canary.record.canary = CampaignCanary(.alone, endedAt: nil, releasedAt: nil)
+        #expect(canary.reason.text?.hasSuffix("is being sent to, and nobody else") == true)
+        #expect(!canary.reason.standsStill)
+        canary.record.canary = CampaignCanary(.alone, endedAt: Self.time, releasedAt: nil)
+        #expect(canary.reason.text?.hasSuffix("\"campaigns release 1f0c2ab93d44\" sends to everybody") == true)
+        #expect(canary.reason.standsStill, "no time left is told while nothing moves")
+    }
+
+    @Test func anAppWithoutAPushServiceSaysSoWhateverElseIsWrong() throws {
+        var gone = try Case(.running)
+        (gone.hasRoute, gone.trouble) = (false, "cannot reach the push service")
+        #expect(gone.reason.text?.hasPrefix("noRoute: com.example.app has no push service") == true)
+        #expect(gone.reason.standsStill)
+    }
+}
