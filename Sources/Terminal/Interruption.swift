@@ -27,16 +27,16 @@ package enum Interruption {
         return received
     }
 
-    /// Runs `body`; a signal ends the process as it does by default, but only after `farewell`: a progress bar's line is ended, so
-    /// that the prompt begins a line of its own.
+    /// Runs `body`; a signal ends the process with 128 and its number, as a shell says it, and after `farewell`: a progress bar's line
+    /// is ended, so that the prompt begins a line of its own.
     package static func during<Result>(
         _ body: () async throws -> Result, farewell: @escaping @Sendable () -> Void
     ) async rethrows -> Result {
         let watcher = Task {
             guard let number = await wait() else { return }
             farewell()
-            // To the process: this thread is libdispatch's, which blocks signals.
-            kill(getpid(), number)
+            // Not by the signal anew: libdispatch, which may be about to give it back, took one in four for itself.
+            exit(128 + number)
         }
         defer { watcher.cancel() }
         return try await body()

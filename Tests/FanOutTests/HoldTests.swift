@@ -90,52 +90,6 @@ import UpgradeRules
         #expect(rates[FanOutBench.app] == 100)
     }
 
-    // MARK: One app's part of the store
-
-    /// The look ended at the first app whose part of the store refused: no other began anything, for as long as that lasted.
-    @Test func anAppThatTheStoreRefusesForKeepsNoOtherFromBeginning() throws {
-        let bench = try FanOutBench()
-        defer { bench.store.close() }
-        var other = bench.route(PoolConfiguration(origin: Origin(host: "other")))
-        other.app = AppKey(app: "com.a", platform: .ios)
-        let lane = TestLane()
-        let (clock, lines) = (bench.clock, bench.lines)
-        var dispatcher = Dispatcher(
-            store: bench.store,
-            routes: [other, bench.route(PoolConfiguration(origin: Origin(host: "production")))],
-            lanes: LaneSet([lane], mailbox: try Mailbox()), configuration: FanOut.Configuration(),
-            board: FanOut.Board.Shared(), pulse: Pulse("test"),
-            log: Log(minimum: .debug) { _, message, _ in lines.add(message.description) },
-            clock: { Moment(wall: clock.now, tick: clock.tick) }, onVersions: { _ in })
-        try bench.register(3)
-        try bench.store.administer(
-            """
-            CREATE TRIGGER refuse BEFORE INSERT ON campaign WHEN NEW.app_id = (SELECT id FROM app WHERE name = 'com.a')
-                BEGIN SELECT RAISE(ABORT, 'this app is refused'); END;
-            INSERT INTO version(app, platform, required, download_url)
-                VALUES('com.a', 'ios', '2.0.0', 'https://x.example');
-            """)
-        try bench.raise("2.0")
-        // The bench's clock stands; that row has the real time.
-        clock.advance(by: .seconds(60))
-        _ = dispatcher.turn([.poke])
-        _ = dispatcher.turn([])
-        #expect(lane.waiting(at: "production") == 3, "\(dispatcher.faults.texts)")
-        let part = "app:com.a/ios"
-        #expect(dispatcher.faults.text(part)?.contains("this app is refused") == true)
-        #expect(dispatcher.faults.text("watcher") == nil && dispatcher.lastLook != nil)
-        // Said once, however often it is tried.
-        clock.advance(by: .seconds(1))
-        _ = dispatcher.turn([])
-        #expect(lines.count(of: "the store refuses for one app: the others go on") == 1)
-        try bench.store.administer("DROP TRIGGER refuse")
-        clock.advance(by: .seconds(1))
-        _ = dispatcher.turn([])
-        #expect(dispatcher.faults.text(part) == nil)
-        #expect(lines.count(of: "the store does not refuse for the app any more") == 1)
-        #expect(try bench.store.campaigns(before: nil, limit: 10).count == 2)
-    }
-
     // MARK: Devices of the other environment
 
     /// Answers as where `share` in a hundred of the tokens are of the sandbox; how many devices were moved there.
