@@ -22,6 +22,10 @@ package enum Promise {
         ("push.gate", "a push waits for the store", "DESIGN 8"),
         ("push.halted", "nothing is sent for a version whose rollout is halted", "DESIGN 8"),
         ("push.canary", "before a person's release a canary goes to its users alone", "DESIGN 3"),
+        (
+            "push.calledBack", "what was called back while it was on its way does not go out again on another connection",
+            "DESIGN 6"
+        ),
         ("push.noRoute", "an app that is not configured gets no push", "README"),
         ("push.twice", "a device that has its push gets no other for the same requirement", "DESIGN 2, 5"),
         (
@@ -75,6 +79,10 @@ package enum Promise {
         ("campaign.two", "one requirement, one campaign", "DESIGN 2"),
         ("campaign.none", "a requirement in force has its campaign, whoever asked for it", "DESIGN 2"),
         ("campaign.noRoute", "a campaign that cannot send says so", "DESIGN 10"),
+        (
+            "campaign.refusals",
+            "what was refused before a service had taken anything is tried again when its campaign is taken up", "DESIGN 7"
+        ),
         ("campaign.silent", "a campaign that does not move says why", "README"),
         ("campaign.clock", "a clock that was wrong and is right again holds nothing up", "DESIGN 10"),
         ("campaign.never", "every campaign ends once nothing is in trouble", "DESIGN 10"),

@@ -38,6 +38,9 @@ package struct Drawing {
         let kinds = kinds(with: hasRollouts ? [.rollOut: true] : [:])
         let total = kinds.reduce(0) { $0 + $1.weight }
         let interleaves = [0, 50, 5][below(3)]
+        // Half of the changes of the weather are one trouble of one service, which comes back and lasts.
+        let favourite = (place: below(8), weather: 1 + 3 * below(Weather.allCases.count - 1) + below(2))
+        let prunes = kinds.contains { $0.kind == .prune }
         var operations: [Operation] = []
         while operations.count < count {
             var ticket = below(total)
@@ -49,6 +52,15 @@ package struct Drawing {
             else { continue }
             var operation = Operation(chosen.kind, below(1000), below(1000))
             if operation.kind == .pass { operation.first = passing() }
+            if operation.kind == .weather, below(2) == 0 {
+                (operation.first, operation.second) = favourite
+            }
+            if operation.kind == .cancel, prunes, below(3) == 0 {
+                // What has just ended may have pushes on their way.
+                operation.isFollowedByTurn = false
+                operations.append(operation)
+                operation = Operation(.prune, below(1000), 0)
+            }
             if interleaves > 0, operation.kind != .pass, below(interleaves) == 0 {
                 // Aimed: what came before it has had no turn yet, and this comes into that turn, mostly early.
                 operation.middle = 1 + (below(3) == 0 ? below(60) : below(14))

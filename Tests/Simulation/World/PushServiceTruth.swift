@@ -5,13 +5,16 @@
 struct PushServiceTruth {
     let isAndroid: Bool
     let chance: UInt64
+    /// How many seconds its answers may take in any weather.
+    let slowness: Int
     var weather = Weather.good
     /// How often each token was seen; the answer to a second try is another.
     private var tries: [String: Int] = [:]
 
-    init(isAndroid: Bool, chance: UInt64) {
+    init(isAndroid: Bool, chance: UInt64, slowness: Int) {
         self.isAndroid = isAndroid
         self.chance = chance
+        self.slowness = slowness
     }
 
     /// - Parameters:
@@ -26,7 +29,7 @@ struct PushServiceTruth {
             return (hash >> 33) % limit
         }
         var answer = truth(of: phone, isOwn: isOwn)
-        answer.milliseconds = 10 + Int64(below(200))
+        answer.milliseconds = 10 + Int64(below(200 + 1000 * UInt64(slowness)))
         switch weather {
         case .good: break
         case .flaky:

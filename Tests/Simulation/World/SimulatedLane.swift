@@ -14,6 +14,8 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         var push: SeenPush
         var enqueuedAt: MonotonicTime
         var isSecond = false
+        /// It was called back while it was on a connection.
+        var wasCalledBack = false
     }
 
     private struct InFlight {
@@ -99,6 +101,13 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         pools.reduce(0) { $0 + $1.inFlight.count { $0.request.push.campaign == campaign } }
     }
 
+    /// Whether a push is on its way to a token.
+    func isInFlight(app: Int, _ token: String) -> Bool {
+        pools.contains { pool in
+            pool.place.app == app && pool.inFlight.contains { $0.request.push.token == token }
+        }
+    }
+
     // MARK: Time
 
     /// When something happens here without anybody's doing.
@@ -153,6 +162,7 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         }
         while pool.inFlight.count < pool.streams, !pool.waiting.isEmpty, pool.isConnected {
             let request = pool.waiting.removeFirst()
+            if request.wasCalledBack { world.leavesCalledBack(request.push) }
             request.batch.answers[request.place].sends += 1
             let answer = world.leaves(request.push, at: pool.place)
             pool.inFlight.append(
@@ -209,7 +219,7 @@ final class SimulatedLane: BatchLane, @unchecked Sendable {
         switch fate {
         case .sendAgain(let isSecond):
             var again = one.request
-            again.isSecond = isSecond
+            (again.isSecond, again.wasCalledBack) = (isSecond, one.isWithdrawn || pool.isRemoved)
             pool.waiting.insert(again, at: 0)
         case .lost: resolve(one.request, .lost, pool)
         case .unsent: resolve(one.request, .unsent, pool)

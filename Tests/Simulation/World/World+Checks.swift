@@ -192,6 +192,7 @@ extension World {
                             + (campaign.reason.map { ": \($0)" } ?? ""))
                 }
                 told[campaign.id] = (campaign, tick)
+                if before != campaign.state { changed(campaign) }
                 model.tells(
                     campaign, needsApproval: settings.needsApproval(campaign.app) && record.telephones == nil)
             }
@@ -201,6 +202,23 @@ extension World {
     private func mayBeOpenAgain(_ campaign: ToldCampaign) -> Bool {
         campaign.state == "superseded"
             && model.campaigns[campaign.id].map { model.supersededAt($0.announcement) == nil } ?? true
+    }
+
+    /// A campaign has ended that was taken up by a process, or by a person, when its push services were well, and they were since. What
+    /// they refused before that they have not refused for good: a campaign of which nothing was taken does not end so.
+    func judgeRefusals(of campaign: ToldCampaign, since: MonotonicTime) {
+        func count(_ state: String) -> Int64 { campaign.counts[state] ?? 0 }
+        let places = [false, true].map { PushPlace(app: campaign.app, isSandbox: $0) }
+        guard count("rejected") > 0, count("accepted") == 0, count("unregistered") == 0, !rowsWereDeleted,
+            places.allSatisfy({ services[$0]?.weather == .good && weatherSince[$0] ?? tick < since }),
+            let facts = model.campaigns[campaign.id]
+        else { return }
+        let announcement = model.announcements[facts.announcement]
+        guard announcement.isLive, let phone = untold(campaign.app, announcement).first else { return }
+        model.broke(
+            "campaign.refusals",
+            "campaign \(campaign.id) has ended with \(count("rejected")) refused and none taken, such as phone \(phone.number) of app \(campaign.app); its services are well since before it was taken up"
+        )
     }
 
     private func toldCampaign(_ record: CampaignRecord) -> ToldCampaign? {

@@ -26,6 +26,11 @@ extension World {
         journal.trace("submit \(count) to \(place.host)")
     }
 
+    /// What was called back has its answer, or is lost with its connection. Within seconds, the grace of what is on its way would hide it.
+    func leavesCalledBack(_ push: SeenPush) {
+        model.broke("push.calledBack", "push \(push.id) was called back, its connection died, and it goes out again")
+    }
+
     /// While no write succeeds, what was on its way comes back and nothing else leaves.
     private func judgeRecording() {
         guard isDiskFailing, folder.faults.failures > 0 else { return unrecorded = 0 }

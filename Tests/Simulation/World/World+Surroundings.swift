@@ -150,8 +150,11 @@ extension World {
             }
             return "a backup is made"
         case .deleteRows:
-            guard !phones.isEmpty else { return nil }
-            let phone = phones[first % phones.count]
+            // Half of them beside a push, where there is one.
+            let busy = phones.filter { relay.lane.isInFlight(app: $0.app, token($0)) }
+            let choice = busy.isEmpty || second % 2 == 0 ? phones : busy
+            guard !choice.isEmpty else { return nil }
+            let phone = choice[first % choice.count]
             guard let device = try relay.store.device(settings.key(phone.app), token: token(phone)) else { return nil }
             try otherProgram().deleteDevice(device.id)
             rowsWereDeleted = true
@@ -187,8 +190,8 @@ extension World {
             relay?.poke()
             step(.zero)
             // A relay that starts asks its stores at once, and believes the clock, which one that runs does when it has stood for a
-            // minute (`BelievedClock`).
-            let isClockBelieved = clockSetAt.map { tick - $0 > .seconds(60) } ?? true
+            // minute (`BelievedClock`) and its next look, which is up to ten minutes away here.
+            let isClockBelieved = clockSetAt.map { tick - $0 > .seconds(700) } ?? true
             let isComparable = !isDiskFailing && !settings.hasAnySource && isClockBelieved
             let before = answers()
             die(downFor: downFor)

@@ -56,6 +56,8 @@ final class World: @unchecked Sendable {
     /// What the relay told of each campaign last, and when that changed.
     var told: [String: (campaign: ToldCampaign, since: MonotonicTime)] = [:]
 
+    /// When each campaign that is sending began to, or began to again.
+    private var takenUp: [String: MonotonicTime] = [:]
     /// When each campaign that does not move said last why.
     var spokeAt: [String: MonotonicTime] = [:]
     /// Since when neither disk nor configuration have kept anything from moving.
@@ -87,7 +89,8 @@ final class World: @unchecked Sendable {
             for isSandbox in [false, true] {
                 weatherSince[PushPlace(app: app, isSandbox: isSandbox)] = clock.tick
                 services[PushPlace(app: app, isSandbox: isSandbox)] = PushServiceTruth(
-                    isAndroid: settings.isAndroid(app), chance: UInt64(script.setup["chance"]))
+                    isAndroid: settings.isAndroid(app), chance: UInt64(script.setup["chance"]),
+                    slowness: script.setup["slow"])
             }
         }
     }
@@ -265,12 +268,19 @@ final class World: @unchecked Sendable {
         quietSince = tick
         // Another connection counts the changes anew.
         (seenChange, notifiedChange) = (nil, nil)
+        for (id, _) in takenUp { takenUp[id] = tick }
         StoreFaults.setTime(milliseconds: clock.now.wall.milliseconds)
         do {
             relay = try Relay(self, path: folder.path, settings: settings)
         } catch {
             model.broke("store.check", "the relay does not start: \(error)")
         }
+    }
+
+    /// A campaign's state is another one.
+    func changed(_ campaign: ToldCampaign) {
+        if campaign.state == "running" { takenUp[campaign.id] = tick }
+        if campaign.state == "completed", let since = takenUp[campaign.id] { judgeRefusals(of: campaign, since: since) }
     }
 
     /// The process dies: what was written survives, everything else is gone.
