@@ -14,11 +14,12 @@ extension API {
     }
 
     /// Whether the daemon can do its work: 503 with everything that keeps it from it. Up to a second old.
-    func readiness() -> Response {
+    func readiness(at door: Door) -> Response {
         let faults = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
         return .json(faults.isEmpty ? 200 : 503) { writer in
             writer.object { writer in
                 writer.member("status", faults.isEmpty ? "ready" : "notReady")
+                guard showsOperations(at: door) else { return }
                 writer.name("faults")
                 writer.array(faults) { $0.readiness($1) }
                 writer.name("warnings")
@@ -30,7 +31,6 @@ extension API {
     /// Prometheus' text format. Up to a second old.
     func metrics() -> Response {
         let page = metricsPage.withLock { last in
-            // One thread at a time renders it; those who come meanwhile wait, and take it.
             if let last, MonotonicClock.milliseconds() - last.at < 1000 { return last.page }
             var text = MetricsText()
             control.writeMetrics(to: &text)
