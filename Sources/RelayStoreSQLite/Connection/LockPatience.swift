@@ -9,15 +9,15 @@ import RelayEngine
 struct LockPatience {
     /// What clients are told within three seconds.
     private static let most = Duration.seconds(2)
-    private static let look = Duration.milliseconds(10)
+    private static let least = Duration.milliseconds(10)
 
     /// When a write was refused last; nil where one has had the lock since.
     private var refused: MonotonicTime?
 
     /// - Parameter asked: when the write asked for its turn.
     func wait(since asked: MonotonicTime, at now: MonotonicTime) -> Duration {
-        if let refused, now - refused < Self.most { return Self.look }
-        return max(Self.look, Self.most - (now - asked))
+        if let refused, now - refused < Self.most { return .zero }
+        return max(Self.least, Self.most - (now - asked))
     }
 
     mutating func ended(isRefused: Bool, at now: MonotonicTime) { refused = isRefused ? now : nil }

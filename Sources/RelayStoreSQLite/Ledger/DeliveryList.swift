@@ -70,7 +70,7 @@ struct DeliveryList {
         let rests = try rests(filter, after: after)
         var (found, position) = ([Delivery](), after)
         for _ in 0..<mostWindows {
-            guard let start = try next(after: position, rests) else { return DeliveryPage(items: found) }
+            guard let start = try next(filter.state, after: position, rests) else { return DeliveryPage(items: found) }
             let window = start...(start > .max - size ? .max : start + size - 1)
             // One more than is shown tells whether there is a next page.
             found += try part(filter, window, limit: limit + 1 - found.count, rests)
@@ -84,17 +84,27 @@ struct DeliveryList {
     }
 
     /// The first id behind `position` that may be listed.
-    private func next(after position: Int64, _ rests: [Rest]) throws -> Int64? {
-        let row = try connection.first(
-            "SELECT device_id FROM delivery WHERE campaign_id = ? AND device_id > ? ORDER BY device_id LIMIT 1",
-            .integer(campaign.row), .integer(position)
-        ) { $0.integer(0) }
-        let batch = try connection.first(
-            "SELECT first FROM delivery_batch WHERE campaign_id = ? AND last > ? ORDER BY last LIMIT 1",
-            .integer(campaign.row), .integer(position)
-        ) { max($0.integer(0), position + 1) }
-        let rest = rests.filter { $0.last > position }.map { max($0.after, position) + 1 }.min()
-        return [row, batch, rest].compactMap(\.self).min()
+    private func next(_ state: DeliveryState?, after position: Int64, _ rests: [Rest]) throws -> Int64? {
+        var ids = rests.filter { $0.last > position }.map { max($0.after, position) + 1 }
+        func add(_ sql: SQL) throws {
+            let id = try connection.first(sql, .integer(campaign.row), .integer(position)) { $0.integer(0) }
+            if let id { ids.append(max(id, position + 1)) }
+        }
+        switch state {
+        case .pending, .inFlight: break
+        case nil, .accepted, .filtered:
+            try add("SELECT device_id FROM delivery WHERE campaign_id = ? AND device_id > ? ORDER BY device_id LIMIT 1")
+            try add("SELECT first FROM delivery_batch WHERE campaign_id = ? AND last > ? ORDER BY last LIMIT 1")
+        case let state?:
+            for state in isLeftOut && state == .cancelled ? [state, .retrying] : [state] {
+                try add(
+                    """
+                    SELECT device_id FROM delivery INDEXED BY delivery_rare WHERE state = \(state.rawValue) AND state > 2
+                        AND state <> 7 AND campaign_id = ? AND device_id > ? ORDER BY device_id LIMIT 1
+                    """)
+            }
+        }
+        return ids.min()
     }
 
     private func part(
@@ -233,7 +243,7 @@ struct DeliveryList {
         var found: [Delivery] = []
         for (start, last) in ranges {
             var position = max(start, window.lowerBound - 1)
-            let step = draw == nil ? limit : max(limit, 500)
+            let step = max(limit, 500)
             while found.count < limit {
                 let devices = try connection.all(
                     Self.withoutRow(of: environment), .integer(position), .integer(min(last, window.upperBound)),

@@ -12,11 +12,18 @@ extension SQLiteStore {
             guard let devices = try DeliveryList.devices(meantBy: filter, connection) else {
                 return try list.page(filter, after: after, limit: limit)
             }
-            let found = try devices.filter { $0.id > after && $0.app == list.app }
-                .compactMap { try list.delivery(to: $0, telephone: filter.telephone) }
-            let wanted = found.filter { filter.takes($0.state, $0.reason) }
-            return DeliveryPage(
-                items: Array(wanted.prefix(limit)), next: wanted.count > limit ? wanted[limit - 1].device : nil)
+            var page = DeliveryPage()
+            for device in devices where device.id > after && device.app == list.app {
+                guard let delivery = try list.delivery(to: device, telephone: filter.telephone),
+                    filter.takes(delivery.state, delivery.reason)
+                else { continue }
+                if page.items.count == limit {
+                    page.next = page.items.last?.device
+                    break
+                }
+                page.items.append(delivery)
+            }
+            return page
         }
     }
 
