@@ -9,7 +9,8 @@ extension RelayConfiguration {
         listen.address = ListenAddress(address) ?? listen.address
         let operations = reader.string("operations") { [address = listen.address] text in
             if let problem = notAnAddress(text) { return problem }
-            return ListenAddress(text) == address
+            // Port 0: the system chooses one, another each time.
+            return ListenAddress(text) == address && address.port != 0
                 ? "is what listen.address is, too; another address, or another port of it, is needed" : nil
         }
         listen.operations = operations.flatMap { ListenAddress($0) }
