@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import Synchronization
 package import Telemetry
+import Threading
 import WireFormat
 
 /// The relay's store in one SQLite file: one connection that writes, a few that read beside it.
@@ -158,7 +159,7 @@ package final class SQLiteStore: RelayStore {
 
     /// One transaction on the writer. `doing` becomes the error's context.
     func write<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
-        let asked = options.ticks()
+        let asked = MonotonicClock.now()
         return try locked(doing) { connection in try commit(on: connection, since: asked, body) }
     }
 
@@ -167,7 +168,7 @@ package final class SQLiteStore: RelayStore {
     func writeMuch<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         guard let checkpoints else { return try write(doing, body) }
         checkpoints.keepUp()
-        let asked = options.ticks()
+        let asked = MonotonicClock.now()
         return try locked(doing) { connection in
             try checkpoints.withoutCommits { try commit(on: connection, since: asked, body) }
         }
@@ -181,7 +182,7 @@ package final class SQLiteStore: RelayStore {
             let duration = options.ticks() - start
             tally.withLock { $0.commits.add(duration) }
         }
-        return try connection.write(since: asked, clock: options.ticks, body)
+        return try connection.write(since: asked, body)
     }
 
     /// One snapshot on a reader, for methods of more than one statement.

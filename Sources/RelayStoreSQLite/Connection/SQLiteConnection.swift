@@ -3,6 +3,7 @@ import CSQLite
 import Glibc
 import RelayEngine
 import Telemetry
+import Threading
 
 /// One connection to the database with its prepared statements.
 ///
@@ -201,13 +202,11 @@ import Telemetry
 
     /// Runs `body` in a transaction that has the write lock.
     ///
-    /// - Parameters:
-    ///   - asked: when it was asked for.
-    ///   - clock: what time it is.
-    func write<R>(since asked: MonotonicTime, clock: () -> MonotonicTime, _ body: (SQLiteConnection) throws -> R) throws
-        -> R
-    {
-        let wait = patience.wait(since: asked, at: clock())
+    /// - Parameter asked: when it was asked for.
+    func write<R>(
+        since asked: MonotonicTime = MonotonicClock.now(), _ body: (SQLiteConnection) throws -> R
+    ) throws -> R {
+        let wait = patience.wait(since: asked, at: MonotonicClock.now())
         unsafe sqlite3_busy_timeout(handle, Int32(clamping: wait.milliseconds))
         defer { unsafe sqlite3_busy_timeout(handle, Self.busyTimeout) }
         do {
@@ -216,7 +215,7 @@ import Telemetry
                 return try body(connection)
             }
         } catch let failure as SQLiteFailure where failure.isBusy {
-            patience.ended(isRefused: true, at: clock())
+            patience.ended(isRefused: true, at: MonotonicClock.now())
             throw failure
         }
     }

@@ -40,8 +40,7 @@ private struct Pruning {
 
     /// One short transaction, and a pause as long as it was.
     private mutating func batch<R: Sendable>(_ body: (SQLiteConnection) throws -> R) throws -> R {
-        let ticks = store.options.ticks
-        return try turn("pruning the store") { try $0.write(since: ticks(), clock: ticks, body) }
+        try turn("pruning the store") { try $0.write(body) }
     }
 
     /// One turn on the writer, and a pause as long as it was.
@@ -206,12 +205,11 @@ private struct Pruning {
     /// Without foreign keys: for each device SQLite would read the whole ledger, whose key begins with the campaign. The
     /// conditions of the statement are the same rule, asked where an index answers; former telephones went before.
     private mutating func deleteDevices(_ devices: [Int64]) throws -> Int64 {
-        let ticks = store.options.ticks
-        return try turn("pruning devices") { [cutoff, youngest] connection in
+        try turn("pruning devices") { [cutoff, youngest] connection in
             // "This pragma is a no-op within a transaction" (sqlite.org/pragma.html#pragma_foreign_keys).
             try connection.execute("PRAGMA foreign_keys = OFF")
             let deleted = Result {
-                try connection.write(since: ticks(), clock: ticks) { connection in
+                try connection.write { connection in
                     try Self.delete(devices, goneBefore: cutoff, youngest: youngest, connection)
                 }
             }
