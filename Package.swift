@@ -271,8 +271,8 @@ let package = Package(
             "ClientCommandsTests",
             [
                 "ClientCommands", "RelayDaemon", "Configuration", "Terminal", "RelayAPI", "HTTPServer",
-                "Notifications", "VersionSources", "FanOut", "Signing", "RelayStoreSQLite", "Telemetry",
-                "WireFormat", "RelayStore", "RelayEngine", "CommandTranscript", "TestPeers",
+                "Notifications", "VersionSources", "FanOut", "Signing", "RelayStore", "RelayStoreSQLite", "Telemetry",
+                "WireFormat", "RelayEngine", "UpgradeRules", "CommandTranscript", "TestPeers",
             ], exclude: ["Transcripts"]),
         tests("DemoTests", ["Demo", "PushSimulator", "ClientCommands", "Signing", "Terminal", "WireFormat"]),
         tests(

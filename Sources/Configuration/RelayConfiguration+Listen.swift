@@ -5,12 +5,15 @@ import RelayAPI
 extension RelayConfiguration {
     static func readListen(_ reader: ConfigurationReader) -> ListenConfiguration {
         var listen = ListenConfiguration()
-        let address = reader.string("address", default: listen.address.description) {
-            ListenAddress($0) == nil
-                ? "is not an address to listen on; an IP address and a port, such as \"127.0.0.1:8480\" or \"[::1]:8480\""
-                : nil
-        }
+        let address = reader.string("address", default: listen.address.description, check: notAnAddress)
         listen.address = ListenAddress(address) ?? listen.address
+        let operations = reader.string("operations") { [address = listen.address] text in
+            if let problem = notAnAddress(text) { return problem }
+            // Port 0: the system chooses one, another each time.
+            return ListenAddress(text) == address && address.port != 0
+                ? "is what listen.address is, too; another address, or another port of it, is needed" : nil
+        }
+        listen.operations = operations.flatMap { ListenAddress($0) }
         listen.controlSocket = reader.string("controlSocket", default: listen.controlSocket) { path in
             if let problem = absolutePath(path) { return problem }
             // sun_path holds 108 bytes with the NUL (unix(7)).
@@ -27,6 +30,12 @@ extension RelayConfiguration {
             "whose word is taken")
         reader.finish()
         return listen
+    }
+
+    private static func notAnAddress(_ text: String) -> String? {
+        ListenAddress(text) == nil
+            ? "is not an address to listen on; an IP address and a port, such as \"127.0.0.1:8480\" or \"[::1]:8480\""
+            : nil
     }
 
     private static func readTLS(_ reader: ConfigurationReader) -> TLSConfiguration? {

@@ -37,6 +37,8 @@ package struct StoreConfiguration: Sendable, Equatable {
 package struct ListenConfiguration: Sendable, Equatable {
     /// Where the HTTP API listens. Default 127.0.0.1:8480.
     package var address = ListenAddress(host: "127.0.0.1", port: 8480)
+    /// A second address, for metrics, readiness and the document alone; the first one does not tell them then. Default none.
+    package var operations: ListenAddress?
     /// The operator's socket. Default /run/upgrade-relay/control.sock.
     package var controlSocket = ListenConfiguration.defaultControlSocket
 
@@ -49,7 +51,7 @@ package struct ListenConfiguration: Sendable, Equatable {
 
     /// What a running daemon cannot take anew; the certificate it can.
     package func needsRestart(from running: ListenConfiguration) -> Bool {
-        address != running.address || controlSocket != running.controlSocket
+        address != running.address || operations != running.operations || controlSocket != running.controlSocket
             || controlSocketGroup != running.controlSocketGroup || limits != running.limits
             || checkTrust != running.checkTrust || (tls == nil) != (running.tls == nil)
     }

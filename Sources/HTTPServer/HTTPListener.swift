@@ -12,7 +12,7 @@ final class HTTPListener: Sendable {
     let door: Door
     let handler: any RequestHandler
     let settings: ServerSettings
-    let work: WorkQueues
+    let work = WorkQueues()
     let rules: RequestRules
     let counts: ConnectionCounts
     /// Of all threads.
@@ -32,16 +32,16 @@ final class HTTPListener: Sendable {
     ///   - tls: nil: plain HTTP.
     ///   - isHanded: somebody else keeps a duplicate, and whoever connects waits there for the next server.
     init(
-        socket: Int32, door: Door, _ handler: any RequestHandler, _ settings: ServerSettings, _ work: WorkQueues,
+        socket: Int32, door: Door, _ handler: any RequestHandler, _ settings: ServerSettings,
         tls: ServerTLS? = nil, isHanded: Bool = false
     ) throws {
         let limits = settings.limits
         (self.socket, self.door, self.handler, self.settings) = (socket, door, handler, settings)
-        (self.work, self.isHanded) = (work, isHanded)
+        self.isHanded = isHanded
         rules = RequestRules(target: limits.target, head: limits.head, handed: handler.headerNames)
         counts = ConnectionCounts(total: limits.connections, perAddress: limits.connectionsPerAddress)
         controlFile = door == .control ? ListenSocket.path(of: socket) : nil
-        mailboxes = try (0..<(door == .control ? 1 : max(1, limits.threads))).map { _ in try Mailbox() }
+        mailboxes = try (0..<(door == .network ? max(1, limits.threads) : 1)).map { _ in try Mailbox() }
         // A connection that is gone before it is taken must not block a thread (accept(2), NOTES).
         _ = fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_NONBLOCK)
         // Connections inherit it (tcp(7)); an answer never waits for the client's word on the one before.
@@ -59,7 +59,7 @@ final class HTTPListener: Sendable {
     private func startThread(_ index: Int, _ tls: ServerTLS?) throws {
         let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard epoll >= 0 else { throw SystemError("epoll_create1", errno: errno) }
-        let thread = try NativeThread(name: door == .control ? "api control" : "api \(index)") { [self] in
+        let thread = try NativeThread(name: door == .network ? "api \(index)" : "api \(door)") { [self] in
             ServerLoop(self, index, epoll: epoll, tls: tls).run()
         }
         threads.withLock { $0.append(thread) }

@@ -5,9 +5,9 @@ package import Signing
 import Synchronization
 import Threading
 
-/// HTTP on TCP and on the control socket.
+/// HTTP on TCP, at one address or two, and on the control socket.
 ///
-/// `start` returns when both listen; `stop` returns when every request has ended, may come twice, and may come without a
+/// `start` returns when all listen; `stop` returns when every request has ended, may come twice, and may come without a
 /// start. A stopped service is not started again. Both may be called from any thread but the service's own.
 package final class HTTPService: Sendable {
     private let settings: ServerSettings
@@ -16,9 +16,10 @@ package final class HTTPService: Sendable {
     private struct State {
         var network: HTTPListener?
         var port: UInt16?
+        var operations: HTTPListener?
+        var operationsPort: UInt16?
         var control: HTTPListener?
         var controlSocket: ListenSocket.Control?
-        var work: WorkQueues?
         /// What TLS is spoken with; nil: plain HTTP.
         var identity: ServerIdentity?
     }
@@ -55,30 +56,36 @@ package final class HTTPService: Sendable {
     /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.
     package var port: UInt16? { state.withLock { $0.port } }
 
+    /// The same of the second address.
+    package var operationsPort: UInt16? { state.withLock { $0.operationsPort } }
+
     /// - Parameter handler: kept until `stop`.
     /// - Throws: `ServerStartError`, or `SystemError` where there is no thread for it; then nothing listens.
     package func start(_ handler: any RequestHandler) throws {
         do {
             try state.withLock { state in
-                let work = WorkQueues()
-                state.work = work
                 state.identity = settings.identity
                 // The control socket first: it finds out whether another daemon is running, which says more than
                 // "address in use".
                 if let socket = settings.handed.control {
                     state.control = try HTTPListener(
-                        socket: socket, door: .control, handler, settings, work, isHanded: true)
+                        socket: socket, door: .control, handler, settings, isHanded: true)
                 } else if let path = settings.controlSocket {
                     let socket = try ListenSocket.control(
                         path: path, mode: settings.controlSocketMode, group: settings.controlSocketGroup)
                     state.controlSocket = socket
-                    state.control = try HTTPListener(socket: socket.descriptor, door: .control, handler, settings, work)
+                    state.control = try HTTPListener(socket: socket.descriptor, door: .control, handler, settings)
+                }
+                if let address = settings.operations {
+                    let socket = try ListenSocket.network(address)
+                    state.operationsPort = ListenSocket.port(of: socket)
+                    state.operations = try HTTPListener(socket: socket, door: .operations, handler, settings)
                 }
                 let network = try settings.handed.network ?? settings.listen.map(ListenSocket.network)
                 if let socket = network {
                     state.port = ListenSocket.port(of: socket)
                     state.network = try HTTPListener(
-                        socket: socket, door: .network, handler, settings, work,
+                        socket: socket, door: .network, handler, settings,
                         tls: try settings.identity.map { try Self.tls($0) },
                         isHanded: settings.handed.network != nil)
                 }
@@ -95,17 +102,14 @@ package final class HTTPService: Sendable {
     package func stop(within time: Duration = .seconds(7)) {
         state.withLock { state in
             let end = MonotonicClock.now() + time + .seconds(1)
-            state.network?.askToStop(within: time)
-            state.control?.askToStop(within: time)
-            state.network?.stop()
-            state.network = nil
-            state.control?.stop()
-            state.control = nil
+            let listeners = [state.network, state.operations, state.control].compactMap(\.self)
+            for listener in listeners { listener.askToStop(within: time) }
+            for listener in listeners { listener.stop() }
+            (state.network, state.operations, state.control) = (nil, nil, nil)
             if let socket = state.controlSocket { ListenSocket.remove(socket) }
             state.controlSocket = nil
-            state.port = nil
-            state.work?.stop(until: end)
-            state.work = nil
+            (state.port, state.operationsPort) = (nil, nil)
+            for listener in listeners { listener.work.stop(until: end) }
         }
     }
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// By which door a request came in.
-package enum Door: Hashable, Sendable {
+package enum Door: String, Sendable {
     case network
+    /// The second address.
+    case operations
     /// The control socket: file permissions have already said who may.
     case control
 
     /// As a log line shows it: what the configuration calls it.
-    package var name: String { self == .control ? "controlSocket" : "network" }
+    package var name: String { self == .control ? "controlSocket" : rawValue }
 }
 
 /// A request before its body.

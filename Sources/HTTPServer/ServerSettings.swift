@@ -7,6 +7,8 @@ package import Telemetry
 package struct ServerSettings: Sendable {
     /// nil: no TCP.
     package var listen: ListenAddress?
+    /// A second address, for those who look after the relay; plain HTTP. nil: none.
+    package var operations: ListenAddress?
     /// The control socket's path: every request on it has all rights. nil: none.
     package var controlSocket: String?
     /// Its permissions: 0600, or 0660 to let a group in.

@@ -18,18 +18,24 @@ package enum WorkKind: Int, Sendable, CaseIterable {
     case long
     /// Who asks how the daemon is, beside all of that.
     case health
+    /// The page of the metrics, which is made of many reads: one at a time, and the others take it.
+    case metrics
 
-    /// How many of them are done side by side.
-    fileprivate var threads: Int {
+    /// How many of them are done side by side, for each door.
+    package var threads: Int {
         switch self {
         case .reads, .writes, .foreign: 8
         case .streams: 4
         case .long, .health: 2
+        case .metrics: 1
         }
     }
+
+    /// Jobs that may wait for a thread of it; whoever comes then is told to come again.
+    package static let queue = 1024
 }
 
-/// The queues of all kinds.
+/// The queues of all kinds, of one door: what the network asks for is in nobody's way at the control socket.
 final class WorkQueues: Sendable {
     private let queues = WorkKind.allCases.map { WorkQueue(threads: $0.threads) }
 
@@ -52,9 +58,6 @@ final class WorkQueue: Sendable {
         var isStopping = false
     }
 
-    /// Jobs that may wait; whoever comes then is told to come again.
-    static let limit = 1024
-
     private let state: Mutex<State>
     private let underWay = DispatchGroup()
 
@@ -64,7 +67,7 @@ final class WorkQueue: Sendable {
         state = Mutex(State(idle: (0..<threads).map { DispatchQueue(label: "api-\($0)") }))
     }
 
-    var isFull: Bool { state.withLock { $0.jobs.count >= Self.limit } }
+    var isFull: Bool { state.withLock { $0.jobs.count >= WorkKind.queue } }
 
     func submit(_ job: @escaping @Sendable () -> Void) {
         let worker: DispatchQueue? = state.withLock { state in

@@ -24,6 +24,7 @@ final class API: RequestHandler {
     let long = Slots(limit: 8, each: 1)
     /// Backup, check and pruning.
     let maintenance = Slots(limit: 1)
+    let testPushes = Rate(perMinute: 10)
     let readinessCheck = ReadinessCheck()
     /// With the time at which it was written.
     let metricsPage = Mutex<(page: [UInt8], at: Int64)?>(nil)
@@ -82,7 +83,7 @@ final class API: RequestHandler {
         let (route, path, query): (Route, PathValues, [RequestTarget.QueryItem])
         do {
             if let refusal = head.refusal { throw refusal.problem }
-            (route, path, query) = try Self.find(head)
+            (route, path, query) = try find(head)
         } catch {
             return (nil, .answer(ProblemDetails.of(error).response))
         }
@@ -160,13 +161,18 @@ final class API: RequestHandler {
 
     // MARK: Steps that routes share
 
-    private static func find(_ head: RequestHead) throws -> (Route, PathValues, [RequestTarget.QueryItem]) {
+    private func find(_ head: RequestHead) throws -> (Route, PathValues, [RequestTarget.QueryItem]) {
         // Not read: what stands there is another server's, which may take what is no UTF-8.
-        if isBelowEnforce(head.target) { return (.enforce, PathValues(), []) }
+        if head.door != .operations, Self.isBelowEnforce(head.target) { return (.enforce, PathValues(), []) }
         guard let target = RequestTarget(head.target) else {
             throw ProblemDetails(400, "the request's target is not a path in percent-encoded UTF-8")
         }
         switch Router.route(method: head.method, segments: target.segments) {
+        case .route(let route, _) where head.door == .operations && !Route.operations.contains { $0 === route }:
+            let paths = Route.operations.map(\.path).joined(separator: ", ")
+            throw ProblemDetails(404, "this address serves \(paths) alone")
+        case .route(let route, _) where !showsOperations(at: head.door) && route.path == "/metrics":
+            throw ProblemDetails(404, "the metrics are served at another address, that of listen.operations")
         case .route(let route, let path):
             return (route, path, target.query)
         case .notFound:
@@ -179,6 +185,10 @@ final class API: RequestHandler {
             throw ProblemDetails(405, "this path takes \(list)", headers: [("Allow", list)])
         }
     }
+
+    /// Whether it tells of apps, versions and figures. Where a second address is for those who look after the relay, the first one
+    /// does not: everybody may ask there.
+    func showsOperations(at door: Door) -> Bool { door != .network || settings.server.operations == nil }
 
     /// What the client is told of an error. What is not the client's doing is logged too, with its internals.
     ///

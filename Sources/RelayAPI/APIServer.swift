@@ -34,9 +34,7 @@ package final class APIServer: Sendable {
             }
         self.versionCache = versionCache
         access = AccessLog(settings.log)
-        sightings = SightingQueue(store: store, limit: settings.limits.sightings, clock: settings.clock) {
-            versionCache.tick()
-        }
+        sightings = SightingQueue(store: store, limit: settings.limits.sightings, clock: settings.clock)
         http = HTTPService(settings.server)
         self.store = store
         self.control = control
@@ -56,6 +54,9 @@ package final class APIServer: Sendable {
     /// The TCP port that is listened on, also where the settings say 0; nil before `start` and without TCP.
     package var port: UInt16? { http.port }
 
+    /// The same of the address for operations.
+    package var operationsPort: UInt16? { http.operationsPort }
+
     /// - Throws: `ServerStartError`; then nothing listens.
     package func start() throws {
         do {
@@ -64,6 +65,7 @@ package final class APIServer: Sendable {
                 let stop = CancellationFlag()
                 stopping = stop
                 versionCache.refresh()
+                try versionCache.start()
                 try sightings.start()
                 try http.start(
                     API(
@@ -90,6 +92,7 @@ package final class APIServer: Sendable {
             http.stop(within: time)
             // Under the lock too: whoever stops it a second time, meanwhile, may trust in what is stored.
             sightings.stop()
+            versionCache.stop()
             access.finish()
         }
     }

@@ -4,13 +4,17 @@ import RelayStore
 
 extension Route {
     /// Everything that the API can be asked. Each has its operation in `Sources/COpenAPI/openapi.json`.
-    static let all: [Route] = open + webhooks + versions + devices + campaigns + administration
+    static let all: [Route] = operations + open + webhooks + versions + devices + campaigns + administration
+
+    /// What `listen.operations` serves.
+    static let operations: [Route] = [
+        Route("GET", "/healthz", .nothing, .nothing, .head { api, _ in api.health() }),
+        Route("GET", "/readyz", .nothing, .work(.health), .head { api, call in api.readiness(at: call.head.door) }),
+        Route("GET", "/metrics", .nothing, .work(.metrics), .head { api, _ in api.metrics() }),
+        Route("GET", "/openapi.json", .nothing, .nothing, .head { api, call in api.openAPI(call.head) }),
+    ]
 
     private static let open: [Route] = [
-        Route("GET", "/healthz", .nothing, .nothing, .head { api, _ in api.health() }),
-        Route("GET", "/readyz", .nothing, .work(.health), .head { api, _ in api.readiness() }),
-        Route("GET", "/metrics", .nothing, .work(.health), .head { api, _ in api.metrics() }),
-        Route("GET", "/openapi.json", .nothing, .nothing, .head { api, call in api.openAPI(call.head) }),
         // The login-time check (SEEDS S1).
         Route(
             "GET", "/v1/check", .nothing, .nothingUnless { $0.isAboutUser($1) },
@@ -39,7 +43,8 @@ extension Route {
             "POST", "/v1/webhooks/gitlab/{app}/{platform}", .signature, .work(.writes), isNoteworthy: true,
             webhook: "gitLab", .body { api, call, body in try api.gitLabWebhook(call.app, call.head, body: body) }),
         Route(
-            "POST", "/v1/webhooks/app-store-connect/{app}", .signature, .work(.foreign), isNoteworthy: true,
+            "POST", "/v1/webhooks/app-store-connect/{app}", .signature, .work(.foreign), slots: { $0.foreign },
+            isNoteworthy: true,
             webhook: "appStoreConnect",
             .body { api, call, body in try api.appStoreConnectWebhook(call.path.app, call.head, body: body) }),
     ]
@@ -59,10 +64,11 @@ extension Route {
             "POST", "/v1/apps/{app}/{platform}/withdraw", .scope(.versions), .work(.writes), isNoteworthy: true,
             .body { api, call, body in try api.withdraw(call.app, body: body, by: call.caller) }),
         Route(
-            "POST", "/v1/apps/{app}/{platform}/test-push", .scope(.versions), .work(.foreign), isNoteworthy: true,
+            "POST", "/v1/apps/{app}/{platform}/test-push", .scope(.versions), .work(.foreign), slots: { $0.foreign },
+            isNoteworthy: true,
             .body { api, call, body in try api.testPush(call.app, body: body, by: call.caller) }),
         Route(
-            "POST", "/v1/apps/{app}/{platform}/plan", .scope(.versions), .work(.long),
+            "POST", "/v1/apps/{app}/{platform}/plan", .scope(.versions), .work(.long), slots: { $0.long },
             .body { api, call, body in try api.plan(call.app, body: body) }),
         Route(
             "GET", "/v1/apps/{app}/{platform}/alert", .scope(.status), .work(.reads),
@@ -125,7 +131,7 @@ extension Route {
                 query: ["limit", "cursor", "state", "reason", "telephone", "token", "format"],
                 .head { api, call in try api.campaignDeliveries(call.path.name, &call) }),
             Route(
-                "GET", "/v1/campaigns/{id}/events", .scope(.status), .work(.reads),
+                "GET", "/v1/campaigns/{id}/events", .scope(.status), .work(.reads), slots: { $0.streams },
                 .head { api, call in try api.campaignEvents(call.path.name, call) }),
             Route(
                 "GET", "/v1/deliveries", .scope(.status), .work(.reads),
@@ -159,10 +165,14 @@ extension Route {
 
     private static let administration: [Route] = [
         Route("GET", "/v1/store", .operatorOnly, .work(.reads), .head { api, _ in try api.storeStatus() }),
-        Route("GET", "/v1/store/backup", .operatorOnly, .work(.reads), .head { api, _ in try api.backUpStore() }),
-        Route("GET", "/v1/store/check", .operatorOnly, .work(.reads), .head { api, _ in try api.checkStore() }),
         Route(
-            "POST", "/v1/store/prune", .operatorOnly, .work(.reads), isNoteworthy: true,
+            "GET", "/v1/store/backup", .operatorOnly, .work(.reads), slots: { $0.maintenance },
+            .head { api, _ in try api.backUpStore() }),
+        Route(
+            "GET", "/v1/store/check", .operatorOnly, .work(.reads), slots: { $0.maintenance },
+            .head { api, _ in try api.checkStore() }),
+        Route(
+            "POST", "/v1/store/prune", .operatorOnly, .work(.reads), slots: { $0.maintenance }, isNoteworthy: true,
             .body { api, _, body in try api.pruneStore(body: body) }),
         Route("GET", "/v1/log", .operatorOnly, .work(.reads), .head { api, _ in api.logLevel() }),
         Route(

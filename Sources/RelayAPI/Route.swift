@@ -29,6 +29,8 @@ final class Route: Sendable {
     let path: String
     let right: Right
     let waiting: Waiting
+    /// What its answer takes one of, so that it goes on so many times at most; nil: as often as there are threads.
+    let slots: (@Sendable (API) -> Slots)?
     /// The parameters of its query.
     let parameters: [String]
     /// Whether it is logged at the level info: what changes a version, a campaign or a right. Logins ask by the thousand.
@@ -47,13 +49,15 @@ final class Route: Sendable {
     let pattern: String
 
     init(
-        _ method: String, _ path: String, _ right: Right, _ waiting: Waiting, query parameters: [String] = [],
-        isNoteworthy: Bool = false, webhook: String? = nil, isForProxies: Bool = false, _ answer: Answer
+        _ method: String, _ path: String, _ right: Right, _ waiting: Waiting,
+        slots: (@Sendable (API) -> Slots)? = nil, query parameters: [String] = [], isNoteworthy: Bool = false,
+        webhook: String? = nil, isForProxies: Bool = false, _ answer: Answer
     ) {
         self.method = method
         self.path = path
         self.right = right
         self.waiting = waiting
+        self.slots = slots
         self.parameters = parameters
         self.isNoteworthy = isNoteworthy
         self.webhook = webhook

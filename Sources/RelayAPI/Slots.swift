@@ -3,8 +3,8 @@ import Synchronization
 
 /// How many of one thing may go on at a time: in all, and for each who asks, so that nobody takes them all.
 final class Slots: Sendable {
-    private let limit: Int
-    private let each: Int
+    let limit: Int
+    let each: Int
     private let taken = Mutex<[String: Int]>([:])
 
     /// - Parameter each: for one key. Default `limit`.

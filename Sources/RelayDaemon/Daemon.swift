@@ -93,7 +93,7 @@ struct Daemon {
             store: store, routes: Array(active.current.routes.values), configuration: Self.fanOut(configuration),
             log: log, clock: clock,
             onVersions: { records in
-                versionCache.refresh()
+                versionCache.note(records)
                 if records.contains(where: \.requirements.isWaiting) { sources.poke() }
             })
         // An access token that was waited for is used at once.
@@ -138,6 +138,9 @@ struct Daemon {
         sockets.compare(with: configuration.listen, log: log)
         let own = ListenAddress(host: configuration.listen.address.host, port: api.port ?? 0)
         let address = sockets.network?.address ?? own.description
+        let operations = configuration.listen.operations.map {
+            ListenAddress(host: $0.host, port: api.operationsPort ?? 0).description
+        }
         report.serve(
             watching: fanOut.lanePulses.map { .init($0) } + [
                 .init(fanOut.pulse, waitsFor: store.pulse), .init(store.pulse),
@@ -147,7 +150,7 @@ struct Daemon {
         log(
             .notice, "ready",
             [
-                ("listen", address),
+                ("listen", address), ("operations", operations ?? "none"),
                 ("controlSocket", sockets.control?.address ?? configuration.listen.controlSocket),
                 ("apps", String(configuration.apps.count)), ("tls", identity == nil ? "off" : "on"),
             ])
@@ -213,6 +216,7 @@ struct Daemon {
             webhookSecrets: { active.current.webhookSecrets }, limits: limits, clock: clock, log: log)
         settings.server.controlSocketGroup = configuration.listen.controlSocketGroup?.id
         settings.server.identity = identity
+        settings.server.operations = configuration.listen.operations
         settings.checkTrust = configuration.listen.checkTrust
         settings.enforce = { active.current.enforce }
         return settings

@@ -26,7 +26,31 @@ package struct DeliveryFilter: Hashable, Sendable {
     }
 }
 
+/// A part of a campaign's deliveries.
+package struct DeliveryPage: Hashable, Sendable {
+    package var items: [Delivery]
+    /// Behind which device the list goes on; nil at its end.
+    package var next: Int64?
+
+    package init(items: [Delivery] = [], next: Int64? = nil) {
+        self.items = items
+        self.next = next
+    }
+}
+
 extension Ledger {
+    /// As many as there are up to `limit`, however many pages that takes.
+    package func deliveries(
+        of campaign: CampaignKey, _ filter: DeliveryFilter, after: Int64, limit: Int
+    ) throws -> [Delivery] {
+        var page = DeliveryPage(next: after)
+        while let start = page.next, page.items.count < limit {
+            let more = try deliveryPage(of: campaign, filter, after: start, limit: limit - page.items.count)
+            page = DeliveryPage(items: page.items + more.items, next: more.next)
+        }
+        return page.items
+    }
+
     package func deliveries(
         of campaign: CampaignKey, state: DeliveryState?, telephone: String?, after: Int64, limit: Int
     ) throws -> [Delivery] {

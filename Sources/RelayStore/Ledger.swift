@@ -176,10 +176,11 @@ package protocol Ledger: Sendable {
     /// Asked for after a conflict, and only then.
     func goneDevices(of batch: LedgerCommit) throws -> Set<Int64>
 
-    /// Ascending by device id, from `after` (exclusive).
-    func deliveries(
+    /// Ascending by device id, from `after` (exclusive). It looks through a bounded part of the list: a page may hold less than
+    /// `limit`, or nothing, and the list go on all the same.
+    func deliveryPage(
         of campaign: CampaignKey, _ filter: DeliveryFilter, after: Int64, limit: Int
-    ) throws -> [Delivery]
+    ) throws -> DeliveryPage
 
     /// Every campaign of one user (by the telephone that was pushed to) or one device, newest campaign first; also what
     /// is still pending, or was cancelled before its turn. Within a campaign ascending by device, from `after` (exclusive;

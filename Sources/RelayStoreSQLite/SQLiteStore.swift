@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import Synchronization
 package import Telemetry
+import Threading
 import WireFormat
 
 /// The relay's store in one SQLite file: one connection that writes, a few that read beside it.
@@ -158,7 +159,8 @@ package final class SQLiteStore: RelayStore {
 
     /// One transaction on the writer. `doing` becomes the error's context.
     func write<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
-        try locked(doing) { connection in try commit(on: connection, body) }
+        let asked = MonotonicClock.now()
+        return try locked(doing) { connection in try commit(on: connection, since: asked, body) }
     }
 
     /// The same for much at once: its commit leaves the log as it is. Waits, before anybody else is made to, where the log has
@@ -166,18 +168,21 @@ package final class SQLiteStore: RelayStore {
     func writeMuch<R: Sendable>(_ doing: String, _ body: (SQLiteConnection) throws -> R) throws -> R {
         guard let checkpoints else { return try write(doing, body) }
         checkpoints.keepUp()
+        let asked = MonotonicClock.now()
         return try locked(doing) { connection in
-            try checkpoints.withoutCommits { try commit(on: connection, body) }
+            try checkpoints.withoutCommits { try commit(on: connection, since: asked, body) }
         }
     }
 
-    private func commit<R>(on connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> R) throws -> R {
+    private func commit<R>(
+        on connection: SQLiteConnection, since asked: MonotonicTime, _ body: (SQLiteConnection) throws -> R
+    ) throws -> R {
         let start = options.ticks()
         defer {
             let duration = options.ticks() - start
             tally.withLock { $0.commits.add(duration) }
         }
-        return try connection.transaction("BEGIN IMMEDIATE", body)
+        return try connection.write(since: asked, body)
     }
 
     /// One snapshot on a reader, for methods of more than one statement.

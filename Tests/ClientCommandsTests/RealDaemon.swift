@@ -6,8 +6,10 @@ import HTTPServer
 import Notifications
 import RelayAPI
 import RelayEngine
+import RelayStore
 import RelayStoreSQLite
 import Signing
+import Synchronization
 import Telemetry
 import Terminal
 import TestPeers
@@ -28,6 +30,15 @@ final class RealDaemon: Sendable {
     private let notifier: Notifier
     private let server: APIServer
     let requirements: RequirementControl
+    /// How often what the open paths answer from was read.
+    let versionReads = VersionReads()
+
+    /// What the fan-out's last look found.
+    let looks = Watched<[VersionRecord]>([])
+
+    final class VersionReads: Sendable {
+        let count = Atomic<Int>(0)
+    }
 
     private var socket: String { "\(folder)/control.sock" }
 
@@ -56,10 +67,17 @@ final class RealDaemon: Sendable {
             try ActiveConfiguration(
                 configuration, store: store, environment: [:], tokenSources: TokenSources(), signings: signings,
                 log: log, clock: clock))
-        let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
+        let versionCache = VersionCache(store: store, clock: clock) { [versionReads] in
+            versionReads.count.add(1, ordering: .relaxed)
+            return active.current.profiles
+        }
         fanOut = try FanOut(
             store: store, routes: Array(active.current.routes.values), configuration: FanOut.Configuration(), log: log,
-            clock: clock, onVersions: { _ in versionCache.refresh() })
+            clock: clock,
+            onVersions: { [looks] records in
+                versionCache.note(records)
+                looks.change { $0 = records }
+            })
         notifier = Notifier(store: store, log: log, clock: clock) { NotificationDocument.body(of: $0, in: $1) }
         let sources = try SourceRunner(store: store, log: log, clock: clock)
         requirements = RequirementControl(

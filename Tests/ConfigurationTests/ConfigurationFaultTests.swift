@@ -216,6 +216,14 @@ import VersionSources
             #"listen.address: "localhost:1" is not an address to listen on; an IP address and a port, such as "127.0.0.1:8480" or "[::1]:8480""#
         ),
         (
+            "{ listen: { operations: \"metrics\" } }",
+            #"listen.operations: "metrics" is not an address to listen on; an IP address and a port, such as "127.0.0.1:8480" or "[::1]:8480""#
+        ),
+        (
+            "{ listen: { address: \"10.0.0.1:8480\", operations: \"10.0.0.1:8480\" } }",
+            #"listen.operations: "10.0.0.1:8480" is what listen.address is, too; another address, or another port of it, is needed"#
+        ),
+        (
             "{ listen: { controlSocket: \"x\" } }",
             #"listen.controlSocket: "x" is not an absolute path; one that begins with /"#
         ),

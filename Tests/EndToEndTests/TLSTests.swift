@@ -42,6 +42,23 @@ import Testing
         }
     }
 
+    @Test func theAddressForOperationsIsApartAndWithoutTLS() throws {
+        let stand = try Stand(extra: "operations: \"127.0.0.1:0\", ")
+        try stand.bench.start()
+        let line = try #require(stand.bench.relay?.waitForLine(" ready ", within: .seconds(10)))
+        let address = try #require(line.firstMatch(of: /operations=(\S+)/)?.output.1)
+        func ask(_ path: String) throws -> HTTPResponse {
+            try HTTPClient().send(HTTPRequest("GET", "http://\(address)\(path)"))
+        }
+        let metrics = try ask("/metrics")
+        #expect(metrics.status == 200 && String(decoding: metrics.body, as: UTF8.self).contains(Workbench.app))
+        #expect(try ask("/readyz").status == 200 && ask("/healthz").status == 200 && ask("/openapi.json").status == 200)
+        #expect(try ask("/v1/check?app=\(Workbench.app)&platform=ios&version=1").status == 404)
+        #expect(try stand.get("/metrics") == 404)
+        #expect(try stand.get("/readyz") == 200)
+        #expect(try stand.get("/v1/check?app=\(Workbench.app)&platform=ios&version=1") == 200)
+    }
+
     @Test func onePointTwoAndThreeWorkAndOnePointOneIsRefused() throws {
         let stand = try Stand()
         try stand.bench.start()

@@ -45,7 +45,7 @@ final class Bench: Sendable {
     /// - Parameter secrets: those that verify webhooks; nil: one, for all apps.
     init(
         limits: APILimits = APILimits(), checkTrust: CheckTrust = .device, secrets: [WebhookSecret]? = nil,
-        enforce: EnforceRules = EnforceRules()
+        enforce: EnforceRules = EnforceRules(), operations: Bool = false
     ) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "relay-api-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -58,6 +58,7 @@ final class Bench: Sendable {
             limits: limits, clock: { [clock] in clock.now }, log: logged.log)
         settings.checkTrust = checkTrust
         settings.enforce = { enforce }
+        if operations { settings.server.operations = ListenAddress(host: "127.0.0.1", port: 0) }
         server = APIServer(store: store, control: control, settings: settings)
         try server.start()
     }
@@ -99,6 +100,16 @@ final class Bench: Sendable {
         request.headers = headers.map { (name: $0.0, value: $0.1) }
         if let body { request.body = .bytes(body) }
         return hold(method, path, sent: body, try HTTPClient().send(request))
+    }
+
+    /// At the address for operations, of which the document describes a part.
+    func askOperations(
+        _ method: String, _ path: String, _ body: String? = nil, headers: [(String, String)] = []
+    ) throws -> Answer {
+        var request = HTTPRequest(method, "http://127.0.0.1:\(server.operationsPort ?? 0)\(path)")
+        request.headers = headers.map { (name: $0.0, value: $0.1) }
+        if let body { request.body = .bytes(Array(body.utf8)) }
+        return Answer(try HTTPClient().send(request))
     }
 
     func webhook(

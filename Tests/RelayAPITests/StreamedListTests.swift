@@ -141,21 +141,26 @@ struct StreamedListTests {
     @Test("a list that cannot be read to its end throws, so that its connection is cut")
     func broken() throws {
         let stop = CancellationFlag()
-        var reads = 0
+        var (reads, time) = (0, Int64(0))
         let now = Bench.now
         let list = ListExport(
-            .csv, LineFormat<DeviceRecord>.device, stop: stop, isWanted: { $0.id == 2_000 },
+            .csv, LineFormat<DeviceRecord>.device, stop: stop,
+            clock: {
+                time += 5
+                return time
+            }, isWanted: { $0.id == 2_000 },
             read: { last, limit in
                 reads += 1
                 if reads == 20 { throw StoreError(.failed, context: "the disk is gone") }
                 let first = (last?.id ?? 0) + 1
-                return (first..<first + Int64(limit)).map { id in
+                let records = (first..<first + Int64(limit)).map { id in
                     DeviceRecord(
                         id: id,
                         registration: DeviceRegistration(
                             app: Bench.app, token: "\(id)", telephone: "1,\"2", version: nil),
                         registeredAt: now, retiredAt: nil)
                 }
+                return (records, isLast: false)
             })
         guard case .bytes(let header) = try list.next() else {
             Issue.record("no header")

@@ -70,6 +70,7 @@ extension CommandEntry {
             ("configuration", path), ("store", configuration.store.sqlitePath),
             ("listens at", "\(configuration.listen.address)"), ("control socket", configuration.listen.controlSocket),
         ]
+        if let operations = configuration.listen.operations { fields.append(("operations at", "\(operations)")) }
         if let identity = check.identity {
             let end = Date(timeIntervalSince1970: TimeInterval(identity.notAfter)).formatted(.iso8601)
             fields.append(("certificate", "\(identity.names), until \(end)"))

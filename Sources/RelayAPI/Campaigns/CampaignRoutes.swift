@@ -46,13 +46,14 @@ extension API {
 
     /// Without a body, what was rejected, cancelled or expired is sent again.
     func retryCampaign(_ id: String, body: [UInt8], _ caller: Caller) throws -> Response {
+        let campaign = try record(id, caller).id
         var states = Set(CampaignRound.retried)
         if !body.isEmpty {
             var fields = try BodyFields(body)
             states = Self.states(&fields) ?? states
             try fields.finish()
         }
-        let status = try control.retry(campaign: try record(id, caller).id, states: states, by: caller.actor)
+        let status = try control.retry(campaign: campaign, states: states, by: caller.actor)
         return .json { $0.campaign(status) }
     }
 

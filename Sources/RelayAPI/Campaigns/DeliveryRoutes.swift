@@ -12,10 +12,13 @@ extension API {
             call.query.wholeList()
             try call.query.finish()
             let campaign = try record(id, call.caller).key
+            var next: Int64? = 0
             let export = ListExport(
                 form, LineFormat<Delivery>.delivery, stop: stop,
-                read: { [store] last, limit in
-                    try store.deliveries(of: campaign, filter, after: last?.device ?? 0, limit: limit)
+                read: { [store] _, limit in
+                    let page = try store.deliveryPage(of: campaign, filter, after: next ?? .max, limit: limit)
+                    next = page.next
+                    return (page.items, isLast: page.next == nil)
                 })
             return export.response
         }
@@ -23,11 +26,9 @@ extension API {
         let cursor = call.query.cursor(.deliveries)
         try call.query.finish()
         let campaign = try record(id, call.caller).key
-        let page = try Page(
-            limit: limit, after: cursor, position: \.device, cursor: { Cursor.text(.deliveries, $0) },
-            isVisible: { _ in true }
-        ) { try store.deliveries(of: campaign, filter, after: $0 ?? 0, limit: $1) }
-        return .json { $0.page(page.items, next: page.next) { $0.delivery($1) } }
+        let page = try store.deliveryPage(of: campaign, filter, after: cursor ?? 0, limit: limit)
+        let next = page.next.map { Cursor.text(.deliveries, $0) }
+        return .json { $0.page(page.items, next: next) { $0.delivery($1) } }
     }
 
     func deliveries(_ call: inout Call) throws -> Response {
@@ -43,7 +44,8 @@ extension API {
             let export = ListExport(
                 form, LineFormat<Delivery>.delivery, stop: stop, isWanted: { places.takes($0.app) },
                 read: { [store] last, limit in
-                    try store.deliveries(filter, after: last?.position, limit: limit)
+                    let found = try store.deliveries(filter, after: last?.position, limit: limit)
+                    return (found, isLast: found.count < limit)
                 })
             return export.response
         }

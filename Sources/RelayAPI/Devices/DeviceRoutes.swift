@@ -58,10 +58,12 @@ extension API {
             form, LineFormat<DeviceRecord>.device, stop: stop,
             isWanted: { $0.registration.app == app && filter.takes($0) },
             read: { [store] last, limit in
-                guard let telephone = filter.telephone else {
-                    return try store.devices(of: app, after: last?.id ?? 0, limit: limit)
-                }
-                return try store.devices(telephone: telephone, token: nil, after: last?.id ?? 0, limit: limit)
+                let after = last?.id ?? 0
+                let found =
+                    try filter.telephone.map {
+                        try store.devices(telephone: $0, token: nil, after: after, limit: limit)
+                    } ?? store.devices(of: app, after: after, limit: limit)
+                return (found, isLast: found.count < limit)
             })
         return export.response
     }

@@ -67,21 +67,14 @@ package final class SightingQueue: Sendable {
     private let store: any SightingStore
     private let limit: Int
     private let clock: @Sendable () -> Timestamp
-    private let onTick: @Sendable () -> Void
     private let state = Mutex(State())
     private let worker = Worker()
 
-    /// - Parameters:
-    ///   - limit: how many devices may wait.
-    ///   - onTick: called about once a second on the queue's thread.
-    package init(
-        store: any SightingStore, limit: Int, clock: @escaping @Sendable () -> Timestamp,
-        onTick: @escaping @Sendable () -> Void = {}
-    ) {
+    /// - Parameter limit: how many devices may wait.
+    package init(store: any SightingStore, limit: Int, clock: @escaping @Sendable () -> Timestamp) {
         self.store = store
         self.limit = limit
         self.clock = clock
-        self.onTick = onTick
     }
 
     /// How many sightings were dropped for want of room.
@@ -116,8 +109,7 @@ package final class SightingQueue: Sendable {
             return !state.isRunning && !state.isStopping
         }
         guard begins else { return }
-        try worker.start("sightings") { [self] isSecondOver in
-            if isSecondOver { onTick() }
+        try worker.start("sightings") { [self] _ in
             flush()
             return .seconds(1)
         }

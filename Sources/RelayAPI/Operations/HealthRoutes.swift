@@ -15,12 +15,13 @@ extension API {
 
     /// Whether requests can be answered and recorded: 503 with what keeps them from it; what is wrong beside that is listed. Up to a
     /// second old.
-    func readiness() -> Response {
+    func readiness(at door: Door) -> Response {
         let known = readinessCheck.faults(known: control.faults) { [self] in storeFault() }
         let faults = known.filter(\.stopsRequests)
         return .json(faults.isEmpty ? 200 : 503) { writer in
             writer.object { writer in
                 writer.member("status", faults.isEmpty ? "ready" : "notReady")
+                guard showsOperations(at: door) else { return }
                 let lists = [
                     ("faults", faults), ("degraded", known.filter { !$0.stopsRequests }),
                     ("warnings", control.warnings()),
@@ -36,7 +37,6 @@ extension API {
     /// Prometheus' text format. Up to a second old.
     func metrics() -> Response {
         let page = metricsPage.withLock { last in
-            // One thread at a time renders it; those who come meanwhile wait, and take it.
             if let last, MonotonicClock.milliseconds() - last.at < 1000 { return last.page }
             var text = MetricsText()
             control.writeMetrics(to: &text)

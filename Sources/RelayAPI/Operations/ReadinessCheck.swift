@@ -10,8 +10,9 @@ import Threading
 /// Finds out for `/readyz` what keeps the daemon from its work, or a part of it, at most once in `interval`, however many ask.
 ///
 /// Whether the store can be written to takes a commit to the disk, and where another program holds the store, its lock's
-/// whole time-out. So it is asked on a thread of its own: whoever begins it waits for `patience`, and whoever comes meanwhile
-/// takes what was found before. When the patience is over, that the store is held is the answer. Any thread may ask.
+/// whole time-out. So it is asked on a thread of its own: whoever begins it waits for it a moment, `wait`, and whoever comes
+/// meanwhile, or waits in vain, takes what was found before. Once the look has taken `patience`, that the store is held is the
+/// answer. Any thread may ask.
 final class ReadinessCheck: Sendable {
     private struct Look: Sendable {
         let begun: Int64
@@ -28,6 +29,8 @@ final class ReadinessCheck: Sendable {
     /// Milliseconds that a look may take before the store counts as held. A write waits its turn behind others: each of an
     /// import's is over after some 10 ms.
     private static let patience: Int64 = 1000
+    /// Milliseconds that whoever asks may be kept waiting: it must have its answer within a tenth of a second.
+    private static let wait: Int64 = 50
 
     private let clock: @Sendable () -> Int64
     private let queue = DispatchQueue(label: "readiness")
@@ -38,7 +41,7 @@ final class ReadinessCheck: Sendable {
         self.clock = clock
     }
 
-    /// Empty when nothing is wrong. Returns after `patience` at the latest.
+    /// Empty when nothing is wrong. Returns after `wait` at the latest.
     ///
     /// - Parameters:
     ///   - known: what is known at once.
@@ -47,30 +50,26 @@ final class ReadinessCheck: Sendable {
         known: @escaping @Sendable () -> [ReadinessFault], store: @escaping @Sendable () -> ReadinessFault?
     ) -> [ReadinessFault] {
         let now = clock()
-        let (remembered, look, isNew) = state.withLock { state -> ([ReadinessFault]?, Look?, Bool) in
-            if let look = state.look {
-                let isOverdue = now - look.begun >= Self.patience
-                return (isOverdue ? nil : state.last?.faults, look, false)
-            }
+        let (last, look, isNew) = state.withLock { state -> ([ReadinessFault]?, Look?, Bool) in
+            if let look = state.look { return (state.last?.faults, look, false) }
             if let last = state.last, now - last.found < Self.interval { return (last.faults, nil, false) }
             let look = Look(begun: now, end: DispatchSemaphore(value: 0))
             state.look = look
-            return (nil, look, true)
+            return (state.last?.faults, look, true)
         }
-        if let remembered { return remembered }
-        guard let look else { return [] }
-        if isNew { begin(look, known, store) }
-        let left = max(0, look.begun + Self.patience - now)
-        if look.end.wait(timeout: .now() + .milliseconds(Int(left))) == .success {
-            look.end.signal()  // For the next who waits.
-            if let found = state.withLock({ $0.last?.faults }) { return found }
+        guard let look else { return last ?? [] }
+        if isNew {
+            begin(look, known, store)
+            if look.end.wait(timeout: .now() + .milliseconds(Int(Self.wait))) == .success {
+                return state.withLock { $0.last?.faults } ?? []
+            }
         }
-        let seconds = max(1, (clock() - look.begun) / 1000)
+        guard clock() - look.begun >= Self.patience else { return last ?? known() }
         let held = ReadinessFault(
             part: ReadinessFault.store,
             reason:
-                "a write has been waiting for \(seconds) s. Another program holds the write lock, or a write of the relay's "
-                + "own takes that long")
+                "a write has been waiting for \((clock() - look.begun) / 1000) s. Another program holds the write lock, or a "
+                + "write of the relay's own takes that long")
         return known().filter { !$0.stopsRequests } + [held]
     }
 

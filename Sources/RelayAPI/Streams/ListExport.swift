@@ -9,40 +9,47 @@ import WireFormat
 /// is held on to.
 final class ListExport<Item>: ByteSource {
     private static var batch: Int { 1000 }
-    /// Batches without anything to show, after which others have their turn for so many milliseconds.
-    private static var mostEmpty: Int { 16 }
+    /// Milliseconds of finding nothing to show, after which others have their turn for so many.
+    private static var patience: Int64 { 50 }
     private static var pause: Int64 { 1 }
 
     private let form: ListForm
     private let format: LineFormat<Item>
     private let stop: CancellationFlag
+    private let clock: () -> Int64
     private let isWanted: (Item) -> Bool
-    private let read: (Item?, Int) throws -> [Item]
+    private let read: (Item?, Int) throws -> ([Item], isLast: Bool)
     private var last: Item?
     private var hasBegun = false
     private var isDone = false
 
     /// - Parameters:
+    ///   - clock: milliseconds of a monotonic clock.
     ///   - isWanted: what else is read is passed over.
-    ///   - read: up to so many items from behind one; from the beginning where there is none.
+    ///   - read: up to so many items from behind one, from the beginning where there is none; and whether the list ends
+    ///     there.
     init(
         _ form: ListForm, _ format: LineFormat<Item>, stop: CancellationFlag,
-        isWanted: @escaping (Item) -> Bool = { _ in true }, read: @escaping (Item?, Int) throws -> [Item]
+        clock: @escaping () -> Int64 = MonotonicClock.milliseconds,
+        isWanted: @escaping (Item) -> Bool = { _ in true },
+        read: @escaping (Item?, Int) throws -> ([Item], isLast: Bool)
     ) {
         self.form = form
         self.format = format
         self.stop = stop
+        self.clock = clock
         self.isWanted = isWanted
         self.read = read
     }
 
     func next() throws -> BodyPiece {
-        for _ in 0..<Self.mostEmpty {
+        let start = clock()
+        while clock() - start < Self.patience {
             if isDone { return .end }
             if stop.isSet { throw ProblemDetails(503, "the relay is stopping") }
-            let found = try read(last, Self.batch)
+            let (found, isLast) = try read(last, Self.batch)
             last = found.last ?? last
-            isDone = found.count < Self.batch
+            isDone = isLast
             let bytes = lines(found.filter(isWanted))
             hasBegun = true
             if !bytes.isEmpty { return .bytes(bytes) }

@@ -60,6 +60,8 @@ extension API {
         let slot = try foreign.take(
             for: app.app, busy: "test pushes of \(app.app) wait for its push service already", retryAfter: 5)
         defer { withExtendedLifetime(slot) {} }
+        // Each is a real push: whoever has a token must not be able to ring somebody's phone all day.
+        if caller.token != nil { try testPushes.take(for: caller.actor, "test pushes") }
         let reports = try control.testPush(wish, by: caller.actor)
         return .json { writer in
             writer.page(reports, next: nil) { writer, report in

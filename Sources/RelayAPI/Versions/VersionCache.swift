@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 package import HTTPServer
 package import RelayEngine
 package import RelayStore
 import Synchronization
+package import Threading
 package import UpgradeRules
 
 /// What the open paths answer from: what is in force, the alerts and the versions seen, as they were a moment ago, with
 /// every answer rendered. Requests never touch the disk here.
 ///
-/// Refreshed at each change of a version that this process makes or sees, and each second while the documents are asked
-/// for. May be used from any thread.
+/// Read anew at each change of a version that this process makes or sees, and each second while the documents are asked
+/// for: by a thread of its own, from `start` to `stop`, else by whoever asks for it. May be used from any thread.
 package final class VersionCache: Sendable {
     private let store: any RelayStore
     private let clock: @Sendable () -> Timestamp
@@ -18,9 +20,22 @@ package final class VersionCache: Sendable {
     /// Held while the store is read, so that what was read first is also shown first.
     private let refreshing = Mutex(())
     private let wasRead = Atomic<Bool>(false)
-    private let ticks = Atomic<Int>(0)
+    private let worker = Worker()
+    /// When the next second, and the next minute, is over, in milliseconds: however often the thread is woken.
+    private let due = Mutex((second: Int64.min, minute: Int64.min))
+    /// nil while no thread reads.
+    private let wishes = Mutex<[Wish]?>(nil)
+
+    /// Somebody knows of a change.
+    private struct Wish {
+        /// The records as they are since; nil: something else has changed.
+        var records: [VersionRecord]?
+        /// Told once they are shown; nil: nobody waits for it.
+        var end: DispatchSemaphore?
+    }
 
     private struct Contents {
+        var records: [AppKey: VersionRecord] = [:]
         var checks: [AppKey: CheckAnswers] = [:]
         var documents: [String: LaunchDocument] = [:]
         var newest: [AppKey: Version] = [:]
@@ -39,8 +54,71 @@ package final class VersionCache: Sendable {
         self.profiles = profiles
     }
 
-    /// Reads the store. Where it cannot be read it stays as it is; the watcher reports that.
-    package func refresh() {
+    /// - Throws: where the system has no thread left.
+    package func start() throws(SystemError) {
+        try worker.start("versions") { [self] _ in
+            let now = MonotonicClock.milliseconds()
+            let (isDue, next) = due.withLock { due in
+                let isSecondOver = now >= due.second
+                if isSecondOver { due.second = now + 1000 }
+                let isDue = now >= due.minute || isSecondOver && wasRead.exchange(false, ordering: .relaxed)
+                if isDue { due.minute = now + 60_000 }
+                return (isDue, due.second)
+            }
+            if isDue { read() }
+            grant()
+            return .milliseconds(max(1, next - MonotonicClock.milliseconds()))
+        }
+        wishes.withLock { $0 = [] }
+    }
+
+    /// Ends the thread. May come twice, and without a start.
+    package func stop() {
+        worker.stop()
+        grant(isLast: true)
+    }
+
+    private func grant(isLast: Bool = false) {
+        let wishes = wishes.withLock { wishes in
+            defer { if wishes != nil { wishes = isLast ? nil : [] } }
+            return wishes ?? []
+        }
+        if !wishes.allSatisfy({ isShown($0.records) }) { read() }
+        for wish in wishes { wish.end?.signal() }
+    }
+
+    private func isShown(_ records: [VersionRecord]?) -> Bool {
+        guard let records else { return false }
+        return contents.withLock { contents in records.allSatisfy { contents.records[$0.app] == $0 } }
+    }
+
+    /// Shows what is stored by now. Returns when that is so; where the store cannot be read it stays as it is, and the watcher
+    /// reports that.
+    ///
+    /// - Parameter record: the one that has changed; nil: something else has.
+    package func refresh(for record: VersionRecord? = nil) {
+        let records = record.map { [$0] }
+        if isShown(records) { return }
+        let end = DispatchSemaphore(value: 0)
+        if wish(Wish(records: records, end: end)) { end.wait() } else { read() }
+    }
+
+    /// Shows these soon; waits for nothing where a thread reads.
+    package func note(_ records: [VersionRecord]) {
+        if !isShown(records), !wish(Wish(records: records)) { read() }
+    }
+
+    /// - Returns: whether there is a thread to grant it.
+    private func wish(_ wish: Wish) -> Bool {
+        let isTaken = wishes.withLock { wishes in
+            wishes?.append(wish)
+            return wishes != nil
+        }
+        if isTaken { worker.wake() }
+        return isTaken
+    }
+
+    private func read() {
         refreshing.withLock { _ in
             guard let records = try? store.versions(), let alerts = try? store.alerts(at: clock()),
                 let seen = try? store.seenVersions()
@@ -49,6 +127,7 @@ package final class VersionCache: Sendable {
             let byApp = Dictionary(uniqueKeysWithValues: records.map { ($0.app, $0) })
             let alertByApp = Dictionary(uniqueKeysWithValues: alerts.map { ($0.app, $0) })
             var new = Contents()
+            new.records = byApp
             new.alerts = alertByApp
             new.profiles = profiles
             new.seen = seen
@@ -64,13 +143,6 @@ package final class VersionCache: Sendable {
             for name in new.documents.keys { new.documents[name]?.render(at: now) }
             contents.withLock { $0 = new }
         }
-    }
-
-    /// Called each second: takes note of devices that registered, where anybody looks.
-    package func tick() {
-        let count = ticks.wrappingAdd(1, ordering: .relaxed).newValue
-        guard wasRead.exchange(false, ordering: .relaxed) || count % 60 == 0 else { return }
-        refresh()
     }
 
     // MARK: Answers

@@ -68,7 +68,7 @@ extension API {
     func release(_ app: AppKey, by caller: Caller) throws -> Response {
         try require(app)
         let record = try control.release(app: app, by: caller.actor)
-        versionCache.refresh()
+        versionCache.refresh(for: record)
         return .json { $0.version(record, wait: control.wait(of: record)) }
     }
 
@@ -85,7 +85,7 @@ extension API {
             throw ProblemDetails(field: "required", "is null; the version that is withdrawn is needed")
         }
         let withdrawal = try control.withdraw(required, of: app, by: caller.actor, reason: reason)
-        versionCache.refresh()
+        versionCache.refresh(for: withdrawal.record)
         return .json { writer in
             writer.object { writer in
                 writer.member(.withdrawn, withdrawal.withdrawn.text)
@@ -112,9 +112,10 @@ extension API {
                 to: outcome, wait: control.wait(of: outcome.record),
                 warnings: unknown + versionCache.advice(for: outcome.record, seen: seen).warnings)
         }
-        versionCache.refresh()
         switch applied {
-        case .applied(_, let answer): return .json(answer.status, answer.body)
+        case .applied(let outcome, let answer):
+            versionCache.refresh(for: outcome.record)
+            return .json(answer.status, answer.body)
         case .replayed(let answer): return .replay(answer)
         }
     }

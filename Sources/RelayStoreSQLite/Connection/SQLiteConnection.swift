@@ -3,6 +3,7 @@ import CSQLite
 import Glibc
 import RelayEngine
 import Telemetry
+import Threading
 
 /// One connection to the database with its prepared statements.
 ///
@@ -21,8 +22,10 @@ import Telemetry
     private var deadline: ContinuousClock.Instant?
     private var copiesLog: ((_ pages: Int) -> Bool)?
 
-    /// How long a call waits for another process's lock, in milliseconds.
+    /// How long a call waits for another process's lock, in milliseconds; a write as `patience` says.
     static let busyTimeout: Int32 = 5000
+    /// The writer's.
+    var patience = LockPatience()
 
     /// Counting the bytes in use takes a mutex around every allocation, for all connections the same one: a tenth of what a
     /// row of the ledger costs. Must come before SQLite's first use ("not threadsafe", sqlite.org/c3ref/config.html), hence
@@ -193,6 +196,26 @@ import Telemetry
         } catch {
             var failure = error
             failure.systemError = errno
+            throw failure
+        }
+    }
+
+    /// Runs `body` in a transaction that has the write lock.
+    ///
+    /// - Parameter asked: when it was asked for.
+    func write<R>(
+        since asked: MonotonicTime = MonotonicClock.now(), _ body: (SQLiteConnection) throws -> R
+    ) throws -> R {
+        let wait = patience.wait(since: asked, at: MonotonicClock.now())
+        unsafe sqlite3_busy_timeout(handle, Int32(clamping: wait.milliseconds))
+        defer { unsafe sqlite3_busy_timeout(handle, Self.busyTimeout) }
+        do {
+            return try transaction("BEGIN IMMEDIATE") { connection in
+                patience.ended(isRefused: false, at: asked)
+                return try body(connection)
+            }
+        } catch let failure as SQLiteFailure where failure.isBusy {
+            patience.ended(isRefused: true, at: MonotonicClock.now())
             throw failure
         }
     }

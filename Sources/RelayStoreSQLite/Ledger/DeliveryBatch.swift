@@ -61,6 +61,14 @@ struct DeliveryBatch: Sendable {
         return nil
     }
 
+    /// The devices of a batch, from the column `outcomes` alone.
+    static func devices(in outcomes: [UInt8], first: Int64, last: Int64) throws(SQLiteFailure) -> [Int64] {
+        var reader = OutcomeReader(outcomes, first: first, last: last)
+        var devices: [Int64] = []
+        while let (device, _) = try reader.next() { devices.append(device) }
+        return devices
+    }
+
     private func damage(_ detail: String) -> SQLiteFailure { Self.damage(detail, first, last) }
 
     fileprivate static func damage(_ detail: String, _ first: Int64, _ last: Int64) -> SQLiteFailure {

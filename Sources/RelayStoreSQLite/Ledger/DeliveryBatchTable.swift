@@ -33,6 +33,27 @@ enum DeliveryBatchTable {
         return try DeliveryBatch.outcome(of: device, in: batch.outcomes, first: batch.first, last: batch.last)
     }
 
+    /// Those from `first` to `last` that a batch has, without the telephones.
+    static func devices(
+        from first: Int64, through last: Int64, of campaign: Int64, _ connection: SQLiteConnection
+    ) throws -> Set<Int64> {
+        var devices: Set<Int64> = []
+        var from = first
+        while from <= last {
+            let batch = try connection.first(
+                """
+                SELECT first, last, outcomes FROM delivery_batch WHERE campaign_id = ? AND last >= ? ORDER BY last LIMIT 1
+                """, .integer(campaign), .integer(from)
+            ) { (first: $0.integer(0), last: $0.integer(1), outcomes: $0.blob(2)) }
+            guard let batch, batch.first <= last else { break }
+            devices.formUnion(
+                try DeliveryBatch.devices(in: batch.outcomes, first: batch.first, last: batch.last))
+            guard batch.last < last else { break }
+            from = batch.last + 1
+        }
+        return devices
+    }
+
     // MARK: Writing
 
     /// Writes what the packer holds, and empties it.

@@ -58,29 +58,76 @@ struct DeliveryList {
     // MARK: A page
 
     /// Ascending by device, from `after` (exclusive).
-    func page(_ filter: DeliveryFilter, after: Int64, limit: Int) throws -> [Delivery] {
+    ///
+    /// - Parameters:
+    ///   - window: ids that are looked at in one go.
+    ///   - mostWindows: how often that is done for one page: what nearly nothing matches takes several pages, some of them empty.
+    func page(
+        _ filter: DeliveryFilter, after: Int64, limit: Int, window size: Int64 = 10_000, mostWindows: Int = 20
+    ) throws -> DeliveryPage {
         // Who would be tried again counts as cancelled.
-        if isLeftOut, filter.state == .retrying { return [] }
-        var found = try rows(filter, after: after, limit: limit)
+        if isLeftOut, filter.state == .retrying { return DeliveryPage() }
+        let rests = try rests(filter, after: after)
+        var (found, position) = ([Delivery](), after)
+        for _ in 0..<mostWindows {
+            guard let start = try next(filter.state, after: position, rests) else { return DeliveryPage(items: found) }
+            let window = start...(start > .max - size ? .max : start + size - 1)
+            // One more than is shown tells whether there is a next page.
+            found += try part(filter, window, limit: limit + 1 - found.count, rests)
+            if found.count > limit {
+                found = Array(found.prefix(limit))
+                return DeliveryPage(items: found, next: found.last?.device)
+            }
+            position = window.upperBound
+        }
+        return DeliveryPage(items: found, next: position)
+    }
+
+    /// The first id behind `position` that may be listed.
+    private func next(_ state: DeliveryState?, after position: Int64, _ rests: [Rest]) throws -> Int64? {
+        var ids = rests.filter { $0.last > position }.map { max($0.after, position) + 1 }
+        func add(_ sql: SQL) throws {
+            let id = try connection.first(sql, .integer(campaign.row), .integer(position)) { $0.integer(0) }
+            if let id { ids.append(max(id, position + 1)) }
+        }
+        switch state {
+        case .pending, .inFlight: break
+        case nil, .accepted, .filtered:
+            try add("SELECT device_id FROM delivery WHERE campaign_id = ? AND device_id > ? ORDER BY device_id LIMIT 1")
+            try add("SELECT first FROM delivery_batch WHERE campaign_id = ? AND last > ? ORDER BY last LIMIT 1")
+        case let state?:
+            for state in isLeftOut && state == .cancelled ? [state, .retrying] : [state] {
+                try add(
+                    """
+                    SELECT device_id FROM delivery INDEXED BY delivery_rare WHERE state = \(state.rawValue) AND state > 2
+                        AND state <> 7 AND campaign_id = ? AND device_id > ? ORDER BY device_id LIMIT 1
+                    """)
+            }
+        }
+        return ids.min()
+    }
+
+    private func part(
+        _ filter: DeliveryFilter, _ window: ClosedRange<Int64>, limit: Int, _ rests: [Rest]
+    ) throws -> [Delivery] {
+        var found = try rows(filter, window, limit: limit)
         if isLeftOut, filter.state == .cancelled {
             // He gives no reason: that of his last attempt is none for this.
             var retrying = filter
             retrying.state = .retrying
-            found += try rows(retrying, after: after, limit: limit)
+            found += try rows(retrying, window, limit: limit)
         }
         switch filter.state {
         // In batches only who was filtered has a reason.
         case nil, .accepted, .filtered:
             var filter = filter
             if filter.reason != nil, filter.state == nil { filter.state = .filtered }
-            found += try packed(filter, after: after, limit: limit)
+            found += try packed(filter, window, limit: limit)
         default: break
         }
-        switch filter.state {
-        // What had no turn has no reason.
-        case nil, .pending, .expired, .cancelled:
-            if filter.reason == nil { found += try unreached(state: filter.state, after: after, limit: limit) }
-        default: break
+        for environment in PushEnvironment.allCases {
+            let rests = rests.filter { $0.environment == environment }
+            if !rests.isEmpty { found += try unreached(window, limit: limit, in: rests, environment) }
         }
         return found.sorted { $0.device < $1.device }.prefix(limit).map(Self.shown)
     }
@@ -89,7 +136,7 @@ struct DeliveryList {
         d.state, d.attempts, d.reason, d.telephone, d.next_attempt_at, d.updated_at, v.id, v.token
         """
 
-    private func rows(_ filter: DeliveryFilter, after: Int64, limit: Int) throws -> [Delivery] {
+    private func rows(_ filter: DeliveryFilter, _ window: ClosedRange<Int64>, limit: Int) throws -> [Delivery] {
         let state = filter.state
         let source: SQL
         switch state {
@@ -108,15 +155,16 @@ struct DeliveryList {
         }
         return try connection.all(
             """
-            SELECT \(Self.columns) FROM \(source) d.campaign_id = ?1 AND d.device_id > ?2
+            SELECT \(Self.columns) FROM \(source) d.campaign_id = ?1 AND d.device_id BETWEEN ?2 AND ?5
                 AND (?4 IS NULL OR d.reason = ?4) ORDER BY d.device_id LIMIT ?3
-            """, .integer(campaign.row), .integer(after), .integer(limit), .text(filter.reason), row: delivery)
+            """, .integer(campaign.row), .integer(window.lowerBound), .integer(limit), .text(filter.reason),
+            .integer(window.upperBound), row: delivery)
     }
 
     /// Batch by batch, until there are enough.
-    private func packed(_ filter: DeliveryFilter, after: Int64, limit: Int) throws -> [Delivery] {
+    private func packed(_ filter: DeliveryFilter, _ window: ClosedRange<Int64>, limit: Int) throws -> [Delivery] {
         var found: [Delivery] = []
-        var after = after
+        var after = window.lowerBound - 1
         while found.count < limit {
             let batch = try connection.first(
                 """
@@ -126,8 +174,8 @@ struct DeliveryList {
                 """, .integer(campaign.row), .integer(after),
                 filter.state.map { .integer(Int($0.rawValue)) } ?? .null,
                 row: DeliveryBatch.init)
-            guard let batch else { break }
-            for entry in try batch.entries() where entry.device > after && found.count < limit {
+            guard let batch, batch.first <= window.upperBound else { break }
+            for entry in try batch.entries() where window.contains(entry.device) && found.count < limit {
                 guard filter.takes(entry.outcome.state, entry.outcome.reason?.rawValue) else { continue }
                 if let delivery = try delivery(entry, in: batch) { found.append(delivery) }
             }
@@ -152,12 +200,14 @@ struct DeliveryList {
         }
     }
 
-    /// Devices of the audience without an outcome, up to `limit` of each environment. Of a campaign that is over, one that has
-    /// moved to the other environment since may be missing, as one that was removed is.
-    private func unreached(state: DeliveryState?, after: Int64, limit: Int) throws -> [Delivery] {
-        var rests = PushEnvironment.allCases.map {
-            Rest(after: 0, last: leftLast ?? .max, wave: 0, environment: $0, state: .pending)
+    /// Where devices of the audience without an outcome are, as far as the filter wants them.
+    private func rests(_ filter: DeliveryFilter, after: Int64) throws -> [Rest] {
+        switch filter.state {
+        // What had no turn has no reason.
+        case nil, .pending, .expired, .cancelled: if filter.reason != nil { return [] }
+        default: return []
         }
+        var rests: [Rest]
         if isPlanned {
             rests = try connection.all(
                 """
@@ -169,18 +219,22 @@ struct DeliveryList {
                     after: $0.integer(0), last: $0.integer(1), wave: Int($0.integer(2)), environment: $0.environment(3),
                     state: Rest.state($0, 4))
             }
+        } else {
+            let last = try connection.first("SELECT max(id) FROM device") { $0.integer(0) } ?? 0
+            rests = PushEnvironment.allCases.map {
+                Rest(after: 0, last: min(leftLast ?? last, last), wave: 0, environment: $0, state: .pending)
+            }
         }
         if isLeftOut {
             for index in rests.indices where rests[index].state == .pending { rests[index].state = .cancelled }
         }
-        if let state { rests.removeAll { $0.state != state } }
-        return try PushEnvironment.allCases.flatMap { environment in
-            try unreached(after: after, limit: limit, in: rests.filter { $0.environment == environment }, environment)
-        }
+        return rests.filter { (filter.state ?? $0.state) == $0.state }
     }
 
+    /// Devices of the audience without an outcome. Of a campaign that is over, one that has moved to the other environment
+    /// since may be missing, as one that was removed is.
     private func unreached(
-        after: Int64, limit: Int, in rests: [Rest], _ environment: PushEnvironment
+        _ window: ClosedRange<Int64>, limit: Int, in rests: [Rest], _ environment: PushEnvironment
     ) throws -> [Delivery] {
         guard let first = rests.map(\.after).min(), let last = rests.map(\.last).max() else { return [] }
         // Each wave has cursors of its own: their ranges overlap, and are read as one.
@@ -188,25 +242,26 @@ struct DeliveryList {
         let byWave = Dictionary(grouping: rests, by: \.wave)
         var found: [Delivery] = []
         for (start, last) in ranges {
-            var position = max(start, after)
-            let step = draw == nil ? limit : max(limit, 500)
+            var position = max(start, window.lowerBound - 1)
+            let step = max(limit, 500)
             while found.count < limit {
                 let devices = try connection.all(
-                    Self.withoutRow(of: environment), .integer(position), .integer(last), .integer(app),
-                    .integer(campaign.row), .integer(step)
+                    Self.withoutRow(of: environment), .integer(position), .integer(min(last, window.upperBound)),
+                    .integer(app), .integer(campaign.row), .integer(step)
                 ) {
                     unreached($0.integer(0), $0.text(1), $0.optionalText(2), .pending)
                 }
-                for device in devices where found.count < limit {
+                guard let end = devices.last?.device else { break }
+                // Of a campaign that is over: a device's environment may have changed since.
+                let packed = try DeliveryBatchTable.devices(
+                    from: position + 1, through: end, of: campaign.row, connection)
+                for device in devices where found.count < limit && !packed.contains(device.device) {
                     var delivery = device
-                    guard let rest = rest(of: delivery.device, delivery.telephone, in: byWave),
-                        // Of a campaign that is over: its environment may have changed since.
-                        try DeliveryBatchTable.outcome(of: delivery.device, in: campaign.row, connection) == nil
-                    else { continue }
+                    guard let rest = rest(of: delivery.device, delivery.telephone, in: byWave) else { continue }
                     delivery.state = rest.state
                     found.append(delivery)
                 }
-                guard devices.count == step, let end = devices.last?.device else { break }
+                guard devices.count == step else { break }
                 position = end
             }
         }
@@ -292,49 +347,7 @@ struct DeliveryList {
         return delivery
     }
 
-    /// The devices of the user and of the token that the filter names; nil where it names neither.
-    static func devices(meantBy filter: DeliveryFilter, _ connection: SQLiteConnection) throws -> [Device]? {
-        let user = try filter.telephone.map { try devices(ofUser: $0, connection) }
-        guard let token = filter.token else { return user }
-        let named = try devices(token: token, connection)
-        guard let user else { return named }
-        let ids = Set(named.map(\.id))
-        return user.filter { ids.contains($0.id) }
-    }
-
-    /// Those that are or were this user's, ascending by id.
-    static func devices(ofUser telephone: String, _ connection: SQLiteConnection) throws -> [Device] {
-        try connection.all(
-            """
-            SELECT \(deviceColumns) FROM device WHERE telephone = ?1
-            UNION
-            SELECT \(deviceColumns) FROM device
-            WHERE id IN (SELECT device_id FROM former_telephone WHERE telephone = ?1)
-            ORDER BY id
-            """, .text(telephone), row: device)
-    }
-
-    /// The device of this token in each app that has it, ascending by id.
-    static func devices(token: String, _ connection: SQLiteConnection) throws -> [Device] {
-        let apps = try connection.all("SELECT id, platform FROM app") { ($0.integer(0), $0.platform(1)) }
-        return try apps.compactMap { app, platform in
-            let token = DeviceTable.token(token, platform)
-            return try connection.first(
-                "SELECT \(deviceColumns) FROM device \(DeviceTable.isToken)",
-                .integer(app), .text(token), .integer(DeviceTable.hash(token)), row: device)
-        }.sorted { $0.id < $1.id }
-    }
-
     // MARK: Rows
-
-    private static let deviceColumns: SQL =
-        "id, app_id, token, telephone, removed_at, \(DeviceTable.plannedEnvironment)"
-
-    private static func device(_ row: Statement) -> Device {
-        Device(
-            id: row.integer(0), app: row.integer(1), token: row.text(2), telephone: row.optionalText(3),
-            isRemoved: !row.isNull(4), environment: row.environment(5))
-    }
 
     private func delivery(_ row: Statement) -> Delivery {
         var delivery = Delivery(

@@ -4,17 +4,26 @@ package import RelayStore
 import UpgradeRules
 
 extension SQLiteStore {
-    package func deliveries(
+    package func deliveryPage(
         of campaign: CampaignKey, _ filter: DeliveryFilter, after: Int64, limit: Int
-    ) throws -> [Delivery] {
+    ) throws -> DeliveryPage {
         try read("listing deliveries") { connection in
-            guard limit > 0, let list = try DeliveryList(of: campaign, connection) else { return [] }
+            guard limit > 0, let list = try DeliveryList(of: campaign, connection) else { return DeliveryPage() }
             guard let devices = try DeliveryList.devices(meantBy: filter, connection) else {
                 return try list.page(filter, after: after, limit: limit)
             }
-            let found = try devices.filter { $0.id > after && $0.app == list.app }
-                .compactMap { try list.delivery(to: $0, telephone: filter.telephone) }
-            return Array(found.filter { filter.takes($0.state, $0.reason) }.prefix(limit))
+            var page = DeliveryPage()
+            for device in devices where device.id > after && device.app == list.app {
+                guard let delivery = try list.delivery(to: device, telephone: filter.telephone),
+                    filter.takes(delivery.state, delivery.reason)
+                else { continue }
+                if page.items.count == limit {
+                    page.next = page.items.last?.device
+                    break
+                }
+                page.items.append(delivery)
+            }
+            return page
         }
     }
 
@@ -41,7 +50,7 @@ extension SQLiteStore {
             for campaign in campaigns.sorted(by: >) where found.count < limit {
                 guard let list = try DeliveryList(of: campaign, connection) else { continue }
                 let seen = campaign == start ? after?.device ?? 0 : 0
-                for device in devices where device.app == list.app && device.id > seen {
+                for device in devices where found.count < limit && device.app == list.app && device.id > seen {
                     if let delivery = try list.delivery(to: device, telephone: filter.telephone),
                         filter.takes(delivery.state, delivery.reason)
                     {

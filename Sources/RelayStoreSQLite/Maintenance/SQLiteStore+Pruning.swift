@@ -40,7 +40,7 @@ private struct Pruning {
 
     /// One short transaction, and a pause as long as it was.
     private mutating func batch<R: Sendable>(_ body: (SQLiteConnection) throws -> R) throws -> R {
-        try turn("pruning the store") { connection in try connection.transaction("BEGIN IMMEDIATE", body) }
+        try turn("pruning the store") { try $0.write(body) }
     }
 
     /// One turn on the writer, and a pause as long as it was.
@@ -209,7 +209,7 @@ private struct Pruning {
             // "This pragma is a no-op within a transaction" (sqlite.org/pragma.html#pragma_foreign_keys).
             try connection.execute("PRAGMA foreign_keys = OFF")
             let deleted = Result {
-                try connection.transaction("BEGIN IMMEDIATE") { connection in
+                try connection.write { connection in
                     try Self.delete(devices, goneBefore: cutoff, youngest: youngest, connection)
                 }
             }

@@ -95,7 +95,7 @@ final class Relay: @unchecked Sendable {
             lanes: LaneSet([lane], mailbox: mailbox), configuration: Self.fanOut(configuration.fanOut.batch, settings),
             board: board, pulse: Pulse("fan-out"), log: log, clock: { world.clockRead() }, random: world.random,
             onVersions: { records in
-                world.undisturbed { cache.refresh() }
+                world.undisturbed { cache.note(records) }
                 if records.contains(where: \.requirements.isWaiting) { runner.poke() }
             })
         sources = SourceLoop(runner: runner, callbacks: callbacks, plan: plan)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Threading
+
+/// How often each who asks may have one thing: some at once, and then one in each part of a minute.
+final class Rate: Sendable {
+    /// In a minute.
+    let most: Int
+    private let clock: @Sendable () -> Int64
+    /// Up to when each has used what is due to it, in milliseconds.
+    private let used = Mutex<[String: Int64]>([:])
+
+    /// - Parameter clock: milliseconds of a monotonic clock.
+    init(perMinute most: Int, clock: @escaping @Sendable () -> Int64 = MonotonicClock.milliseconds) {
+        self.most = most
+        self.clock = clock
+    }
+
+    /// - Throws: a 429 (RFC 6585, section 4) that says when the next one may come.
+    func take(for key: String, _ what: String) throws {
+        let (now, share) = (clock(), 60_000 / Int64(most))
+        let wait: Int64 = used.withLock { used in
+            used = used.filter { $0.value > now - 60_000 }
+            let next = max(used[key] ?? .min, now - 60_000) + share
+            guard next <= now else { return next - now }
+            used[key] = next
+            return 0
+        }
+        guard wait > 0 else { return }
+        throw ProblemDetails(
+            429, "\(most) \(what) a minute are for one API token",
+            headers: [("Retry-After", String((wait + 999) / 1000))]
+        )
+    }
+}

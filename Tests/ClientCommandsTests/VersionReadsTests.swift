@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import OwnThread
+import RelayStore
+import Synchronization
+import Terminal
+import TestPeers
+import Testing
+import UpgradeRules
+
+/// What the open paths answer from is read once for each change, whoever notices it: the API, or the fan-out's look at the store.
+@Suite("What the open paths answer from", .ownThread)
+struct VersionReadsTests {
+    @Test("it is read once a bump")
+    func once() async throws {
+        let daemon = try RealDaemon()
+        let before = daemon.versionReads.count.load(ordering: .relaxed)
+        for version in ["2.0.0", "2.1.0", "2.2.0", "2.3.0"] {
+            let result = await daemon.run("version set \(RealDaemon.app) ios --required \(version) --yes")
+            #expect(result.code == .done, "\(result.err)")
+            // A look that comes after the next bump would be of what is shown no more.
+            #expect(daemon.looks.wait { $0.contains { $0.required?.text == version } })
+        }
+        #expect(daemon.versionReads.count.load(ordering: .relaxed) - before == 4)
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Foundation
+import HTTPServer
+import OwnThread
+import RelayEngine
+import RelayStore
+import RelayStoreSQLite
+import Synchronization
+import Testing
+import VersionSources
+
+@testable import RelayAPI
+
+/// All that can hold a relay up at once, and beside it those who ask how it is, and its operator.
+@Suite("Everything that waits at once, live", .serialized, .ownThread)
+struct AbuseTests {
+    /// 100 ms are promised (CONTRIBUTING, "What a request may cost"); the rest is for a machine that does other things, too.
+    private static let prompt = Duration.milliseconds(900)
+
+    /// Clients whose requests stand still until they go.
+    private final class Crowd {
+        let stillness = DispatchSemaphore(value: 0)
+        let turnedAway = Mutex(0)
+        private let group = DispatchGroup()
+
+        func ask(_ count: Int, _ ask: @escaping @Sendable (Int) throws -> Answer) {
+            for number in 0..<count {
+                DispatchQueue(label: "abuse-\(number)").async(group: group) { [turnedAway = Unchecked(self)] in
+                    if let answer = try? ask(number), [429, 503].contains(answer.status) {
+                        turnedAway.crowd.turnedAway.withLock { $0 += 1 }
+                    }
+                }
+            }
+        }
+
+        /// - Returns: whether all have their answers.
+        func end() -> Bool {
+            stillness.signal()
+            return group.wait(timeout: .now() + 60) == .success
+        }
+
+        private struct Unchecked: @unchecked Sendable {
+            let crowd: Crowd
+            init(_ crowd: Crowd) { self.crowd = crowd }
+        }
+    }
+
+    private struct Silent: VersionLookup {
+        let stillness: DispatchSemaphore
+
+        func current(of app: AppKey) throws -> StoreListing? {
+            stillness.wait()
+            stillness.signal()
+            return nil
+        }
+    }
+
+    @Test("readyz, healthz and the control socket are answered beside every abuse")
+    func everything() throws {
+        let bench = try Bench()
+        let id = try bench.campaign(required: "2.0")
+        let (status, versions) = (try bench.newToken(.status), try bench.newToken(.versions))
+        let right = [("Authorization", "Bearer \(versions)")]
+        let crowd = Crowd()
+        bench.control.stillness.withLock { $0 = crowd.stillness }
+        bench.control.lookup.withLock { $0 = Silent(stillness: crowd.stillness) }
+        let device = Array(#"{"token":"\#(String(repeating: "a", count: 64))"}"#.utf8)
+        crowd.ask(24) { _ in
+            try bench.askNetwork("POST", "/v1/apps/com.example.app/ios/test-push", device, headers: right)
+        }
+        crowd.ask(24) { number in
+            try ReleaseWebhookLiveTests.sendApple(
+                bench, ReleaseWebhookLiveTests.state("READY_FOR_DISTRIBUTION", id: "event-\(number)"))
+        }
+        crowd.ask(40) { _ in
+            try bench.askNetwork(
+                "POST", "/v1/apps/com.example.app/ios/plan", Array(#"{"required":"3.0"}"#.utf8), headers: right)
+        }
+        // Two test pushes or webhooks of the app may wait, and one plan.
+        try bench.until { crowd.turnedAway.withLock { $0 } >= 24 + 24 - 2 + 40 - 1 }
+        // By one token, and nobody reads them.
+        let readers = try (0..<64).map { _ in
+            let reader = try RawClient(port: bench.server.port ?? 0, receiveBuffer: 4096)
+            try reader.send(
+                "GET /v1/campaigns/\(id)/events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer \(status)\r\n\r\n")
+            return reader
+        }
+        let other = try SQLiteStore(path: bench.directory.appending(path: "relay.db").path)
+        try other.administer("BEGIN IMMEDIATE")
+        let writers = try (0..<40).map { number in
+            let client = try RawClient(port: bench.server.port ?? 0)
+            let body = #"{"latest":"2.\#(number)"}"#
+            try client.send(
+                "PUT /v1/apps/com.example.app/ios/version HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer \(versions)\r\n"
+                    + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+            return client
+        }
+        try ask(bench, id)
+        try other.administer("ROLLBACK")
+        withExtendedLifetime((readers, writers)) {}
+        #expect(crowd.end())
+    }
+
+    private func ask(_ bench: Bench, _ id: String) throws {
+        let questions: [(door: String, path: String)] = [
+            ("network", "/healthz"), ("network", "/readyz"), ("control", "/healthz"), ("control", "/readyz"),
+            ("control", "/v1/campaigns"), ("control", "/v1/campaigns/\(id)"), ("control", "/v1/apps"),
+            ("control", "/v1/apps/com.example.app/ios/version"), ("control", "/v1/log"),
+        ]
+        var slowest: [String: Duration] = [:]
+        for _ in 0..<20 {
+            for (door, path) in questions {
+                let start = ContinuousClock.now
+                let answer = try door == "control" ? bench.ask("GET", path) : bench.askNetwork("GET", path)
+                let duration = ContinuousClock.now - start
+                slowest["\(door) \(path)"] = max(duration, slowest["\(door) \(path)"] ?? .zero)
+                #expect(
+                    (answer.status == 200 || path == "/readyz") && duration < Self.prompt,
+                    "\(door) \(path): \(answer.status) after \(duration)")
+            }
+        }
+        for (question, duration) in slowest.sorted(by: { $0.key < $1.key }) {
+            print("slowest: \(question) \(duration)")
+        }
+    }
+
+    @Test("a change is refused within three seconds while another program holds the store, however many wait for it")
+    func heldStore() throws {
+        let bench = try Bench()
+        let other = try SQLiteStore(path: bench.directory.appending(path: "relay.db").path)
+        try other.administer("BEGIN IMMEDIATE")
+        let writers = try (0..<40).map { number in
+            let client = try RawClient(unixSocket: bench.socketPath)
+            try client.send(
+                "DELETE /v1/apps/com.example.app/ios/devices/ab\(10 + number) HTTP/1.1\r\nHost: relay\r\n\r\n")
+            return client
+        }
+        // Not before the server has taken them in: this comes after them on the thread that serves the socket.
+        #expect(try bench.ask("GET", "/healthz").status == 200)
+        let start = ContinuousClock.now
+        let answer = try bench.ask("PUT", "/v1/apps/com.example.app/ios/version", #"{"latest":"1.0"}"#)
+        let duration = ContinuousClock.now - start
+        print("a PUT beside a locked store: \(duration)")
+        #expect(answer.status == 503 && answer[header: "retry-after"] != nil, "\(answer.body)")
+        #expect(duration < .seconds(5), "\(duration)")
+        try other.administer("ROLLBACK")
+        try bench.until {
+            try bench.ask("PUT", "/v1/apps/com.example.app/ios/version", #"{"latest":"1.0"}"#).status == 200
+        }
+        withExtendedLifetime(writers) {}
+    }
+
+    @Test("an API token has ten test pushes a minute, and another has its own")
+    func testPushes() throws {
+        let bench = try Bench()
+        let path = "/v1/apps/com.example.app/ios/test-push"
+        let device = Array(#"{"token":"\#(String(repeating: "a", count: 64))"}"#.utf8)
+        let greedy = [("Authorization", "Bearer \(try bench.newToken(.versions))")]
+        for _ in 0..<10 { #expect(try bench.askNetwork("POST", path, device, headers: greedy).status == 200) }
+        let refused = try bench.askNetwork("POST", path, device, headers: greedy)
+        #expect(refused.status == 429 && refused.text("detail")?.contains("10 test pushes a minute") ?? false)
+        #expect(Int(refused[header: "retry-after"] ?? "").map { (1...6).contains($0) } ?? false)
+        let modest = [("Authorization", "Bearer \(try bench.newToken(.versions))")]
+        #expect(try bench.askNetwork("POST", path, device, headers: modest).status == 200)
+        // An operator's own socket is nobody's token.
+        for _ in 0..<12 {
+            #expect(try bench.ask("POST", path, String(decoding: device, as: UTF8.self)).status == 200)
+        }
+    }
+
+    @Test("a rush of logins does not keep the documents from what changes")
+    func loginRush() throws {
+        let bench = try Bench()
+        let document = "/v1/apps/com.example.app/launchgate.json"
+        let isOver = Mutex(false)
+        let group = DispatchGroup()
+        let port = bench.server.port ?? 0
+        for thread in 0..<2 {
+            DispatchQueue(label: "rush-\(thread)").async(group: group) {
+                var number = thread
+                while !isOver.withLock({ $0 }), let client = try? RawClient(port: port) {
+                    let requests = (1...1200).map { request -> String in
+                        number += 2
+                        let token = String(repeating: "0", count: 48) + String(format: "%016x", number)
+                        return "GET \(CheckLiveTests.path("1.0", more: "&token=\(token)")) HTTP/1.1\r\nHost: relay\r\n"
+                            + (request == 1200 ? "Connection: close\r\n\r\n" : "\r\n")
+                    }
+                    guard (try? client.send(requests.joined())) != nil else { return }
+                    _ = try? client.receiveAll()
+                }
+            }
+        }
+        _ = try bench.ask("GET", document)
+        // By another way than the API: what is looked for now and then.
+        try bench.store.setAlert(
+            AlertRecord(
+                app: Bench.app, message: "Back at six", isBlocking: false, endsAt: nil, createdAt: Bench.now,
+                createdBy: "another program"))
+        let start = ContinuousClock.now
+        var isShown = false
+        while !isShown, ContinuousClock.now - start < .seconds(20) {
+            isShown = try bench.ask("GET", document).body.contains("Back at six")
+            bench.logged.waitForNext(atMost: 50)
+        }
+        print("shown after \(ContinuousClock.now - start)")
+        isOver.withLock { $0 = true }
+        #expect(isShown)
+        #expect(group.wait(timeout: .now() + 60) == .success)
+    }
+}

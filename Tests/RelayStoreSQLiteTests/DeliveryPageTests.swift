@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import RelayEngine
+import RelayStore
+import Testing
+import UpgradeRules
+
+@testable import RelayStoreSQLite
+@testable import StoreConformance
+
+/// A page of a campaign's deliveries looks through so many ids and no more, and the pages together are the whole list.
+@Suite("Pages of deliveries")
+struct DeliveryPageTests {
+    /// Every second device is another app's; of the campaign's own 40 some have rows, some are in batches, some had no turn.
+    private static func campaign(waves: WavePlan?) throws -> (StoreFixture, CampaignKey) {
+        let fixture = try StoreFixture()
+        let subject = Subject(store: fixture.store)
+        let other = AppKey(app: "com.example.other", platform: .ios)
+        for number in 0..<40 {
+            try fixture.store.register(
+                [
+                    subject.registration(number, telephone: number % 7 == 0 ? nil : "138\(number)"),
+                    subject.registration(number, telephone: "139\(number)", app: other),
+                ], at: fixture.now)
+        }
+        let campaign = try subject.announce()
+        try fixture.store.planShards(campaign.key, shardSize: 8, waves: waves, at: fixture.now)
+        for shard in try subject.lease(campaign.key) {
+            let batch = try subject.batch(shard, limit: 3) { device in
+                device.id % 8 < 4
+                    ? LedgerRow(device: device.id, state: .accepted, attempts: 1)
+                    : LedgerRow(device: device.id, state: .rejected, attempts: 1, reason: "BadDeviceToken")
+            }
+            try fixture.store.commit([batch], at: fixture.now)
+        }
+        return (fixture, campaign.key)
+    }
+
+    @Test("whatever the window, the pages together are the list", arguments: [nil, WavePlan(ends: [2000, 10_000])])
+    func windows(waves: WavePlan?) throws {
+        let (fixture, campaign) = try Self.campaign(waves: waves)
+        let filters =
+            [DeliveryFilter(), DeliveryFilter(reason: "BadDeviceToken"), DeliveryFilter(reason: "noTelephone")]
+            + DeliveryState.allCases.map { DeliveryFilter(state: $0) }
+        for filter in filters {
+            let whole = try fixture.store.deliveries(of: campaign, filter, after: 0, limit: 1000)
+            if filter == DeliveryFilter() { #expect(whole.count == 40) }
+            for (window, most, limit) in [(1, 1, 5), (3, 2, 1), (7, 3, 4), (1000, 1, 7)] {
+                var (items, next, pages) = ([Delivery](), Int64?.some(0), 0)
+                while let after = next {
+                    let page = try fixture.store.readOnce("test") { connection in
+                        try #require(try DeliveryList(of: campaign, connection))
+                            .page(filter, after: after, limit: limit, window: Int64(window), mostWindows: most)
+                    }
+                    #expect(page.items.count <= limit)
+                    if let next = page.next {
+                        #expect(next > after)
+                        // What is between is skipped; what is looked at is bounded.
+                        if page.items.isEmpty { #expect(next - after <= Int64(window * most) + 80) }
+                    }
+                    items += page.items
+                    (next, pages) = (page.next, pages + 1)
+                    try #require(pages < 200)
+                }
+                #expect(items == whole, "\(filter), \(window), \(most), \(limit)")
+            }
+        }
+    }
+}
