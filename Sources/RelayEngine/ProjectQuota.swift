@@ -156,7 +156,4 @@ package struct ProjectQuota: Sendable, Equatable {
     package func pause(at now: MonotonicTime) -> Duration? {
         pausedUntil.flatMap { now < $0 ? $0 - now : nil }
     }
-
-    /// Requests a second at this moment of the ramp.
-    package func rate(at now: MonotonicTime) -> Double { pacer.rate(at: now) }
 }
