@@ -20,10 +20,7 @@ extension APNsConfiguration {
                 "true needs two servers, and both are \(server); name a sandboxServer, or leave this out")
         }
         trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
-        proxy = reader.string("proxy") { text in
-            let isProxy = ["http://", "https://", "socks5://", "socks5h://"].contains { text.hasPrefix($0) }
-            return isProxy ? nil : "is not a proxy; an address such as \"http://proxy.example:3128\""
-        }
+        proxy = reader.string("proxy", check: proxyAddress)
         connections = reader.integer("connections", default: connections, in: 1...100, "a number of connections")
         reader.finish()
     }

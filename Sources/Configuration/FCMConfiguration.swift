@@ -36,20 +36,15 @@ extension FCMConfiguration {
         project = reader.string("project", check: Self.projectProblem)
         server = reader.server("server") ?? server
         trustedCertificates = reader.string("trustedCertificates", check: absolutePath)
-        proxy = reader.string("proxy") { text in
-            let isProxy = ["http://", "https://", "socks5://", "socks5h://"].contains { text.hasPrefix($0) }
-            return isProxy ? nil : "is not a proxy; an address such as \"http://proxy.example:3128\""
-        }
+        proxy = reader.string("proxy", check: proxyAddress)
         connections = reader.integer("connections", default: connections, in: 1...1000, "a number of connections")
         quotaPerMinute = reader.integer(
             "quotaPerMinute", default: quotaPerMinute, in: 60...600_000_000, "a number of requests a minute")
         avoidsQuarterHours = reader.flag("avoidQuarterHours", default: avoidsQuarterHours)
         packageName = reader.string("packageName", check: RelayConfiguration.packageNameProblem)
         if let notification = reader.optionalObject("notification") {
-            notificationTitle = notification.requiredString("title", "what the system shows above the message") {
-                text in
-                text.isEmpty ? "is empty" : text.utf8.count > 255 ? "has \(text.utf8.count) bytes; at most 255" : nil
-            }
+            notificationTitle = notification.requiredString(
+                "title", "what the system shows above the message", check: shortText)
             notification.finish()
         }
         reader.finish()

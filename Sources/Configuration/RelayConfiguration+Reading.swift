@@ -225,6 +225,11 @@ func shortText(_ text: String) -> String? {
     text.isEmpty ? "is empty" : text.utf8.count > 255 ? "has \(text.utf8.count) bytes; at most 255" : nil
 }
 
+func proxyAddress(_ text: String) -> String? {
+    let isProxy = ["http://", "https://", "socks5://", "socks5h://"].contains { text.hasPrefix($0) }
+    return isProxy ? nil : "is not a proxy; an address such as \"http://proxy.example:3128\""
+}
+
 extension ConfigurationReader {
     func server(_ key: String) -> ServerAddress? {
         let text = string(key) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import RelayStore
+import Signing
 import UpgradeRules
 package import VersionSources
 
@@ -121,5 +122,20 @@ extension RelayConfiguration {
                 text.hasPrefix(host)
                     && (text.count == host.count || [":", "/"].contains(text.dropFirst(host.count).first))
             }
+    }
+}
+
+extension ConfigurationCheck {
+    /// The keys and certificates that an app's sources name.
+    func checkSources(of app: AppConfiguration, _ report: inout Report) {
+        for (index, kind) in app.sources.enumerated() {
+            let field = "apps[\"\(app.key.app)\"].\(app.key.platform.rawValue).sources[\(index)]"
+            if case .googlePlay(let source) = kind {
+                checkGooglePlay(source, "\(field).googlePlay", of: app, &report)
+            }
+            if case .appStoreConnect(let source) = kind {
+                checkAppStoreConnect(source, "\(field).appStoreConnect", of: app, &report)
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import HTTP2
+package import HTTP2
 package import Threading
 
 /// The lanes, and who gets what they hand back.
@@ -72,4 +72,38 @@ final class ServiceConnections {
 
     /// What the pools carry together.
     var streams: Int { streamsOfLane.values.reduce(0, +) }
+}
+
+/// What the fan-out needs of a lane. Tests bring one that answers without a network.
+package protocol BatchLane: AnyObject, Sendable {
+    func addPool(_ configuration: PoolConfiguration, judge: any AnswerJudge, receiver: any BatchReceiver) -> PoolID
+    func submit(_ batch: RequestBatch, to pool: PoolID)
+    func withdraw(_ pool: PoolID)
+    func removePool(_ pool: PoolID)
+    func stop(deadline: Duration)
+}
+
+extension Lane: BatchLane {}
+
+/// Brings what a lane hands back to the dispatcher's mailbox.
+package final class LaneReceiver: BatchReceiver {
+    private let mailbox: Mailbox<FanOut.Event>
+    private let lane: Int
+
+    package init(mailbox: Mailbox<FanOut.Event>, lane: Int) {
+        self.mailbox = mailbox
+        self.lane = lane
+    }
+
+    package func finished(_ batch: RequestBatch) {
+        mailbox.post(.returned(batch))
+    }
+
+    package func pool(_ pool: PoolID, is condition: PoolCondition) {
+        mailbox.post(.pool(pool, lane: lane, condition))
+    }
+
+    package func pool(_ pool: PoolID, carries streams: Int) {
+        mailbox.post(.width(pool, lane: lane, streams: streams))
+    }
 }

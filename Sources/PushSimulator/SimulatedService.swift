@@ -87,7 +87,9 @@ struct ServiceWords {
     var tooMany: RejectionReason
     var internalError: RejectionReason
     var unavailable: RejectionReason
+}
 
+extension ServiceWords {
     init(_ service: SimulatedService.Name) {
         self =
             switch service {
@@ -100,17 +102,5 @@ struct ServiceWords {
                     deadToken: .fcmUnregistered, badToken: .fcmInvalidToken, foreignToken: .fcmSenderMismatch,
                     tooMany: .fcmQuotaExceeded, internalError: .fcmInternal, unavailable: .fcmUnavailable)
             }
-    }
-
-    private init(
-        deadToken: RejectionReason, badToken: RejectionReason, foreignToken: RejectionReason, tooMany: RejectionReason,
-        internalError: RejectionReason, unavailable: RejectionReason
-    ) {
-        self.deadToken = deadToken
-        self.badToken = badToken
-        self.foreignToken = foreignToken
-        self.tooMany = tooMany
-        self.internalError = internalError
-        self.unavailable = unavailable
     }
 }

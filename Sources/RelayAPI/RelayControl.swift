@@ -20,6 +20,31 @@ package protocol RelayControl: Sendable {
     /// Who can be asked which version the app's store offers; nil when no store is configured for the app.
     func versionLookup(of app: AppKey) -> (any VersionLookup)?
 
+    /// Who is asked about requirements and campaigns.
+    var requirements: any RequirementOperations { get }
+
+    /// Reads the configuration anew and waits for the verdict.
+    ///
+    /// - Throws: `ControlError.notReloaded` where it is refused, `.stopping`.
+    func reload(by actor: String) throws -> ReloadReport
+
+    /// Sends one push to a device, or to each of a user's, outside of any campaign. Waits for the answers.
+    ///
+    /// - Throws: `ControlError.noSuchDevice` where the user has none.
+    func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport]
+
+    /// What keeps it from its work, or from a part of it.
+    func faults() -> [ReadinessFault]
+
+    /// What will keep it from its work unless somebody sees to it. Known at once.
+    func warnings() -> [ReadinessFault]
+
+    /// Writes what `/metrics` reports beyond the API's own requests.
+    func writeMetrics(to text: inout MetricsText)
+}
+
+/// What people and webhooks do with requirements and campaigns.
+package protocol RequirementOperations: Sendable {
     /// Applies a bump with what the configuration adds, and wakes the fan-out.
     ///
     /// - Throws: `StoreError`, or `ControlError` (unknown app, no URL, payload too large).
@@ -56,30 +81,10 @@ package protocol RelayControl: Sendable {
     ///
     /// - Throws: `ControlError.wrongState` where another version is required, or none: it was withdrawn already.
     func withdraw(_ required: Version, of app: AppKey, by actor: String, reason: String?) throws -> Withdrawal
-
-    /// Reads the configuration anew and waits for the verdict.
-    ///
-    /// - Throws: `ControlError.notReloaded` where it is refused, `.stopping`.
-    func reload(by actor: String) throws -> ReloadReport
-
-    /// Sends one push to a device, or to each of a user's, outside of any campaign. Waits for the answers.
-    ///
-    /// - Throws: `ControlError.noSuchDevice` where the user has none.
-    func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport]
-
-    /// What keeps it from its work, or from a part of it.
-    func faults() -> [ReadinessFault]
-
-    /// What will keep it from its work unless somebody sees to it. Known at once.
-    func warnings() -> [ReadinessFault]
-
-    /// Writes what `/metrics` reports beyond the API's own requests.
-    func writeMetrics(to text: inout MetricsText)
 }
 
 extension RelayControl {
     package func apps() -> [AppKey] { [] }
-    package func wait(of record: VersionRecord) -> GateVerdict? { nil }
     package func warnings() -> [ReadinessFault] { [] }
     package func writeMetrics(to text: inout MetricsText) {}
     package func releaseRules(of app: AppKey) -> ReleaseRules { ReleaseRules() }

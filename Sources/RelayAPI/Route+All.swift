@@ -152,13 +152,13 @@ extension Route {
         ]
 
     private static func moving(
-        _ verb: String, _ move: @escaping @Sendable (any RelayControl, String, String) throws -> CampaignStatus
+        _ verb: String, _ move: @escaping @Sendable (any RequirementOperations, String, String) throws -> CampaignStatus
     ) -> Route {
         Route(
             "POST", "/v1/campaigns/{id}/\(verb)", .scope(.campaigns), .work(.writes), isNoteworthy: true,
             .head { api, call in
                 let status = try move(
-                    api.control, try api.record(call.path.name, call.caller).id, call.caller.actor)
+                    api.control.requirements, try api.record(call.path.name, call.caller).id, call.caller.actor)
                 return .json { $0.campaign(status) }
             })
     }

@@ -29,11 +29,10 @@ package struct ActiveConfiguration: Sendable {
     /// - Throws: `CommandFailure` (78) with the field that is at fault.
     package init(
         _ configuration: RelayConfiguration, store: any RelayStore, environment: [String: String],
-        tokenSources: TokenSources, signings: SigningCount, log: Log, clock: @escaping @Sendable () -> Timestamp
+        tokenSources: TokenSources, log: Log, clock: @escaping @Sendable () -> Timestamp
     ) throws {
         let builder = RouteBuilder(
-            store: store, environment: environment, tokenSources: tokenSources, signings: signings, log: log,
-            clock: clock)
+            store: store, environment: environment, tokenSources: tokenSources, log: log, clock: clock)
         let routes = try builder.routes(for: configuration)
         self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.app, $0) })
         apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.key, $0) })

@@ -28,8 +28,6 @@ struct Daemon {
     private let environment: [String: String]
     private let standardError: StandardErrorLog
     private var log: Log { standardError.log }
-    /// Provider tokens signed, across reloads.
-    private let signings = SigningCount()
     private let tokenSources = TokenSources()
     private let clock: @Sendable () -> Timestamp = {
         Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
@@ -85,7 +83,7 @@ struct Daemon {
         }
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
-                configuration, store: store, environment: environment, tokenSources: tokenSources, signings: signings,
+                configuration, store: store, environment: environment, tokenSources: tokenSources,
                 log: log, clock: clock))
         let versionCache = VersionCache(store: store, clock: clock) { active.current.profiles }
         let sources = try SourceRunner(store: store, log: log, clock: clock)
@@ -106,7 +104,7 @@ struct Daemon {
             sources: sources, versionCache: versionCache, log: log, clock: clock)
         let control = DaemonControl(
             store: store, requirements: requirements, active: active, fanOut: fanOut, sources: sources,
-            notifier: notifier, signings: signings, reloads: reloads, certificates: certificates, log: log,
+            notifier: notifier, tokenSources: tokenSources, reloads: reloads, certificates: certificates, log: log,
             clock: clock)
         let maintenance = MaintenanceThread(
             store: store, log: log, certificates: certificates, clock: clock,
@@ -261,7 +259,7 @@ struct Daemon {
             let (configuration, identity) = try load()
             let new = try ActiveConfiguration(
                 configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
-                signings: signings, log: log, clock: clock)
+                log: log, clock: clock)
             let sources = try configuration.sourcePlan(environment: environment)
             // Those that may still refuse come first. What the notifier's store has taken over stays so: it is the last.
             let isNewIdentity = try identity.map { try parts.api.exchange(identity: $0) } ?? false

@@ -5,6 +5,7 @@ import Notifications
 import RelayAPI
 import RelayEngine
 import RelayStore
+import Synchronization
 import Telemetry
 import Terminal
 import UpgradeRules
@@ -172,7 +173,7 @@ extension DaemonControl {
             })
         text.write(
             MetricCatalogue.rateLimit, Self.sorted(work.rateLimits).map { (Self.labels($0.key), $0.value) })
-        text.write(MetricCatalogue.tokensSigned, Double(signings.value))
+        text.write(MetricCatalogue.tokensSigned, Double(tokenSources.signed))
     }
 
     private static func byReason(
@@ -247,5 +248,32 @@ extension DaemonControl {
             byHost.compactMap { host, some in some.compactMap(\.oldest).min().map { ([host], Self.seconds($0)) } })
         text.write(
             MetricCatalogue.receiverGone, byHost.map { ([$0.key], $0.value.contains(where: \.isGone) ? 1 : 0) })
+    }
+}
+
+/// Remembers for a moment what the store holds: `/metrics` is open to everybody, and the store has better things to do.
+///
+/// One thread at a time looks; those who come meanwhile take what it found.
+final class CensusTaker: Sendable {
+    struct Census: Sendable {
+        var store = StoreCensus()
+        var open: [CampaignRecord] = []
+        var versions: [VersionRecord] = []
+        /// The newest of each app that has started.
+        var newest: [CampaignRecord] = []
+    }
+
+    static let interval = Duration.seconds(1)
+
+    private let last = Mutex<(census: Census, time: ContinuousClock.Instant)?>(nil)
+
+    /// What `look` found, up to a second ago; nil where the store does not say.
+    func census(_ look: () throws -> Census) -> Census? {
+        last.withLock { last in
+            if let last, ContinuousClock.now - last.time < Self.interval { return last.census }
+            guard let census = try? look() else { return nil }
+            last = (census, .now)
+            return census
+        }
     }
 }

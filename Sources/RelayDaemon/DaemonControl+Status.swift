@@ -14,13 +14,13 @@ extension DaemonControl {
         let open = (try? store.openCampaigns()) ?? []
         let first = running.first.flatMap { key in open.first { $0.key == key } ?? (try? store.campaign(key)) }
         var activity = ServiceStatus.Activity(
-            campaign: first.map(status), others: max(running.count - 1, 0),
+            campaign: first.map(requirements.status), others: max(running.count - 1, 0),
             // Of a reload that was refused the line has words of its own.
             fault: faults().first { $0.part != ReloadDesk.part }.map { "\($0.part): \($0.reason)" })
         if first == nil {
             let states: [CampaignState] = [.suspended, .paused, .waiting]
             let held = states.lazy.compactMap { state in open.first { $0.state == state } }.first
-            activity.held = held.map(status)
+            activity.held = held.map(requirements.status)
         }
         let isShown = activity.held?.record.state == .suspended
         activity.suspended = Int64(open.count { $0.state == .suspended } - (isShown ? 1 : 0))

@@ -13,7 +13,7 @@ extension DaemonControl {
     private static let mostDevices = 5
 
     func testPush(_ wish: TestPushWish, by actor: String) throws -> [TestPushReport] {
-        let app = try requirements.configured(wish.app)
+        let app = try control.configured(wish.app)
         guard let route = active.current.routes[wish.app] else {
             throw ControlError(
                 .unknownApp, context: "\(wish.app.app) has no push service on \(wish.app.platform.rawValue)",

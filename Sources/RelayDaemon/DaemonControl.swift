@@ -16,12 +16,13 @@ import WireFormat
 /// Used from the HTTP server's threads.
 final class DaemonControl: RelayControl {
     let store: any RelayStore
-    let requirements: RequirementControl
+    let control: RequirementControl
+    var requirements: any RequirementOperations { control }
     let active: ActiveConfiguration.Shared
     let fanOut: FanOut
     let sources: SourceRunner
     let notifier: Notifier
-    let signings: SigningCount
+    let tokenSources: TokenSources
     let reloads: ReloadDesk
     let certificates: CertificateWatch
     let log: Log
@@ -30,16 +31,16 @@ final class DaemonControl: RelayControl {
 
     init(
         store: any RelayStore, requirements: RequirementControl, active: ActiveConfiguration.Shared, fanOut: FanOut,
-        sources: SourceRunner, notifier: Notifier, signings: SigningCount, reloads: ReloadDesk,
+        sources: SourceRunner, notifier: Notifier, tokenSources: TokenSources, reloads: ReloadDesk,
         certificates: CertificateWatch, log: Log, clock: @escaping @Sendable () -> Timestamp
     ) {
         self.store = store
-        self.requirements = requirements
+        control = requirements
         self.active = active
         self.fanOut = fanOut
         self.sources = sources
         self.notifier = notifier
-        self.signings = signings
+        self.tokenSources = tokenSources
         self.reloads = reloads
         self.certificates = certificates
         self.log = log

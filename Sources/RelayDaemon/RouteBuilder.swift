@@ -16,7 +16,6 @@ struct RouteBuilder {
     let store: any RelayStore
     let environment: [String: String]
     let tokenSources: TokenSources
-    let signings: SigningCount
     let log: Log
     let clock: @Sendable () -> Timestamp
 
@@ -87,14 +86,15 @@ struct RouteBuilder {
     private func tokenSource(
         _ name: KeyName, _ key: ES256PrivateKey, _ pause: CredentialPause
     ) throws -> APNsTokenSource {
-        let (store, signings, log) = (store, signings, log)
+        let (store, tokenSources, log) = (store, tokenSources, log)
         let stored = try store.providerToken(key: name.storeKey).map {
             ProviderToken(
                 text: $0.token, issuedAt: $0.issuedAt, pausedUntil: $0.pausedUntil,
                 pausedBy: $0.pausedBy)
         }
         return APNsTokenSource(
-            teamID: name.team, keyID: name.key, key: key, stored: stored, pause: pause, onSigned: { signings.add() }
+            teamID: name.team, keyID: name.key, key: key, stored: stored, pause: pause,
+            onSigned: { tokenSources.noteSigned() }
         ) { token in
             do {
                 try store.saveProviderToken(

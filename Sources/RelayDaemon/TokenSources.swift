@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import PushProviders
+package import PushProviders
+import RelayEngine
 import Signing
 import Synchronization
 
@@ -20,13 +21,8 @@ package final class TokenSources: Sendable {
         var publicKey: [UInt8]
     }
 
-    private struct InUse {
-        /// The routes that use it keep it.
-        weak var source: APNsTokenSource?
-    }
-
-    private struct State {
-        var sources: [File: InUse] = [:]
+    private struct State: Sendable {
+        var sources = InUse<File, APNsTokenSource>()
         var pauses: [Name: CredentialPause] = [:]
     }
 
@@ -45,14 +41,92 @@ package final class TokenSources: Sendable {
     ) rethrows -> APNsTokenSource {
         try state.withLock { state in
             let name = Name(team: team, key: keyID)
-            let file = File(name: name, publicKey: key.publicKey.pem)
-            if let source = state.sources[file]?.source { return source }
             let pause = state.pauses[name] ?? CredentialPause()
-            let source = try make(pause)
-            state.sources = state.sources.filter { $1.source != nil }
-            state.sources[file] = InUse(source: source)
             state.pauses[name] = pause
-            return source
+            return try state.sources.source(File(name: name, publicKey: key.publicKey.pem)) { try make(pause) }
         }
+    }
+
+    // MARK: Provider tokens that this process has signed, whatever became of the routes that they were for
+
+    private let signings = Atomic(0)
+
+    var signed: Int { signings.load(ordering: .relaxed) }
+
+    func noteSigned() { signings.add(1, ordering: .relaxed) }
+}
+
+/// What is in use, by its name: the routes that use it keep it.
+struct InUse<Name: Hashable & Sendable, Source: AnyObject & Sendable>: Sendable {
+    private struct Entry: Sendable {
+        weak var source: Source?
+    }
+
+    private var entries: [Name: Entry] = [:]
+
+    /// - Parameter make: called where none of the name is in use.
+    mutating func source(_ name: Name, make: () throws -> Source) rethrows -> Source {
+        if let source = entries[name]?.source { return source }
+        let source = try make()
+        entries = entries.filter { $1.source != nil }
+        entries[name] = Entry(source: source)
+        return source
+    }
+}
+
+/// The sources of FCM's access tokens that are in use, across reloads: one for each service account, however many apps push in
+/// its name.
+package final class FCMTokenSources: Sendable {
+    /// A key file, and the way to its token endpoint.
+    private struct Name: Hashable {
+        var account: GoogleAccount
+        var trustedCertificates: String?
+        var proxy: String?
+    }
+
+    private struct State {
+        var sources = InUse<Name, FCMTokenSource>()
+        var onChange: @Sendable () -> Void = {}
+    }
+
+    /// How an access token is asked for, given the certificates to trust and the proxy.
+    package typealias Exchange = @Sendable (_ trustedCertificates: String?, _ proxy: String?) -> FCMTokenSource.Exchange
+
+    private let exchange: Exchange
+    private let start: FCMTokenSource.Start
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - exchange: who asks for access tokens. Default over HTTPS.
+    ///   - start: what runs a question. Default a thread for each.
+    package init(
+        exchange: @escaping Exchange = FCMTokenSource.overHTTPS,
+        start: @escaping FCMTokenSource.Start = FCMTokenSource.onOwnThread
+    ) {
+        (self.exchange, self.start) = (exchange, start)
+    }
+
+    /// Whom to tell when a token has come, or does not come.
+    package func tell(_ onChange: @escaping @Sendable () -> Void) {
+        state.withLock { $0.onChange = onChange }
+    }
+
+    func source(
+        of account: GoogleAccount, trustedCertificates: String?, proxy: String?,
+        clock: @escaping @Sendable () -> Timestamp
+    ) -> FCMTokenSource {
+        state.withLock { state in
+            let name = Name(account: account, trustedCertificates: trustedCertificates, proxy: proxy)
+            return state.sources.source(name) {
+                FCMTokenSource(
+                    account: account, clock: clock, exchange: exchange(trustedCertificates, proxy), start: start,
+                    onChange: { [weak self] in self?.changed() })
+            }
+        }
+    }
+
+    private func changed() {
+        let onChange = state.withLock { $0.onChange }
+        onChange()
     }
 }

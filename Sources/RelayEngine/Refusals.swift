@@ -7,8 +7,6 @@ package struct Refusals: Sendable {
 
     package init() {}
 
-    package func count(_ cause: CredentialBreaker.Cause) -> Int { reasons[cause]?.values.reduce(0, +) ?? 0 }
-
     /// The reason that was given most.
     package func main(_ cause: CredentialBreaker.Cause) -> String? {
         reasons[cause]?.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key

@@ -90,12 +90,6 @@ package struct BumpOutcome: Sendable {
     package var requiredRose: Bool
     /// The campaign that the rise started; nil when `required` did not rise.
     package var campaign: CampaignRecord?
-
-    package init(record: VersionRecord, requiredRose: Bool, campaign: CampaignRecord?) {
-        self.record = record
-        self.requiredRose = requiredRose
-        self.campaign = campaign
-    }
 }
 
 /// What a withdrawal did.
@@ -106,12 +100,6 @@ package struct Withdrawal: Sendable {
     package var record: VersionRecord
     /// The campaign of what was withdrawn; nil where it had none.
     package var campaign: CampaignRecord?
-
-    package init(withdrawn: Version, record: VersionRecord, campaign: CampaignRecord?) {
-        self.withdrawn = withdrawn
-        self.record = record
-        self.campaign = campaign
-    }
 }
 
 extension VersionChange {

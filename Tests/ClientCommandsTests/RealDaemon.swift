@@ -61,11 +61,11 @@ final class RealDaemon: Sendable {
         let clock: @Sendable () -> Timestamp = {
             Timestamp(milliseconds: Int64(Date.now.timeIntervalSince1970 * 1000))
         }
-        let signings = SigningCount()
+        let tokenSources = TokenSources()
         store = try SQLiteStore(path: "\(folder)/relay.db", release: CommandLineTool.version)
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
-                configuration, store: store, environment: [:], tokenSources: TokenSources(), signings: signings,
+                configuration, store: store, environment: [:], tokenSources: tokenSources,
                 log: log, clock: clock))
         let versionCache = VersionCache(store: store, clock: clock) { [versionReads] in
             versionReads.count.add(1, ordering: .relaxed)
@@ -85,7 +85,7 @@ final class RealDaemon: Sendable {
             sources: sources, versionCache: versionCache, log: log, clock: clock)
         let control = DaemonControl(
             store: store, requirements: requirements, active: active, fanOut: fanOut, sources: sources,
-            notifier: notifier, signings: signings, reloads: ReloadDesk(startedAt: clock()) {},
+            notifier: notifier, tokenSources: tokenSources, reloads: ReloadDesk(startedAt: clock()) {},
             certificates: CertificateWatch(log: log), log: log, clock: clock)
         let settings = APISettings(
             listen: ListenAddress(host: "127.0.0.1", port: 0), controlSocket: "\(folder)/control.sock",

@@ -9,7 +9,9 @@ import UpgradeRules
 import VersionSources
 
 /// What the daemon does beyond the API, without a fan-out.
-final class ControlDouble: RelayControl {
+final class ControlDouble: RelayControl, RequirementOperations {
+    var requirements: any RequirementOperations { self }
+
     private let store: any RelayStore
     let faultsNow = Mutex<[ReadinessFault]>([])
     let warningsNow = Mutex<[ReadinessFault]>([])
@@ -48,6 +50,8 @@ final class ControlDouble: RelayControl {
         return app.app == "com.example.app" || hasOther.withLock(\.self) && app == Bench.other
             ? AppProfile(downloadURL: "https://example.com/app", alert: "Upgrade") : nil
     }
+
+    func wait(of record: VersionRecord) -> GateVerdict? { nil }
 
     func releaseRules(of app: AppKey) -> ReleaseRules { rules.withLock { $0 } }
 

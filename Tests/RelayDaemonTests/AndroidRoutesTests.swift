@@ -49,7 +49,7 @@ import UpgradeRules
             } }
             """
         let builder = RouteBuilder(
-            store: store, environment: [:], tokenSources: tokenSources, signings: SigningCount(),
+            store: store, environment: [:], tokenSources: tokenSources,
             log: Log(minimum: .error) { _, _, _ in },
             clock: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) })
         return try builder.routes(for: ConfigurationFile.parse(Array(text.utf8), path: "test"))

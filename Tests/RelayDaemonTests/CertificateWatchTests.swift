@@ -47,7 +47,7 @@ import UpgradeRules
             { apps: { "com.example.app": { ios: { downloadUrl: "https://example.com", apns: { \(apns) } } } } }
             """
         let builder = RouteBuilder(
-            store: store, environment: [:], tokenSources: TokenSources(), signings: SigningCount(),
+            store: store, environment: [:], tokenSources: TokenSources(),
             log: Log(minimum: .error) { _, _, _ in },
             clock: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) })
         let routes = try builder.routes(for: ConfigurationFile.parse(Array(text.utf8), path: "test"))

@@ -19,7 +19,6 @@ import UpgradeRules
     private let folder: String
     private let store: SQLiteStore
     private let tokenSources = TokenSources()
-    private let signings = SigningCount()
     private let now = Timestamp(seconds: 1_800_000_000)
 
     init() throws {
@@ -40,7 +39,7 @@ import UpgradeRules
             } } } }
             """
         let builder = RouteBuilder(
-            store: store, environment: [:], tokenSources: tokenSources, signings: signings,
+            store: store, environment: [:], tokenSources: tokenSources,
             log: Log(minimum: .error) { _, _, _ in },
             clock: { Timestamp(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)) })
         let routes = try builder.routes(for: ConfigurationFile.parse(Array(text.utf8), path: "test"))
@@ -58,7 +57,7 @@ import UpgradeRules
         old.pauseCredential(until: now + .seconds(300), by: "push:443", at: now)
         #expect(new.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300))
         #expect(throws: CredentialPending.self) { try sign(new) }
-        #expect(signings.value == 0)
+        #expect(tokenSources.signed == 0)
         #expect(old.credential == new.credential)
     }
 
@@ -66,7 +65,7 @@ import UpgradeRules
         let (old, new) = (try provider(), try provider())
         try sign(old)
         try sign(new)
-        #expect(signings.value == 1)
+        #expect(tokenSources.signed == 1)
     }
 
     @Test func `A pause is the key id's, whichever file signs in its name`() throws {
@@ -84,7 +83,7 @@ import UpgradeRules
 
     @Test func `Keys that no route uses any more are forgotten; their tokens are in the store`() throws {
         try sign(provider())
-        #expect(signings.value == 1)
+        #expect(tokenSources.signed == 1)
         let stored = try #require(try store.providerToken(key: "APNs/TEAM123456/KEY1234567"))
         var paused = stored
         paused.pausedUntil = now + .seconds(300)
@@ -92,6 +91,6 @@ import UpgradeRules
         let new = try provider()
         #expect(new.credentialPause(at: "push:443", now: now)?.until == now + .seconds(300), "read from the store")
         try sign(new)
-        #expect(signings.value == 1)
+        #expect(tokenSources.signed == 1)
     }
 }

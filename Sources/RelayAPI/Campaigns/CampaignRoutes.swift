@@ -19,7 +19,7 @@ extension API {
                     && (state ?? record.state) == record.state
             }
         ) { try store.campaigns(before: $0.map(CampaignKey.init(row:)), limit: $1) }
-        let statuses = page.items.map(control.status)
+        let statuses = page.items.map(control.requirements.status)
         return .json { $0.page(statuses, next: page.next) { $0.campaign($1) } }
     }
 
@@ -33,7 +33,7 @@ extension API {
     }
 
     func campaign(_ id: String, _ caller: Caller) throws -> Response {
-        let status = control.status(try record(id, caller))
+        let status = control.requirements.status(try record(id, caller))
         return .json { $0.campaign(status) }
     }
 
@@ -53,7 +53,7 @@ extension API {
             states = Self.states(&fields) ?? states
             try fields.finish()
         }
-        let status = try control.retry(campaign: campaign, states: states, by: caller.actor)
+        let status = try control.requirements.retry(campaign: campaign, states: states, by: caller.actor)
         return .json { $0.campaign(status) }
     }
 

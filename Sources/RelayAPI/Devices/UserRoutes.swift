@@ -35,7 +35,7 @@ extension API {
         let explainer = UserExplainer(
             store: store, versionCache: versionCache, unknownVersions: settings.enforce().unknown)
         let explanation = try explainer.explain(telephone ?? "") { places.takes($0) }
-        return .json { $0.explanation(explanation) { $0.record.flatMap(control.wait) } }
+        return .json { $0.explanation(explanation) { $0.record.flatMap(control.requirements.wait) } }
     }
 
     /// The log says who asked for it, and not of whom.

@@ -17,7 +17,9 @@ extension API {
         }
         return .json { writer in
             writer.page(rows, next: nil) { writer, row in
-                writer.object { $0.versionMembers(of: row.key, row.value, wait: row.value.flatMap(control.wait)) }
+                writer.object {
+                    $0.versionMembers(of: row.key, row.value, wait: row.value.flatMap(control.requirements.wait))
+                }
             }
         }
     }
@@ -29,7 +31,7 @@ extension API {
         let history = try store.history(of: app, limit: limit)
         let inForceHistory = try store.inForceHistory(of: app, limit: limit)
         let record = try store.version(of: app)
-        let wait = record.flatMap(control.wait)
+        let wait = record.flatMap(control.requirements.wait)
         return .json { writer in
             writer.object { writer in
                 writer.versionMembers(of: app, record, wait: wait)
@@ -57,7 +59,7 @@ extension API {
             for: app.app, busy: "a plan of \(app.app) is being made already, which takes as long as it has devices",
             retryAfter: 5)
         defer { withExtendedLifetime(slot) {} }
-        let report = try control.plan(bump)
+        let report = try control.requirements.plan(bump)
         let seen = try store.seenVersions(of: app)
         let advice = report.planned.map { versionCache.advice(for: $0, seen: seen).warnings } ?? []
         let warnings = try unknown(in: bump, areNamed: true) + advice
@@ -67,9 +69,9 @@ extension API {
 
     func release(_ app: AppKey, by caller: Caller) throws -> Response {
         try require(app)
-        let record = try control.release(app: app, by: caller.actor)
+        let record = try control.requirements.release(app: app, by: caller.actor)
         versionCache.refresh(for: record)
-        return .json { $0.version(record, wait: control.wait(of: record)) }
+        return .json { $0.version(record, wait: control.requirements.wait(of: record)) }
     }
 
     func withdraw(_ app: AppKey, body: [UInt8], by caller: Caller) throws -> Response {
@@ -84,16 +86,16 @@ extension API {
         guard let required else {
             throw ProblemDetails(field: "required", "is null; the version that is withdrawn is needed")
         }
-        let withdrawal = try control.withdraw(required, of: app, by: caller.actor, reason: reason)
+        let withdrawal = try control.requirements.withdraw(required, of: app, by: caller.actor, reason: reason)
         versionCache.refresh(for: withdrawal.record)
         return .json { writer in
             writer.object { writer in
                 writer.member(.withdrawn, withdrawal.withdrawn.text)
                 writer.name(.version)
-                writer.version(withdrawal.record, wait: control.wait(of: withdrawal.record))
+                writer.version(withdrawal.record, wait: control.requirements.wait(of: withdrawal.record))
                 writer.name(.campaign)
                 if let campaign = withdrawal.campaign {
-                    writer.campaign(control.status(campaign))
+                    writer.campaign(control.requirements.status(campaign))
                 } else {
                     writer.null()
                 }
@@ -105,11 +107,11 @@ extension API {
         // Asked before, for inside the transaction the store answers nobody else.
         let seen = try store.seenVersions(of: bump.app)
         let unknown = try unknown(in: bump, areNamed: receipt == nil)
-        let applied = try control.bump(
+        let applied = try control.requirements.bump(
             bump, actor: caller.actor, source: caller.source, receipt: receipt
         ) { outcome in
             Self.answer(
-                to: outcome, wait: control.wait(of: outcome.record),
+                to: outcome, wait: control.requirements.wait(of: outcome.record),
                 warnings: unknown + versionCache.advice(for: outcome.record, seen: seen).warnings)
         }
         switch applied {

@@ -14,7 +14,7 @@ package import VersionSources
 ///
 /// It starts no thread and reads no clock of its own, so that whoever drives the fan-out drives it too: the daemon's threads,
 /// or a simulation. May be used from any thread.
-package final class RequirementControl: Sendable {
+package final class RequirementControl: RequirementOperations {
     /// What it asks of the fan-out, whoever drives that.
     package protocol Progress: Sendable {
         func figures(of campaign: CampaignKey) -> RunFigures

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import RelayEngine
 import WireFormat
 
 /// A secret that a sender of webhooks signs with.
@@ -49,5 +50,19 @@ package enum WebhookSecretError: Error, Hashable, Sendable, CustomStringConverti
         case .empty: "a webhook secret is needed; it was empty"
         case .notBase64: "what follows whsec_ must be standard base64, such as whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
         }
+    }
+}
+
+extension WebhookSecret {
+    /// The three headers of Standard Webhooks 1.0.0 (PROTOCOLS 3.2) for a body that is about to be sent.
+    ///
+    /// - Parameter id: without a dot.
+    package func headers(id: String, at now: Timestamp, body: [UInt8]) -> [(name: String, value: String)] {
+        let time = String(now.seconds)
+        let code = HMACSHA256.code(Array("\(id).\(time).".utf8) + body, key: standardKey)
+        return [
+            (WebhookHeaders.id, id), (WebhookHeaders.timestamp, time),
+            (WebhookHeaders.signature, "v1,\(Base64.encode(code))"),
+        ]
     }
 }

@@ -26,7 +26,6 @@ final class Relay: @unchecked Sendable {
     let sightings: SightingQueue
     let lane: SimulatedLane
     let board = FanOut.Board.Shared()
-    private let signings = SigningCount()
     private let tokenSources: TokenSources
     private let runner: SourceRunner
     private let maintenance: Maintenance
@@ -70,7 +69,7 @@ final class Relay: @unchecked Sendable {
         let active = ActiveConfiguration.Shared(
             try ActiveConfiguration(
                 configuration, store: store, environment: Secrets.environment, tokenSources: tokenSources,
-                signings: signings, log: log, clock: wall))
+                log: log, clock: wall))
         let cache = VersionCache(store: store, clock: wall) { active.current.profiles }
         let runner = try SourceRunner(
             store: store, log: log, clock: wall, questions: SimulatedQuestions(world), rest: { _ in })
@@ -128,7 +127,7 @@ final class Relay: @unchecked Sendable {
         let (configuration, plan) = try settings.read()
         let new = try ActiveConfiguration(
             configuration, store: store, environment: Secrets.environment, tokenSources: tokenSources,
-            signings: signings, log: .discarding, clock: { [world] in world.clock.now.wall })
+            log: .discarding, clock: { [world] in world.clock.now.wall })
         try notifier.adopt(new.notify)
         active.exchange(for: new)
         mailbox.post(.reroute(new.routes.values.sorted { $0.app.app < $1.app.app }))
