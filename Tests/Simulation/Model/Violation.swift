@@ -23,7 +23,8 @@ package enum Promise {
         ("push.halted", "nothing is sent for a version whose rollout is halted", "DESIGN 8"),
         ("push.canary", "before a person's release a canary goes to its users alone", "DESIGN 3"),
         (
-            "push.calledBack", "what was called back while it was on its way does not go out again on another connection",
+            "push.calledBack",
+            "what was called back while it was on its way does not go out again on another connection",
             "DESIGN 6"
         ),
         ("push.noRoute", "an app that is not configured gets no push", "README"),
@@ -81,7 +82,8 @@ package enum Promise {
         ("campaign.noRoute", "a campaign that cannot send says so", "DESIGN 10"),
         (
             "campaign.refusals",
-            "what was refused before a service had taken anything is tried again when its campaign is taken up", "DESIGN 7"
+            "what was refused before a service had taken anything is tried again when its campaign is taken up",
+            "DESIGN 7"
         ),
         ("campaign.silent", "a campaign that does not move says why", "README"),
         ("campaign.clock", "a clock that was wrong and is right again holds nothing up", "DESIGN 10"),
