@@ -17,9 +17,11 @@ struct VersionReadsTests {
         for version in ["2.0.0", "2.1.0", "2.2.0", "2.3.0"] {
             let result = await daemon.run("version set \(RealDaemon.app) ios --required \(version) --yes")
             #expect(result.code == .done, "\(result.err)")
-            // A look that comes after the next bump would be of what is shown no more.
             #expect(daemon.looks.wait { $0.contains { $0.required?.text == version } })
         }
-        #expect(daemon.versionReads.count.load(ordering: .relaxed) - before == 4)
+        // A look that was under way when the next bump came tells of what is shown no more, and costs a reading more; it was
+        // two of them for each bump, and more.
+        let reads = daemon.versionReads.count.load(ordering: .relaxed) - before
+        #expect((4...6).contains(reads), "\(reads)")
     }
 }
