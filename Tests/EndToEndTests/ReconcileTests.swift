@@ -20,8 +20,8 @@ import Testing
         try bench.register(Fleet(count: 100))
         let start = ContinuousClock.now
         #expect(try bench.sql(Self.insert).status == 0)
-        // The log line is the signal: it is written when the campaign begins.
-        let line = bench.relay?.waitForLine(" campaign begins", within: .seconds(60))
+        // The log line is the signal: it is written when the row is taken up, with its campaign.
+        let line = bench.relay?.waitForLine("what is required changed", within: .seconds(60))
         #expect(line != nil)
         #expect(ContinuousClock.now - start < .seconds(10))
         let all = try campaigns(bench)
@@ -42,7 +42,7 @@ import Testing
             if let id = all.first?["id"] as? String {
                 try bench.follow(id) { $0.isFinal }
             } else {
-                #expect(bench.relay?.waitForLine(" campaign begins", within: .seconds(60)) != nil)
+                #expect(bench.relay?.waitForLine("what is required changed", within: .seconds(60)) != nil)
             }
             bench.kill()
         }

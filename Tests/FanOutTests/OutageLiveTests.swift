@@ -299,9 +299,10 @@ import Testing
         #expect(isSent, counts(of: bench))
         #expect(bench.sandbox?.figures.requests == Self.first, "the sandbox is left alone by itself")
         let environments = try #require(bench.fanOut?.environments(of: LiveBench.app))
-        #expect(
-            bench.until { bench.fanOut?.environments(of: LiveBench.app).map { $0.waits == [.outage] } == [false, true] },
-            "\(environments)")
+        let isWaiting = bench.until {
+            bench.fanOut?.environments(of: LiveBench.app).map { $0.waits == [.outage] } == [false, true]
+        }
+        #expect(isWaiting, "\(environments)")
         try bench.sandbox?.play(FaultScript())
         passPause(bench, before: 1)
         let end = try finish(bench, 1_000, inVain: Self.first)

@@ -37,7 +37,7 @@ struct OperationsAddressTests {
         #expect(try bench.askNetwork("GET", "/readyz").body == #"{"status":"ready"}"#)
         for path in Self.kept { #expect(try bench.askNetwork("GET", path).status == 200, "\(path)") }
         bench.control.faultsNow.withLock {
-            $0 = [ReadinessFault(part: "app:com.example.app/ios", reason: "2.0.0 waits")]
+            $0 = [ReadinessFault(part: "store", reason: "no room for com.example.app")]
         }
         // What was found is kept for a second.
         try bench.until { try bench.askNetwork("GET", "/readyz").status == 503 }
