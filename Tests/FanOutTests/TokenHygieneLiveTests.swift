@@ -231,7 +231,8 @@ import UpgradeRules
         try bench.raise()
         let end = try bench.wait(for: .completed)
         #expect(end.counts.accepted == 300)
-        #expect(try bench.device(300).registration.environment == .sandbox)
+        // A service that calls all tokens bad moves none: they are pushed to in the other world all the same.
+        #expect(try bench.device(300).registration.environment == .production)
     }
 
     @Test func tokensThatAreAtHomeNowhereTripIt() throws {
