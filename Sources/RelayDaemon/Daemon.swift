@@ -72,7 +72,10 @@ struct Daemon {
                 [("path", configuration.store.sqlitePath), ("names", String(lock.links))])
         }
         var options = SQLiteStore.Options()
-        options.log = log
+        // The store's lines are written by who asks for a change: no answer waits for a log whose reader is slow.
+        let changes = DispatchQueue(label: "log of changes")
+        defer { changes.sync {} }
+        options.log = log.written(on: changes)
         let store = try SQLiteStore(
             path: configuration.store.sqlitePath, release: CommandLineTool.version, options: options)
         defer { store.close() }

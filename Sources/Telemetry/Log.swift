@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Dispatch
 import Synchronization
 
 /// How much a log line matters. Raw values are syslog's priorities (RFC 5424, 6.2.1), which journald reads too.
@@ -50,6 +51,16 @@ package struct Log: Sendable {
 
     package init(minimum: LogLevel = .info, sink: @escaping @Sendable (LogLevel, StaticString, Fields) -> Void) {
         shared = Shared(minimum)
+        self.sink = sink
+    }
+
+    /// The same log, written on a queue: who logs a line waits for no reader that is slow.
+    package func written(on queue: DispatchQueue) -> Log {
+        Log(shared: shared) { [sink] level, message, fields in queue.async { sink(level, message, fields) } }
+    }
+
+    private init(shared: Shared, sink: @escaping @Sendable (LogLevel, StaticString, Fields) -> Void) {
+        self.shared = shared
         self.sink = sink
     }
 
