@@ -8,12 +8,6 @@ package struct GoAway: Sendable, Hashable, CustomStringConvertible {
     /// The debug data as text, at most 256 bytes; APNs sends JSON with a `reason`.
     package let debugData: String
 
-    package init(errorCode: UInt32, lastStreamID: Int32, debugData: String) {
-        self.errorCode = errorCode
-        self.lastStreamID = lastStreamID
-        self.debugData = debugData
-    }
-
     /// By error code.
     static let names = [
         "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",

@@ -8,11 +8,6 @@ package struct CredentialPending: Error, Sendable, CustomStringConvertible {
     /// What keeps it away; nil while nothing is wrong.
     package var fault: String?
 
-    package init(until: Timestamp? = nil, fault: String? = nil) {
-        self.until = until
-        self.fault = fault
-    }
-
     package var description: String { fault ?? "the credential is on its way" }
 }
 
@@ -22,11 +17,6 @@ package struct UnusableCredential: Error, Hashable, CustomStringConvertible {
     /// A word like the service's own, perhaps with more behind a colon: "CertificateExpired".
     package var reason: String
     package var fault: SendingFault
-
-    package init(reason: String, fault: SendingFault) {
-        self.reason = reason
-        self.fault = fault
-    }
 
     /// Whoever gives out access tokens refuses.
     ///

@@ -149,12 +149,6 @@ package struct PushTemplate: Sendable {
     package let credentialMadeAt: Timestamp
     /// Which one it is, where its maker numbers them.
     package var credentialNumber = 0
-
-    init(request: RequestTemplate, credentialMadeAt: Timestamp, credentialNumber: Int = 0) {
-        self.request = request
-        self.credentialMadeAt = credentialMadeAt
-        self.credentialNumber = credentialNumber
-    }
 }
 
 /// A request that the service did not simply take.

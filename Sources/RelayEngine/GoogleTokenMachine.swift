@@ -16,12 +16,6 @@ package struct GoogleTokenMachine: Sendable, Equatable {
         package var text: String
         package var askedAt: Timestamp
         package var endsAt: Timestamp
-
-        package init(text: String, askedAt: Timestamp, endsAt: Timestamp) {
-            self.text = text
-            self.askedAt = askedAt
-            self.endsAt = endsAt
-        }
     }
 
     package enum Action: Sendable, Equatable {

@@ -19,16 +19,6 @@ package struct DeviceUpload: Sendable {
         package var unchanged: Int64 = 0
         package var versionsKept: Int64 = 0
         package var refusedCount: Int64 = 0
-
-        package init(
-            stored: Int64 = 0, new: Int64 = 0, updated: Int64 = 0, unchanged: Int64 = 0, refusedCount: Int64 = 0
-        ) {
-            self.stored = stored
-            self.new = new
-            self.updated = updated
-            self.unchanged = unchanged
-            self.refusedCount = refusedCount
-        }
     }
 
     private struct Batch {

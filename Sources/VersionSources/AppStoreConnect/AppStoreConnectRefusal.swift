@@ -11,13 +11,6 @@ package struct AppStoreConnectRefusal: Hashable, Sendable {
     /// The header `Date`: the server's clock.
     package var date: String?
 
-    package init(status: Int, body: [UInt8], retryAfter: Duration? = nil, date: String? = nil) {
-        self.status = status
-        self.body = body
-        self.retryAfter = retryAfter
-        self.date = date
-    }
-
     package func fault(of source: AppStoreConnectSource, at now: Timestamp) -> SourceFault {
         let error = firstError
         var text = "App Store Connect answers HTTP \(status)"
