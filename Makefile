@@ -19,6 +19,7 @@ PACKAGES := libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev zlib1g
 # Every symbol is bound at the start, so that the table of them is read-only from then on (dpkg-buildflags, "bindnow").
 RELEASE  := -c release --static-swift-stdlib -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 BINARY    = .build/release/upgrade-relay
+MANUAL    = .build/man
 
 # Every module instrumented, with address sanitizer; gold cannot link that, lld can. The tests' view of the modules
 # (-enable-testing) reaches the parsers that no other module sees.
@@ -38,8 +39,10 @@ help: ## list the targets
 demo: build ## the whole job on this machine: DEVICES=10000 phones, a simulated push service, figures that must add up
 	$(BINARY) demo --devices $(DEVICES)
 
-build: packages ## the release binary, .build/release/upgrade-relay
+build: packages ## the release binary, .build/release/upgrade-relay, and its manual pages
 	$(SWIFT) build $(RELEASE) --product upgrade-relay
+	$(SWIFT) build $(RELEASE) --product manual
+	.build/release/manual $(MANUAL)
 
 # What the tests hold the manual pages and the completions to, and the proxy that asks the relay.
 test test-tsan test-asan: PACKAGES += groff mandoc zsh fish nginx
@@ -79,7 +82,7 @@ test-crash: packages ## kills at random moments: a campaign of 100,000 and 24 ki
 	CRASH_DEVICES=100000 CRASH_KILLS=24 STORE_FAULTS=all $(SWIFT) test --skip-build --filter 'Crashed|StoreFaultTests|DiskTests'
 
 lint: ## formatting and style, as strict as they come
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Packaging Tests
 
 # What the figures are is said where they are measured, in Tests/Benchmarks; "relay-bench --help" lists the sizes.
 bench: PACKAGES += nghttp2-client wrk
@@ -128,10 +131,8 @@ install: $(BINARY) ## what "make build" made, into DESTDIR and PREFIX (default /
 	install -m 0644 etc/completions/upgrade-relay.bash $(SHARE)/bash-completion/completions/upgrade-relay
 	install -m 0644 etc/completions/_upgrade-relay $(SHARE)/zsh/vendor-completions
 	install -m 0644 etc/completions/upgrade-relay.fish $(SHARE)/fish/vendor_completions.d
-	$(BINARY) generate man > $(SHARE)/man/man1/upgrade-relay.1
-	for page in $$($(BINARY) generate pages); do \
-	    $(BINARY) generate man $$page > $(SHARE)/man/man1/$$page.1 || exit 1; done
-	$(BINARY) generate configuration > $(SHARE)/man/man5/upgrade-relay.json5.5
+	install -m 0644 -t $(SHARE)/man/man1 $(MANUAL)/*.1
+	install -m 0644 -t $(SHARE)/man/man5 $(MANUAL)/*.5
 	sed 's|/usr/share|$(PREFIX)/share|' etc/man/upgrade-relay.service.8 > $(SHARE)/man/man8/upgrade-relay.service.8
 
 deb: PACKAGES += dpkg-dev

@@ -83,8 +83,7 @@ let package = Package(
             "ClientCommands",
             [
                 "APIModel", "Configuration", "Terminal", "RelayAPI", "VersionSources", "CurlTransport", "Signing",
-                "CTexts", "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine",
-                "UpgradeRules",
+                "RelayStore", "RelayStoreSQLite", "Telemetry", "Threading", "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
         room(
             "Configuration",
@@ -140,7 +139,7 @@ let package = Package(
                 "UpgradeRules",
             ], touchesC: true),
         room("RelayStore", ["RelayEngine", "UpgradeRules"]),
-        room("Telemetry", ["RelayEngine"]),
+        room("Telemetry", ["CTexts", "RelayEngine"], touchesC: true),
         room("Threading", ["RelayEngine", "CLinux"], touchesC: true),
         room("WireFormat", ["RelayEngine", "UpgradeRules"]),
         room("RelayEngine", ["UpgradeRules"]),
@@ -175,6 +174,12 @@ let package = Package(
         .target(
             name: "SimulatorTools", dependencies: ["PushSimulator", "WireFormat"], path: "Tests/SimulatorTools",
             swiftSettings: strict),
+        .executableTarget(
+            name: "manual",
+            dependencies: [
+                "RelayDaemon", "Demo", "ClientCommands", "Configuration", "Terminal", "CTexts", "WireFormat",
+            ],
+            path: "Packaging", swiftSettings: strictWithC),
         .executableTarget(
             name: "relay-bench",
             dependencies: [
@@ -284,9 +289,8 @@ let package = Package(
         tests(
             "CommandTests",
             [
-                "upgrade-relay", "ClientCommands", "Configuration", "RelayAPI", "Terminal", "CommandTranscript",
-                "WireFormat",
-                "RelayEngine",
+                "upgrade-relay", "manual", "ClientCommands", "Configuration", "RelayAPI", "Terminal",
+                "CommandTranscript", "WireFormat", "RelayEngine",
             ]),
         tests(
             "EndToEndTests",

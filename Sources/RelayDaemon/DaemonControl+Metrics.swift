@@ -25,20 +25,20 @@ extension DaemonControl {
             write(census.versions, to: &text)
         }
         text.write(
-            MetricCatalogue.certificateLeft,
+            Metric.certificateLeft,
             certificates.secondsLeft(at: clock()).map { (Self.labels($0.app), $0.seconds) })
-        text.write(MetricCatalogue.watcherLook, work.lastLook.map(Self.seconds))
+        text.write(Metric.watcherLook, work.lastLook.map(Self.seconds))
         writePushes(work, to: &text)
         writeConnections(to: &text)
         writeStore(to: &text)
         writeSources(to: &text)
         writeNotifications(census?.store.receivers ?? [], to: &text)
-        text.write(MetricCatalogue.buildInfo, [([CommandLineTool.version], 1)])
+        text.write(Metric.buildInfo, [([CommandLineTool.version], 1)])
         let lines = log.lines
         text.write(
-            MetricCatalogue.logLines, LogLevel.allCases.map { ([$0.name], Double(lines[$0] ?? 0)) })
-        text.write(MetricCatalogue.reloadTaken, reloads.fault == nil ? 1 : 0)
-        text.write(MetricCatalogue.configurationRead, Self.seconds(reloads.takenAt))
+            Metric.logLines, LogLevel.allCases.map { ([$0.name], Double(lines[$0] ?? 0)) })
+        text.write(Metric.reloadTaken, reloads.fault == nil ? 1 : 0)
+        text.write(Metric.configurationRead, Self.seconds(reloads.takenAt))
         ProcessMetrics.write(to: &text)
     }
 
@@ -54,7 +54,7 @@ extension DaemonControl {
 
     private func write(_ versions: [VersionRecord], to text: inout MetricsText) {
         text.write(
-            MetricCatalogue.versionInfo,
+            Metric.versionInfo,
             versions.map { record in
                 let shown = [record.required, record.inForce.required, record.inForce.latest].map { $0?.text ?? "" }
                 return (Self.labels(record.app) + shown, 1)
@@ -63,7 +63,7 @@ extension DaemonControl {
             !record.requirements.waiting.isEmpty
         }
         text.write(
-            MetricCatalogue.requirementWaiting,
+            Metric.requirementWaiting,
             waiting.map { (Self.labels($0.app), Self.seconds($0.updatedAt)) })
     }
 
@@ -73,7 +73,7 @@ extension DaemonControl {
         let known = Set(apps() + census.store.devices.keys)
         let apps = Self.sorted(Dictionary(uniqueKeysWithValues: known.map { ($0, ()) })).map(\.key)
         text.write(
-            MetricCatalogue.campaignsByState,
+            Metric.campaignsByState,
             apps.flatMap { app in
                 CampaignState.allCases.map { state in
                     (
@@ -83,7 +83,7 @@ extension DaemonControl {
                 }
             })
         text.write(
-            MetricCatalogue.devices, apps.map { (Self.labels($0), Double(census.store.devices[$0] ?? 0)) })
+            Metric.devices, apps.map { (Self.labels($0), Double(census.store.devices[$0] ?? 0)) })
         let running = census.open.filter { $0.state == .running }
         let counts = running.map { record in
             var counts = fanOut.figures(of: record.key).counts(record.counts)
@@ -96,13 +96,13 @@ extension DaemonControl {
                 (Self.labels(app), counts.reduce(0) { $1.0 == app ? $0 + Double(count($1.1)) : $0 })
             }
         }
-        text.write(MetricCatalogue.pending, sum(\.pending))
-        text.write(MetricCatalogue.retriesWaiting, sum(\.retrying))
+        text.write(Metric.pending, sum(\.pending))
+        text.write(Metric.retriesWaiting, sum(\.retrying))
         let starts = Dictionary(running.map { ($0.app, $0.startedAt ?? $0.createdAt) }, uniquingKeysWith: min)
         text.write(
-            MetricCatalogue.oldestCampaign, Self.sorted(starts).map { (Self.labels($0.key), Self.seconds($0.value)) })
+            Metric.oldestCampaign, Self.sorted(starts).map { (Self.labels($0.key), Self.seconds($0.value)) })
         text.write(
-            MetricCatalogue.pushesCancelled,
+            Metric.pushesCancelled,
             apps.flatMap { app in
                 [CampaignState.cancelled, .superseded].map { state in
                     (
@@ -114,15 +114,15 @@ extension DaemonControl {
         let suspended = Set(
             census.open.filter { $0.state == .suspended && FanOut.isCredential($0.reason) }.map(\.app))
         text.write(
-            MetricCatalogue.credentialSuspended, apps.map { (Self.labels($0), suspended.contains($0) ? 1 : 0) })
+            Metric.credentialSuspended, apps.map { (Self.labels($0), suspended.contains($0) ? 1 : 0) })
         writeAdoption(of: census.newest, to: &text)
     }
 
     private func writeAdoption(of campaigns: [CampaignRecord], to text: inout MetricsText) {
         text.write(
-            MetricCatalogue.devicesToUpgrade, campaigns.map { (Self.labels($0.app), Double($0.toUpgrade)) })
+            Metric.devicesToUpgrade, campaigns.map { (Self.labels($0.app), Double($0.toUpgrade)) })
         text.write(
-            MetricCatalogue.devicesUpgraded,
+            Metric.devicesUpgraded,
             campaigns.flatMap { record in
                 [
                     ("push", record.reach.push), ("login", record.reach.login), ("both", record.reach.both),
@@ -130,7 +130,7 @@ extension DaemonControl {
                 ].map { (Self.labels(record.app) + [$0.0], Double($0.1)) }
             })
         text.write(
-            MetricCatalogue.devicesTold, campaigns.map { (Self.labels($0.app), Double($0.reach.toldAtLogin)) })
+            Metric.devicesTold, campaigns.map { (Self.labels($0.app), Double($0.reach.toldAtLogin)) })
     }
 
     // MARK: Pushes
@@ -141,17 +141,17 @@ extension DaemonControl {
         for app in work.apps where tallies[app] == nil { tallies[app] = PushTally() }
         let all = Self.sorted(tallies)
         text.write(
-            MetricCatalogue.outcomes,
+            Metric.outcomes,
             all.flatMap { app, tally in
                 [
                     ("accepted", tally.accepted), ("rejected", tally.rejected), ("unregistered", tally.unregistered),
                     ("expired", tally.expired), ("filtered", tally.filtered),
                 ].map { (Self.labels(app) + [$0.0], Double($0.1)) }
             })
-        text.write(MetricCatalogue.rejections, Self.byReason(all, \.rejectedBy))
-        text.write(MetricCatalogue.retries, Self.byReason(all, \.retriedBy))
+        text.write(Metric.rejections, Self.byReason(all, \.rejectedBy))
+        text.write(Metric.retries, Self.byReason(all, \.retriedBy))
         text.write(
-            MetricCatalogue.filtered,
+            Metric.filtered,
             all.flatMap { app, tally in
                 FilterReason.allCases.map {
                     (Self.labels(app) + [$0.rawValue], Double(tally.filteredBy[$0] ?? 0))
@@ -159,21 +159,21 @@ extension DaemonControl {
             })
         let apps = Self.sorted(Dictionary(uniqueKeysWithValues: work.apps.map { ($0, ()) })).map(\.key)
         text.write(
-            MetricCatalogue.inFlight, apps.map { (Self.labels($0), Double(work.requestsOut[$0] ?? 0)) })
+            Metric.inFlight, apps.map { (Self.labels($0), Double(work.requestsOut[$0] ?? 0)) })
         let environments = apps.flatMap { app in
             fanOut.environments(of: app).map { (labels: Self.labels(app) + [$0.name], waits: $0.waits) }
         }
         text.write(
-            MetricCatalogue.reachable, environments.map { ($0.labels, $0.waits.contains(.unreachable) ? 0 : 1) })
-        text.write(MetricCatalogue.held, environments.map { ($0.labels, $0.waits.contains(.outage) ? 1 : 0) })
+            Metric.reachable, environments.map { ($0.labels, $0.waits.contains(.unreachable) ? 0 : 1) })
+        text.write(Metric.held, environments.map { ($0.labels, $0.waits.contains(.outage) ? 1 : 0) })
         text.write(
-            MetricCatalogue.waits,
+            Metric.waits,
             environments.flatMap { labels, waits in
                 SendingWait.Cause.allCases.map { (labels + [$0.rawValue], waits.contains($0) ? 1 : 0) }
             })
         text.write(
-            MetricCatalogue.rateLimit, Self.sorted(work.rateLimits).map { (Self.labels($0.key), $0.value) })
-        text.write(MetricCatalogue.tokensSigned, Double(tokenSources.signed))
+            Metric.rateLimit, Self.sorted(work.rateLimits).map { (Self.labels($0.key), $0.value) })
+        text.write(Metric.tokensSigned, Double(tokenSources.signed))
     }
 
     private static func byReason(
@@ -191,43 +191,43 @@ extension DaemonControl {
         func each(_ metric: Metric, _ value: (LaneFigures) -> Int) {
             text.write(metric, lanes.map { ([$0.0], Double(value($0.1))) })
         }
-        each(MetricCatalogue.requestsSent, \.requestsSent)
-        each(MetricCatalogue.resends, \.resends)
-        each(MetricCatalogue.streams, \.requestsInFlight)
-        each(MetricCatalogue.connectionsOpen, \.connectionsOpen)
-        each(MetricCatalogue.dials, \.dials)
-        each(MetricCatalogue.dialFailures, \.dialFailures)
+        each(Metric.requestsSent, \.requestsSent)
+        each(Metric.resends, \.resends)
+        each(Metric.streams, \.requestsInFlight)
+        each(Metric.connectionsOpen, \.connectionsOpen)
+        each(Metric.dials, \.dials)
+        each(Metric.dialFailures, \.dialFailures)
         text.write(
-            MetricCatalogue.retirements,
+            Metric.retirements,
             lanes.flatMap { lane, figures in
                 figures.retirementsByReason.map { ([lane, $0.reason], Double($0.count)) }
             })
         text.write(
-            MetricCatalogue.goAways,
+            Metric.goAways,
             lanes.flatMap { lane, figures in figures.goAwaysByCode.map { ([lane, $0.code], Double($0.count)) } })
-        text.write(MetricCatalogue.latency, lanes.map { ([$0.0], $0.1.latency) })
+        text.write(Metric.latency, lanes.map { ([$0.0], $0.1.latency) })
     }
 
     // MARK: Store and sources
 
     private func writeStore(to text: inout MetricsText) {
         let figures = store.figures()
-        text.write(MetricCatalogue.commits, [([], figures.commits)])
+        text.write(Metric.commits, [([], figures.commits)])
         text.write(
-            MetricCatalogue.storeErrors,
+            Metric.storeErrors,
             StoreError.Code.labels.map { ([$0], Double(figures.errors[$0] ?? 0)) })
-        text.write(MetricCatalogue.databaseBytes, figures.databaseBytes.map(Double.init))
-        text.write(MetricCatalogue.logBytes, figures.logBytes.map(Double.init))
-        text.write(MetricCatalogue.freeBytes, figures.freeBytes.map(Double.init))
-        text.write(MetricCatalogue.storeTaking, fanOut.faults()["store"] == nil ? 1 : 0)
+        text.write(Metric.databaseBytes, figures.databaseBytes.map(Double.init))
+        text.write(Metric.logBytes, figures.logBytes.map(Double.init))
+        text.write(Metric.freeBytes, figures.freeBytes.map(Double.init))
+        text.write(Metric.storeTaking, fanOut.faults()["store"] == nil ? 1 : 0)
     }
 
     private func writeSources(to text: inout MetricsText) {
         let sources = sources.figures().map { (Self.labels($0.app) + [$0.name], $0) }
-        text.write(MetricCatalogue.sourceFailing, sources.map { ($0.0, $0.1.isFailing ? 1 : 0) })
-        text.write(MetricCatalogue.sourceFailures, sources.map { ($0.0, Double($0.1.failures)) })
+        text.write(Metric.sourceFailing, sources.map { ($0.0, $0.1.isFailing ? 1 : 0) })
+        text.write(Metric.sourceFailures, sources.map { ($0.0, Double($0.1.failures)) })
         text.write(
-            MetricCatalogue.sourceSuccess,
+            Metric.sourceSuccess,
             sources.compactMap { labels, figures in figures.lastSuccess.map { (labels, Self.seconds($0)) } })
     }
 
@@ -235,19 +235,19 @@ extension DaemonControl {
 
     private func writeNotifications(_ receivers: [StoreCensus.Receiver], to text: inout MetricsText) {
         text.write(
-            MetricCatalogue.notificationAttempts,
+            Metric.notificationAttempts,
             notifier.figures.attempts.sorted { $0.key < $1.key }.flatMap { receiver, counts in
                 NotifierFigures.Result.allCases.map { ([receiver, $0.rawValue], Double(counts[$0] ?? 0)) }
             })
         let byHost = Dictionary(grouping: receivers) { NotifierFigures.label($0.url) }.sorted { $0.key < $1.key }
         text.write(
-            MetricCatalogue.notificationsPending,
+            Metric.notificationsPending,
             byHost.map { ([$0.key], Double($0.value.reduce(0) { $0 + $1.pending })) })
         text.write(
-            MetricCatalogue.oldestNotification,
+            Metric.oldestNotification,
             byHost.compactMap { host, some in some.compactMap(\.oldest).min().map { ([host], Self.seconds($0)) } })
         text.write(
-            MetricCatalogue.receiverGone, byHost.map { ([$0.key], $0.value.contains(where: \.isGone) ? 1 : 0) })
+            Metric.receiverGone, byHost.map { ([$0.key], $0.value.contains(where: \.isGone) ? 1 : 0) })
     }
 }
 

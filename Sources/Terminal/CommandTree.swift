@@ -3,8 +3,6 @@
 /// All commands by their words, and what the first words of a command line select.
 package struct CommandTree: Sendable {
     package let commands: [CommandEntry]
-    /// Those that the overview shows apart, and shells do not propose.
-    private let hidden: [CommandEntry]
     /// What may stand before a command: known without one.
     private let leadingOptions: [OptionSpec]
     /// The values of a placeholder, for a shell's completion.
@@ -14,12 +12,11 @@ package struct CommandTree: Sendable {
         @Sendable (_ placeholder: String, CommandContext) async -> [(word: String, meaning: String)]
 
     package init(
-        commands: [CommandEntry], hidden: [CommandEntry] = [], leadingOptions: [OptionSpec] = [],
+        commands: [CommandEntry], leadingOptions: [OptionSpec] = [],
         lookup: @escaping Lookup = { _, _ in [] }
     ) {
         self.lookup = lookup
         self.commands = commands
-        self.hidden = hidden
         self.leadingOptions = leadingOptions
     }
 
@@ -54,7 +51,7 @@ package struct CommandTree: Sendable {
         }
         if first == "help" { return try help(on: Array(rest)) }
         if first == "complete" { return .completion(of: Array(rest)) }
-        if let command = (commands + hidden).first(where: { $0.spec.path == [first] }) {
+        if let command = commands.first(where: { $0.spec.path == [first] }) {
             return .command(command, words: leading + rest)
         }
         let group = commands.filter { $0.spec.path.first == first }
@@ -94,10 +91,6 @@ package struct CommandTree: Sendable {
         }
         lines += HelpPage.definitions(shown.map { ($0.name, $0.purpose) })
         if group == nil {
-            let others = hidden.map { $0.spec }
-            if !others.isEmpty {
-                lines += ["", "For packagers:"] + HelpPage.definitions(others.map { ($0.name, $0.purpose) })
-            }
             lines += [
                 "", "Options:", "  -V, --version  print the version and exit",
                 "  -h, --help     show this page and exit",

@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-import CommandTranscript
 import Foundation
 import OwnThread
 import Testing
 
-@testable import ClientCommands
 @testable import Terminal
+@testable import manual
 @testable import upgrade_relay
 
 /// What is made of the command tree covers all of it.
 @Suite(.ownThread) struct GeneratedTests {
     private static let specs = CommandTree.all.commands.map { $0.spec }
 
-    @Test func `Every command has its page in the manual, with every option`() async {
-        let manual = Generated.man.text(of: .all).replacing("\\-", with: "-")
-        let names = Generated.pages.text(of: .all).split(separator: "\n").map(String.init)
-        #expect(names.count == Self.specs.count)
-        for (spec, name) in zip(Self.specs, names) {
-            #expect(manual.contains(".BR \(name) (1)\n"), "\(name)")
-            let transcript = Transcript(isOutputTerminal: false)
-            #expect(await transcript.run(["generate", "man", name], of: .all) == .done)
-            let text = transcript.out.replacing("\\-", with: "-")
+    @Test func `Every command has its page in the manual, with every option`() {
+        #expect(ManualPage.commands.map { $0.spec.path } == Self.specs.map(\.path))
+        let pages = ManualPage.pages.map { $0.1.replacing("\\-", with: "-") }
+        #expect(pages.count == Self.specs.count + 1)
+        for (spec, page) in zip(Self.specs, pages.dropFirst()) {
+            #expect(pages[0].contains(".BR \(ManualPage.name(of: spec)) (1)\n"), "\(spec.name)")
             for option in spec.allOptions {
-                #expect(text.contains("--\(option.name)"), "\(spec.name) --\(option.name)")
+                #expect(page.contains("--\(option.name)"), "\(spec.name) --\(option.name)")
             }
         }
     }
@@ -115,14 +111,5 @@ import Testing
         let lines = text.split(separator: "\n")
         #expect(lines.prefix(2) == ["watch\tFollows a campaign until it ends", "android"])
         #expect(lines.dropFirst(2).contains { $0.hasPrefix("/etc/passwd") }, "\(text)")
-    }
-
-    @Test func `The command that makes them is known and not shown`() async {
-        let transcript = Transcript()
-        #expect(await transcript.run(["generate", "pages"], of: .all) == .done)
-        #expect(transcript.out.hasPrefix("upgrade-relay-serve\n"), "\(transcript.out.prefix(40))")
-        #expect(await transcript.run(["generate", "csh"], of: .all) == .usage)
-        #expect(transcript.err.contains("\"csh\" is none of man, pages, configuration, metrics"))
-        #expect(CommandTree.all.overview(of: nil).contains("For packagers:\n  generate  Prints a manual page"))
     }
 }

@@ -8,6 +8,7 @@ import WireFormat
 @testable import ClientCommands
 @testable import Configuration
 @testable import Terminal
+@testable import manual
 @testable import upgrade_relay
 
 /// Manual pages and sample say what the reader of the configuration knows, no less and no more.
@@ -123,9 +124,8 @@ import WireFormat
     // MARK: All pages
 
     private static func pages() throws -> [(name: String, text: String)] {
-        CommandTree.all.commands.map { ("\(ManualPage.name(of: $0.spec)).1", ManualPage.text(of: $0.spec)) } + [
-            ("upgrade-relay.1", Generated.man.text(of: .all)),
-            ("upgrade-relay.json5.5", Generated.configuration.text(of: .all)),
+        ManualPage.pages + [
+            ("upgrade-relay.json5.5", ConfigurationManual.text),
             ("upgrade-relay.service.8", try file("etc/man/upgrade-relay.service.8")),
         ]
     }

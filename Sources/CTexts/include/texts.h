@@ -5,6 +5,9 @@
 /// The text of etc/config.json5, which is part of the program.
 const char *_Nonnull relay_sample(void);
 
+/// The text of etc/prometheus/METRICS.md.
+const char *_Nonnull relay_metrics(void);
+
 /// The steps of the store's schema, in their order, each with a NUL behind it.
 const char *_Nonnull relay_schema_steps(void);
 size_t relay_schema_steps_size(void);

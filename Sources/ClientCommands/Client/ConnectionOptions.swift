@@ -19,7 +19,7 @@ package struct ConnectionOptions: Sendable {
         .flag("json", "print the API's JSON instead of text for people"),
         .flag("quiet", "no progress"),
     ]
-    static let tokenVariable = "UPGRADE_RELAY_TOKEN"
+    package static let tokenVariable = "UPGRADE_RELAY_TOKEN"
     static let socketVariable = "UPGRADE_RELAY_SOCKET"
 
     /// For a command whose own `--token` is a device's.

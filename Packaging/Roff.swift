@@ -59,8 +59,9 @@ enum Roff {
 
     static func head(_ name: String, section: Int, _ volume: String) -> [String] {
         [
+            ".\\\" made by \"make build\"",
             ".TH \(escaped(name.uppercased())) \(section) \(CommandLineTool.released) "
-                + "\"upgrade\\-relay \(CommandLineTool.version)\" \"\(volume)\""
+                + "\"upgrade\\-relay \(CommandLineTool.version)\" \"\(volume)\"",
         ]
     }
 }

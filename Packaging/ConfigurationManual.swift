@@ -21,8 +21,7 @@ enum ConfigurationManual {
     ]
 
     static var text: String {
-        var lines = [".\\\" made by \"upgrade-relay generate configuration\""]
-        lines += Roff.head("upgrade-relay.json5", section: 5, "File Formats")
+        var lines = Roff.head("upgrade-relay.json5", section: 5, "File Formats")
         lines += [".SH NAME", "upgrade\\-relay.json5 \\- configuration of upgrade\\-relay"]
         lines += [".SH SYNOPSIS", ".I /etc/upgrade\\-relay/config.json5", ".SH DESCRIPTION"]
         lines += separated(description)

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientCommands
 import Configuration
+import Demo
+import RelayDaemon
 import Terminal
 
 /// upgrade-relay(1), and a page for each command: upgrade-relay-version-set(1). Laid out as man-pages(7) wants it. Pure.
-struct ManualPage {
-    private let specs: [CommandSpec]
+enum ManualPage {
+    /// Every command of the tool, in the order of the overview.
+    static let commands: [CommandEntry] =
+        [.serve, .demo, .checkConfig, .simulateAPNs, .simulateFCM] + CommandTree.client
 
-    init(_ specs: [CommandSpec]) {
-        self.specs = specs
-    }
+    /// Each with the name of its file.
+    static let pages = [("upgrade-relay.1", text)] + commands.map { ("\(name(of: $0.spec)).1", text(of: $0.spec)) }
 
-    var text: String {
-        var lines = [".\\\" made by \"upgrade-relay generate man\""]
-        lines += Roff.head("upgrade-relay", section: 1, "User Commands")
+    private static var text: String {
+        var lines = Roff.head("upgrade-relay", section: 1, "User Commands")
         lines += [
             ".SH NAME", "upgrade\\-relay \\-", "tells every device that runs a version older than required to upgrade",
         ]
@@ -29,16 +32,16 @@ struct ManualPage {
                 + "commands talk to the running daemon: over its control socket, or with --url and --token.")
         lines.append(".SH COMMANDS")
         lines += Roff.paragraph("*upgrade-relay help* COMMAND tells the same as the page of a command.")
-        for spec in specs {
-            lines += [".TP", ".BR \(Roff.escaped(Self.name(of: spec))) (1)"] + Roff.paragraph("\(spec.purpose).")
+        for spec in commands.map({ $0.spec }) {
+            lines += [".TP", ".BR \(Roff.escaped(name(of: spec))) (1)"] + Roff.paragraph("\(spec.purpose).")
         }
         lines.append(".SH EXIT STATUS")
-        lines += Self.exitStatus(ExitCode.allCases)
+        lines += exitStatus(ExitCode.allCases)
         lines += Roff.paragraph(
             "With --json a failure is one line on standard error: a problem object (RFC 9457), the API's own where it refused, "
                 + "with the members exitCode and hint.")
         lines.append(".SH ENVIRONMENT")
-        for (name, meaning) in Self.environment { lines += [".TP", ".B \(name)"] + Roff.paragraph(meaning) }
+        for (name, meaning) in environment { lines += [".TP", ".B \(name)"] + Roff.paragraph(meaning) }
         lines += [
             ".SH FILES", ".TP", ".I /etc/upgrade\\-relay/config.json5", "the configuration", ".TP",
             ".I /var/lib/upgrade\\-relay/relay.db", "the store", ".TP", ".I /run/upgrade\\-relay/control.sock",
@@ -48,7 +51,7 @@ struct ManualPage {
     }
 
     /// All that the program reads of its environment, besides what the configuration names.
-    static let environment = [
+    private static let environment = [
         (RelayConfiguration.pathVariable, "the configuration, where --config names none"),
         (ConnectionOptions.tokenVariable, "the API token, where --url is given and --token is not"),
         ("NO_COLOR", "if it is not empty, nothing is coloured"),
@@ -76,8 +79,7 @@ struct ManualPage {
     /// The page of one command.
     static func text(of spec: CommandSpec) -> String {
         let name = Roff.escaped(name(of: spec))
-        var lines = [".\\\" made by \"upgrade-relay generate man\""]
-        lines += Roff.head(Self.name(of: spec), section: 1, "User Commands")
+        var lines = Roff.head(Self.name(of: spec), section: 1, "User Commands")
         let first = spec.purpose.prefix(1).lowercased() + spec.purpose.dropFirst()
         lines += [".SH NAME", "\(name) \\-"] + Roff.paragraph(first)
         lines += [".SH SYNOPSIS"] + Roff.paragraph(HelpPage(spec).usage)
