@@ -31,6 +31,14 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case failed
     }
 
+    /// Whether every other request would meet it, too.
+    package var isOfWholeStore: Bool {
+        switch code {
+        case .full, .readOnly, .busy, .moved, .tooNew: true
+        default: false
+        }
+    }
+
     package var code: Code
     /// What was being done, and what the database said. No bound values: they may be telephones.
     package var context: String

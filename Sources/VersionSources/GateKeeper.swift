@@ -12,6 +12,8 @@ package struct GateKeeper {
     /// Something happened that may open a gate, or close one.
     var mustLook = true
     private var seenEvidence = -1
+    /// Whose part of the store refused at the last look.
+    private var refused: Set<AppKey> = []
     /// When the first of the gates opens by time alone.
     private var nextOpening: Timestamp?
 
@@ -27,18 +29,50 @@ package struct GateKeeper {
         do {
             var hasChanged = false
             // An app that is not configured (any more) has no gate that could open.
-            for record in try runner.store.versions() where runner.isConfigured(record.app) {
-                if try look(at: record, runner, callbacks, now) { hasChanged = true }
+            let records = try runner.store.versions().filter { runner.isConfigured($0.app) }
+            forgetRefused(except: records.map(\.app), runner)
+            for record in records {
+                do {
+                    if try look(at: record, runner, callbacks, now) { hasChanged = true }
+                    noteRefusal(nil, of: record.app, runner)
+                } catch let error as StoreError where error.isOfWholeStore {
+                    if hasChanged { callbacks.inForceChanged() }
+                    throw error
+                } catch {
+                    noteRefusal(error, of: record.app, runner)
+                }
             }
             if hasChanged { callbacks.inForceChanged() }
             _ = runner.status.write { $0.faults.clear(Self.part) }
         } catch {
             // The store's own trouble is reported by those who write to it; this one keeps versions waiting.
-            mustLook = true
             _ = runner.status.write { $0.faults.set(Self.part, "waiting versions cannot be looked at: \(error)") }
-            return now + .seconds(5)
+            return comeAgain(at: now)
         }
-        return nextOpening
+        return refused.isEmpty ? nextOpening : comeAgain(at: now)
+    }
+
+    private mutating func comeAgain(at now: Timestamp) -> Timestamp {
+        mustLook = true
+        return now + .seconds(5)
+    }
+
+    /// One app's part of the store refuses, or does not any more (`error` is nil): the others' versions go on.
+    private mutating func noteRefusal(_ error: (any Error)?, of app: AppKey, _ runner: SourceRunner) {
+        let part = "app:\(app.app)/\(app.platform.rawValue)"
+        guard let error else {
+            if refused.remove(app) != nil { _ = runner.status.write { $0.faults.clear(part) } }
+            return
+        }
+        refused.insert(app)
+        guard runner.status.write({ $0.faults.set(part, "its waiting versions cannot be looked at: \(error)") }) else { return }
+        runner.log(
+            .error, "the store refuses an app's waiting versions: the other apps go on",
+            [("app", app.app), ("platform", app.platform.rawValue), ("error", "\(error)")])
+    }
+
+    private mutating func forgetRefused(except apps: [AppKey], _ runner: SourceRunner) {
+        for app in refused.subtracting(apps) { noteRefusal(nil, of: app, runner) }
     }
 
     /// Whether anything of the app changed.

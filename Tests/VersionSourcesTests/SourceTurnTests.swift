@@ -113,6 +113,43 @@ import VersionSources
 
     private func pass(_ time: Duration) { script.state.withLock { $0.now = $0.now + time } }
 
+    @Test func `An app whose part of the store refuses keeps no other app's version waiting`() throws {
+        defer { bench.stop() }
+        let other = AppKey(app: "a.first.app", platform: .ios)
+        let plan = SourceRunner.Plan(
+            sources: [], rules: [other: .init(hold: .zero), SourceBench.app: .init(hold: .zero)])
+        runner.adopt(plan)
+        let heard = Mutex(0)
+        var loop = SourceLoop(
+            runner: runner,
+            callbacks: .init(apply: { _, _ in }, inForceChanged: { heard.withLock { $0 += 1 } }), plan: plan)
+        // Rows of another program, which wait for the look that takes them up.
+        try bench.store.administer(
+            """
+            INSERT INTO version(app, platform, required, download_url) VALUES
+                ('\(other.app)', 'ios', '2.0.0', 'https://a.example'),
+                ('\(SourceBench.app.app)', 'ios', '2.0.0', 'https://b.example');
+            CREATE TRIGGER refuse BEFORE UPDATE ON requirement
+                WHEN NEW.app = '\(other.app)'
+                BEGIN SELECT RAISE(ABORT, 'this app is refused'); END;
+            """)
+        func inForce(_ app: AppKey) throws -> Version? {
+            try bench.store.versions().first { $0.app == app }?.inForce.required
+        }
+        let next = loop.turn([.poke])
+        #expect(try inForce(SourceBench.app) == Version("2.0.0"))
+        #expect(try inForce(other) == nil && heard.withLock { $0 } == 1)
+        #expect(runner.faults()["app:\(other.app)/ios"]?.contains("this app is refused") == true)
+        #expect(runner.faults().count == 1)
+        // It comes back to the app by itself.
+        #expect(next == script.state.withLock { $0.now } + .seconds(5))
+        try bench.store.administer("DROP TRIGGER refuse")
+        pass(.seconds(5))
+        _ = loop.turn([])
+        #expect(try inForce(other) == Version("2.0.0"))
+        #expect(runner.faults().isEmpty)
+    }
+
     @Test func `A turn does what is due and says when to come again`() throws {
         defer { bench.stop() }
         var loop = loop(.launchGateURL(LaunchGateURLSource(url: "u", every: .seconds(300))))

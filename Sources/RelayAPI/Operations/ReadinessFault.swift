@@ -25,6 +25,8 @@ package struct ReadinessFault: Sendable, Hashable {
                 + "store takes writes"
         case "watcher":
             "look at the log and at `upgrade-relay store check`; it is tried again five times a second"
+        case "gates":
+            "look at the log and at `upgrade-relay store check`; it is tried again every five seconds, and what waits goes on waiting"
         case "app":
             "do what the reason says; where it names the store, `upgrade-relay store check` knows more. The other apps go on"
         case "availability":
