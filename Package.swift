@@ -91,7 +91,7 @@ let package = Package(
                 "Terminal", "RelayAPI", "HTTPServer", "VersionSources", "Signing", "RelayStore", "Telemetry",
                 "WireFormat", "RelayEngine", "UpgradeRules",
             ], touchesC: true),
-        room("Terminal", ["RelayEngine"], touchesC: true),
+        room("Terminal", ["Threading", "RelayEngine"], touchesC: true),
         room(
             "RelayAPI",
             [
@@ -220,6 +220,9 @@ let package = Package(
         .target(
             name: "TestPeers", dependencies: ["Threading", "Signing", "CNGHTTP2", "COpenSSL", "CLinux"],
             path: "Tests/TestPeers", swiftSettings: strict),
+        .target(
+            name: "StorePeers", dependencies: ["TestPeers", "Threading", "Signing", "WireFormat"],
+            path: "Tests/StorePeers", swiftSettings: strict),
         tests(
             "HTTP2Tests",
             [
@@ -243,7 +246,7 @@ let package = Package(
             "VersionSourcesTests",
             [
                 "Telemetry", "Threading", "WireFormat", "VersionSources", "Signing", "RelayStore",
-                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "TestPeers",
+                "RelayStoreSQLite", "RelayEngine", "UpgradeRules", "TestPeers", "StorePeers",
             ]),
         tests(
             "NotificationsTests",
@@ -296,8 +299,8 @@ let package = Package(
             "EndToEndTests",
             [
                 "upgrade-relay", "Demo", "CurlTransport", "Signing", "RelayStoreSQLite", "Threading", "WireFormat",
-                "RelayEngine", "PushSimulator", "SimulatorTools", "SeedApps", "TestPeers", "FaultInjection",
-                "HookReceiver",
+                "RelayEngine", "PushSimulator", "SimulatorTools", "SeedApps", "TestPeers", "StorePeers",
+                "FaultInjection", "HookReceiver",
             ]),
     ] + fuzzTargets
 )

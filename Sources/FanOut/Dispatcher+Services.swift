@@ -53,7 +53,9 @@ extension Dispatcher {
         case .failing(let error, let attempts):
             // Whoever sends nothing asks for no other connection, and would never hear that it is over.
             guard isUsed(service) else { return }
-            _ = faults.set(connectionPart(service), "cannot reach the push service: \(error)")
+            let place = service.key.environment == .sandbox ? "the push service's sandbox" : "the push service"
+            let text = "cannot reach \(place): \(error); it is dialled again by itself, after 75 s at the most"
+            _ = faults.set(connectionPart(service), text)
             if service.machine.connectionFailed(error) {
                 log(
                     .error, "cannot reach the push service",

@@ -53,7 +53,7 @@ struct Daemon {
         Heap.shareArenas()
         // Before any thread: this changes the environment, which threads read.
         let inherited = InheritedSocket.takeAll()
-        let signals = DaemonSignals(stopsWithInput: stopsWithInput)
+        let signals = try DaemonSignals(stopsWithInput: stopsWithInput)
         let reloads = ReloadDesk(startedAt: clock()) { signals.askForReload() }
         let report = ServiceReport(log: log)
         defer { report.end() }

@@ -2,6 +2,7 @@
 import Dispatch
 import Glibc
 import Synchronization
+import Threading
 
 /// What an operator asks of the daemon by signal: SIGHUP reloads, SIGTERM and SIGINT stop it in order, and a second one of
 /// those ends the process at once.
@@ -16,22 +17,13 @@ final class DaemonSignals: Sendable {
     private let stops = Atomic<Int>(0)
 
     /// - Parameter stopsWithInput: whether the end of standard input stops the daemon as SIGTERM does.
-    init(stopsWithInput: Bool = false) {
+    init(stopsWithInput: Bool = false) throws {
         // A peer that closes its socket is an error of that write, not the end of the process (libcurl, threadsafe(3)).
         _ = signal(SIGPIPE, SIG_IGN)
         // So is a file that has come to its size limit: then "the system call fails with the error EFBIG" (setrlimit(2)).
         _ = signal(SIGXFSZ, SIG_IGN)
-        let queue = DispatchQueue(label: "signals")
-        for number in [SIGHUP, SIGTERM, SIGINT] {
-            // Dispatch sees the signal only where its default action is off.
-            _ = signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler {
-                // The handler holds its source, so that both live as long as the process.
-                self.received(number, times: Int(source.data))
-            }
-            source.activate()
-        }
+        // It lives as long as the process.
+        _ = try SignalWatch([SIGHUP, SIGTERM, SIGINT]) { self.received($0) }
         if stopsWithInput { watchInput() }
     }
 
@@ -49,12 +41,12 @@ final class DaemonSignals: Sendable {
                 let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(STDIN_FILENO, $0.baseAddress, $0.count) }
                 guard count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN)) else { break }
             }
-            self.received(SIGTERM, times: 1)
+            self.received(SIGTERM)
         }
     }
 
-    private func received(_ number: Int32, times: Int) {
-        if number != SIGHUP, stops.add(times, ordering: .relaxed).newValue > 1 { _exit(128 + number) }
+    private func received(_ number: Int32) {
+        if number != SIGHUP, stops.add(1, ordering: .relaxed).newValue > 1 { _exit(128 + number) }
         orders.withLock { $0.append(number == SIGHUP ? .reload : .stop) }
         arrived.signal()
     }

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Foundation
+import Threading
 
 /// Waits for SIGINT or SIGTERM instead of dying from them.
 package enum Interruption {
     /// Returns the first of the two signals that comes, or nil when the task is cancelled. A second signal ends the process as
     /// it does by default.
     package static func wait() async -> CInt? {
-        let numbers = [SIGINT, SIGTERM]
         let (stream, continuation) = AsyncStream<CInt>.makeStream()
-        let sources = numbers.map { number in
-            // A dispatch source only sees signals that are not acted upon (dispatch_source_create(3)).
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { continuation.yield(number) }
-            source.resume()
-            return source
-        }
+        // Without a thread for it the signals end the process, as they do by default.
+        let watch = try? SignalWatch([SIGINT, SIGTERM]) { continuation.yield($0) }
         var received: CInt?
         for await number in stream {
             received = number
             break
         }
-        for source in sources { source.cancel() }
-        for number in numbers { signal(number, SIG_DFL) }
+        watch?.cancel()
         return received
     }
 
@@ -35,7 +27,6 @@ package enum Interruption {
         let watcher = Task {
             guard let number = await wait() else { return }
             farewell()
-            // Not by the signal anew: libdispatch, which may be about to give it back, took one in four for itself.
             exit(128 + number)
         }
         defer { watcher.cancel() }

@@ -65,7 +65,9 @@ package struct GateKeeper {
             return
         }
         refused.insert(app)
-        guard runner.status.write({ $0.faults.set(part, "its waiting versions cannot be looked at: \(error)") }) else { return }
+        guard runner.status.write({ $0.faults.set(part, "its waiting versions cannot be looked at: \(error)") }) else {
+            return
+        }
         runner.log(
             .error, "the store refuses an app's waiting versions: the other apps go on",
             [("app", app.app), ("platform", app.platform.rawValue), ("error", "\(error)")])

@@ -73,7 +73,7 @@ import UpgradeRules
         let waiting = try bench.delivery(try #require(sandbox.last))
         #expect(waiting.state == .retrying && waiting.reason == "NoConnection" && waiting.attempts == 0)
         let fault = try #require(bench.fanOut?.faults()["\(Self.fault)/sandbox"])
-        #expect(fault.hasPrefix("cannot reach the push service: https://127.0.0.1:"))
+        #expect(fault.hasPrefix("cannot reach the push service's sandbox: https://127.0.0.1:"))
         #expect(bench.fanOut?.faults()[Self.fault] == nil)
         let key = try bench.campaign().key
         #expect(bench.until { bench.fanOut?.figures(of: key).trouble == fault })

@@ -50,8 +50,9 @@ package struct CampaignText: Sendable {
     package var standing: String? {
         let reason = json.shown(.reason)
         guard !isOver else { return nil }
-        if state == CampaignState.running.rawValue { return reason.isEmpty ? nil : DisplayWidth.sanitised(reason) }
-        return DisplayWidth.sanitised(reason.isEmpty ? state : "\(state): \(reason)")
+        let isSaid = state == CampaignState.running.rawValue || reason.hasPrefix(state)
+        let text = isSaid ? reason : reason.isEmpty ? state : "\(state): \(reason)"
+        return text.isEmpty ? nil : DisplayWidth.sanitised(text)
     }
 
     /// What is in the way or on its way, for the end of a progress line.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import RelayEngine
 import Signing
+import StorePeers
 import Testing
 import UpgradeRules
 import WireFormat

@@ -4,6 +4,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Signing
+import StorePeers
 import Synchronization
 import Testing
 import UpgradeRules

@@ -5,6 +5,7 @@ import RelayEngine
 import RelayStore
 import RelayStoreSQLite
 import Signing
+import StorePeers
 import Testing
 import UpgradeRules
 import VersionSources

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import RelayEngine
-import Signing
+package import Signing
 import Synchronization
 import TestPeers
 import Threading
@@ -10,29 +9,33 @@ import WireFormat
 
 /// App Store Connect on loopback, by real TLS: it verifies each token as Apple says that it does, and then gives the test's
 /// answer.
-final class ConnectStandIn: Sendable {
-    struct Question: Sendable {
-        var target: String
-        var token: String
+package final class ConnectStandIn: Sendable {
+    package struct Question: Sendable {
+        package var target: String
+        package var token: String
         /// What is wrong with the token; nil: it is good.
-        var refusal: String?
+        package var refusal: String?
     }
 
-    struct Answer: Sendable {
-        var status = "200 OK"
-        var headers: [String] = []
-        var body: String
+    package struct Answer: Sendable {
+        package var status: String
+        package var headers: [String]
+        package var body: String
+
+        package init(status: String = "200 OK", headers: [String] = [], body: String) {
+            (self.status, self.headers, self.body) = (status, headers, body)
+        }
     }
 
     private struct State {
         /// Whose signatures are good, by key id.
         var keys: [String: ES256PublicKey]
         var answer: @Sendable (_ target: String) -> Answer
-        var questions: [Question] = []
+        package var questions: [Question] = []
     }
 
-    let address: String
-    let authority: String
+    package let address: String
+    package let authority: String
     private let listener: Int32
     private let thread: NativeThread
     private let shared: Shared
@@ -45,7 +48,7 @@ final class ConnectStandIn: Sendable {
         init(_ state: State) { self.state = Mutex(state) }
     }
 
-    init(keys: [String: ES256PublicKey], answer: @escaping @Sendable (_ target: String) -> Answer) throws {
+    package init(keys: [String: ES256PublicKey], answer: @escaping @Sendable (_ target: String) -> Answer) throws {
         let identity = try TestIdentity()
         let secure = try ServerSocket.Identity(identity)
         let (listener, port) = try Loopback.listen()
@@ -71,10 +74,10 @@ final class ConnectStandIn: Sendable {
         }
     }
 
-    var questions: [Question] { shared.state.withLock { $0.questions } }
+    package var questions: [Question] { shared.state.withLock { $0.questions } }
 
     /// Until so many were asked.
-    func wait(for count: Int) -> Bool {
+    package func wait(for count: Int) -> Bool {
         let end = Date(timeIntervalSinceNow: 60)
         shared.news.lock()
         defer { shared.news.unlock() }
@@ -84,15 +87,15 @@ final class ConnectStandIn: Sendable {
         return true
     }
 
-    func set(_ answer: @escaping @Sendable (_ target: String) -> Answer) {
+    package func set(_ answer: @escaping @Sendable (_ target: String) -> Answer) {
         shared.state.withLock { $0.answer = answer }
     }
 
-    func set(keys: [String: ES256PublicKey]) {
+    package func set(keys: [String: ES256PublicKey]) {
         shared.state.withLock { $0.keys = keys }
     }
 
-    func stop() {
+    package func stop() {
         shared.isStopping.store(true, ordering: .sequentiallyConsistent)
         shutdown(listener, Int32(SHUT_RDWR))
         thread.join()
@@ -111,7 +114,7 @@ final class ConnectStandIn: Sendable {
         let target = lines[0].split(separator: " ").dropFirst().first.map(String.init) ?? ""
         let prefix = "authorization: bearer "
         let token = lines.first { $0.lowercased().hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) } ?? ""
-        let now = SourceBench.now().seconds
+        let now = Int64(Date().timeIntervalSince1970)
         let answer = shared.state.withLock { state in
             let refusal = refusal(of: token, state.keys, now)
             state.questions.append(Question(target: target, token: token, refusal: refusal))
@@ -124,7 +127,8 @@ final class ConnectStandIn: Sendable {
         shared.news.lock()
         shared.news.broadcast()
         shared.news.unlock()
-        socket.write(LocalServer.response(answer.status, headers: answer.headers, body: answer.body))
+        let head = ["HTTP/1.1 \(answer.status)", "Content-Length: \(answer.body.utf8.count)", "Connection: close"]
+        socket.write((head + answer.headers).joined(separator: "\r\n") + "\r\n\r\n" + answer.body)
     }
 
     /// As "Generating Tokens for API Requests" has it.

@@ -1,35 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
-import Signing
-import UpgradeRules
-
-@testable import VersionSources
-
 /// Documents in the shape of App Store Connect's own (Apple, "List all app store versions for an app").
-enum ConnectSample {
-    static let appID: Int64 = 6_446_998_023
-    static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
+package enum ConnectSample {
+    package static let apple = "https://api.appstoreconnect.apple.com"
+    package static let appID: Int64 = 6_446_998_023
+    package static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
 
-    static func source(
-        _ key: AppStoreConnectKey = .init(issuerID: issuer, keyID: "2X9R4HXF34"), every: Duration = .seconds(300),
-        server: String = AppStoreConnectSource.apple, trusted: String? = nil
-    ) -> AppStoreConnectSource {
-        AppStoreConnectSource(appID: appID, key: key, every: every, server: server, trustedCertificates: trusted)
-    }
-
-    struct Listed {
-        var version: String
-        var state = "READY_FOR_DISTRIBUTION"
+    package struct Listed {
+        package var version: String
+        package var state: String
         /// nil: there is none.
-        var phase: String?
+        package var phase: String?
         /// Whether the answer says so: without it the relationship has links alone.
-        var isIncluded = true
-        var id: String { "2395b439-fccd-4645-95bc-\(version)".replacing(".", with: "-") }
-        var more = ""
+        package var isIncluded: Bool
+        package var id: String { "2395b439-fccd-4645-95bc-\(version)".replacing(".", with: "-") }
+        package var more: String
+
+        package init(
+            version: String, state: String = "READY_FOR_DISTRIBUTION", phase: String? = nil, isIncluded: Bool = true,
+            more: String = ""
+        ) {
+            (self.version, self.state, self.phase) = (version, state, phase)
+            (self.isIncluded, self.more) = (isIncluded, more)
+        }
     }
 
-    static func page(
-        _ versions: [Listed], server: String = AppStoreConnectSource.apple, next: String? = nil, appID: Int64 = appID
+    package static func page(
+        _ versions: [Listed], server: String = apple, next: String? = nil, appID: Int64 = appID
     ) -> String {
         let list = "\(server)/v1/apps/\(appID)/appStoreVersions"
         let data = versions.map { listed in
@@ -64,18 +60,14 @@ enum ConnectSample {
             """#
     }
 
-    static func phase(_ state: String) -> String {
+    package static func phase(_ state: String) -> String {
         #"{"data": {"type": "appStoreVersionPhasedReleases", "id": "p", "attributes": {"phasedReleaseState": "\#(state)"}}}"#
     }
 
-    static func error(_ status: Int, _ code: String, _ title: String, _ detail: String) -> String {
+    package static func error(_ status: Int, _ code: String, _ title: String, _ detail: String) -> String {
         #"""
         {"errors": [{"id": "d2f0c5f6-7d43-4b8a-9c3e-1f0b7a3c9d11", "status": "\#(status)", "code": "\#(code)",
          "title": "\#(title)", "detail": "\#(detail)"}]}
         """#
-    }
-
-    static func read(_ text: String) throws -> AppStoreConnectPage {
-        try AppStoreConnectAnswer.page(Array(text.utf8), of: source())
     }
 }

@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import Signing
+package import Signing
 import Synchronization
-import TestPeers
+package import TestPeers
 import Threading
 import WireFormat
 
-@testable import VersionSources
-
 /// Google's token endpoint and its Play Developer API on loopback, over TLS: takes assertions as strictly as Google does, keeps
 /// edits as Google keeps them (a new one ends the others), and counts.
-final class PlayStandIn: Sendable {
-    enum Route: Hashable, Sendable {
+package final class PlayStandIn: Sendable {
+    package enum Route: Hashable, Sendable {
         case token, list, open, track, delete
     }
 
-    struct Answer: Sendable {
-        var status = "200 OK"
-        var headers: [String] = []
-        var body = ""
+    package struct Answer: Sendable {
+        package var status = "200 OK"
+        package var headers: [String] = []
+        package var body = ""
+
+        package init(status: String = "200 OK", headers: [String] = [], body: String = "") {
+            (self.status, self.headers, self.body) = (status, headers, body)
+        }
     }
 
-    struct State: Sendable {
-        var list = Answer(body: "{}")
-        var track = Answer(body: "{}")
+    package struct State: Sendable {
+        package var list = Answer(body: "{}")
+        package var track = Answer(body: "{}")
         /// What is answered instead, for as long as it stands here.
-        var instead: [Route: Answer] = [:]
-        var lifetime = 3599
-        var counts: [Route: Int] = [:]
-        var tokens: Set<String> = []
-        var openEdits: Set<String> = []
+        package var instead: [Route: Answer] = [:]
+        package var lifetime = 3599
+        package var counts: [Route: Int] = [:]
+        package var tokens: Set<String> = []
+        package var openEdits: Set<String> = []
         /// What a strict server has to complain of.
-        var complaints: [String] = []
+        package var complaints: [String] = []
     }
 
     /// Made once: a key takes a moment.
-    static let key = Result { try RS256PrivateKey.generate() }
-    static let email = "relay@example-project.iam.gserviceaccount.com"
+    package static let key = Result { try RS256PrivateKey.generate() }
+    package static let email = "relay@example-project.iam.gserviceaccount.com"
 
-    let port: UInt16
-    let identity: TestIdentity
+    package let port: UInt16
+    package let identity: TestIdentity
     private let listener: Int32
     private let thread: NativeThread
     private let box: Box
@@ -51,7 +53,7 @@ final class PlayStandIn: Sendable {
     }
 
     /// - Parameter news: called after each answer.
-    init(news: @escaping @Sendable () -> Void = {}) throws {
+    package init(news: @escaping @Sendable () -> Void = {}) throws {
         let identity = try TestIdentity()
         let secure = try ServerSocket.Identity(identity)
         let key = try Self.key.get().publicKey
@@ -76,23 +78,21 @@ final class PlayStandIn: Sendable {
         }
     }
 
-    func stop() {
+    package func stop() {
         box.isStopping.store(true, ordering: .sequentiallyConsistent)
         shutdown(listener, Int32(SHUT_RDWR))
         thread.join()
         close(listener)
     }
 
-    var now: State { box.state.withLock { $0 } }
-    func change(_ body: (inout State) -> Void) { box.state.withLock { body(&$0) } }
-    func count(_ route: Route) -> Int { now.counts[route] ?? 0 }
+    package var now: State { box.state.withLock { $0 } }
+    package func change(_ body: (inout State) -> Void) { box.state.withLock { body(&$0) } }
+    package func count(_ route: Route) -> Int { now.counts[route] ?? 0 }
 
-    /// What a source must know to ask here.
+    /// The key file of an account that may ask here.
     ///
     /// - Parameter keyID: another one makes another account.
-    func source(every: Duration = .milliseconds(30), keyID: String = "k1", key: RS256PrivateKey? = nil) throws
-        -> VersionSource.Kind
-    {
+    package func accountFile(keyID: String = "k1", key: RS256PrivateKey? = nil) throws -> [UInt8] {
         let pem = String(decoding: try (key ?? Self.key.get()).pem, as: UTF8.self)
         let file: JSONValue = [
             "type": .string("service_account"), "project_id": .string("example-project"),
@@ -100,10 +100,7 @@ final class PlayStandIn: Sendable {
             "private_key": .string(pem), "client_email": .string(Self.email),
             "token_uri": .string("https://127.0.0.1:\(port)/token"),
         ]
-        return .googlePlay(
-            GooglePlaySource(
-                packageName: "com.example.app", every: every, server: "https://127.0.0.1:\(port)",
-                trustedCertificates: identity.authorityPath, account: try GoogleAccount(keyFile: file.bytes())))
+        return file.bytes()
     }
 
     // MARK: Answers

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import RelayEngine
-import VersionSources
-
 /// Answers in the shape of Google's (developers.google.com/android-publisher/api-ref/rest/v3).
-enum PlaySample {
-    static func summary(_ name: String?, _ builds: [Int64], _ state: String = "PUBLISHED") -> String {
+package enum PlaySample {
+    package static func summary(_ name: String?, _ builds: [Int64], _ state: String = "PUBLISHED") -> String {
         let artifacts = builds.map { "{ \"versionCode\": \($0) }" }.joined(separator: ", ")
         let name = name.map { "\"releaseName\": \"\($0)\"," } ?? ""
         return """
@@ -13,12 +10,12 @@ enum PlaySample {
             """
     }
 
-    static func list(_ summaries: String...) -> String {
+    package static func list(_ summaries: String...) -> String {
         "{\n  \"releases\": [\n    \(summaries.joined(separator: ",\n"))\n  ]\n}\n"
     }
 
     /// - Parameter more: members beside the usual ones, each with a comma behind it.
-    static func rollout(
+    package static func rollout(
         _ name: String?, _ builds: [Int64], _ status: String, _ fraction: Double? = nil, more: String = ""
     ) -> String {
         let codes = builds.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -31,11 +28,11 @@ enum PlaySample {
             """
     }
 
-    static func track(_ rollouts: String...) -> String {
+    package static func track(_ rollouts: String...) -> String {
         "{\n  \"track\": \"production\",\n  \"releases\": [\n    \(rollouts.joined(separator: ",\n"))\n  ]\n}\n"
     }
 
-    static func error(_ code: Int, _ status: String, _ message: String, reason: String) -> String {
+    package static func error(_ code: Int, _ status: String, _ message: String, reason: String) -> String {
         """
         { "error": { "code": \(code), "message": "\(message)",
             "errors": [ { "message": "\(message)", "domain": "global", "reason": "\(reason)" } ], "status": "\(status)" } }

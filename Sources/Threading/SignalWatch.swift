@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+
+/// Has signals reported on a thread instead of acted upon. None is lost: a handler writes each into a pipe, as signal-safety(7)
+/// allows (the "self-pipe trick", D. J. Bernstein). libdispatch wants a signal ignored before it looks for it
+/// (dispatch_source_create(3)), and what comes between the two is lost.
+package final class SignalWatch: Sendable {
+    private let numbers: [CInt]
+    private let received: @Sendable (CInt) -> Void
+
+    private static let watches = Mutex<[SignalWatch]>([])
+    /// One for the process: the handler has to know its end without asking anybody.
+    private static let pipe = Result { () throws(SystemError) -> (reading: CInt, writing: CInt) in
+        var ends: [CInt] = [-1, -1]
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw SystemError("pipe", errno: errno) }
+        // Nobody's child has it.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let (reading, writing) = (ends[0], ends[1])
+        try NativeThread(name: "signals") { report(from: reading) }.detach()
+        return (reading, writing)
+    }
+
+    /// - Parameter received: called on the thread "signals", once for each signal; at once for what comes from now on.
+    package init(_ numbers: [CInt], _ received: @escaping @Sendable (CInt) -> Void) throws(SystemError) {
+        (self.numbers, self.received) = (numbers, received)
+        _ = try Self.pipe.get()
+        Self.watches.withLock { $0.append(self) }
+        for number in numbers {
+            var action = sigaction()
+            unsafe action.__sigaction_handler.sa_handler = { number in
+                let before = errno
+                var byte = UInt8(truncatingIfNeeded: number)
+                if case .success(let ends) = SignalWatch.pipe { _ = unsafe write(ends.writing, &byte, 1) }
+                errno = before
+            }
+            action.sa_flags = SA_RESTART
+            unsafe sigaction(number, &action, nil)
+        }
+    }
+
+    /// Gives the signals' default actions back.
+    package func cancel() {
+        Self.watches.withLock { $0.removeAll { $0 === self } }
+        for number in numbers { signal(number, SIG_DFL) }
+    }
+
+    private static func report(from end: CInt) {
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe read(end, &byte, 1)
+            guard count == 1 || errno == EINTR else { return }
+            guard count == 1 else { continue }
+            let number = CInt(byte)
+            for watch in watches.withLock({ $0 }) where watch.numbers.contains(number) { watch.received(number) }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import Testing
+import Threading
+
+/// SIGUSR2 is nobody else's in these tests.
+@Suite(.serialized) struct SignalWatchTests {
+    /// What libdispatch's signal sources lost: a signal right after the watch began. It is ours from the moment that it is not
+    /// acted upon any more.
+    @Test func aSignalThatComesAtOnceIsReported() throws {
+        let mailbox = try Mailbox<CInt>()
+        for _ in 0..<500 {
+            let watch = try SignalWatch([SIGUSR2]) { mailbox.post($0) }
+            kill(getpid(), SIGUSR2)
+            #expect(mailbox.take(timeout: .seconds(60)) == [SIGUSR2])
+            watch.cancel()
+        }
+    }
+
+    @Test func eachWatchHasItsSignalsAndTheLastGivesThemBack() throws {
+        let mailbox = try Mailbox<String>()
+        let first = try SignalWatch([SIGUSR2]) { mailbox.post("first \($0 == SIGUSR2)") }
+        let other = try SignalWatch([SIGWINCH]) { mailbox.post("other \($0 == SIGWINCH)") }
+        kill(getpid(), SIGWINCH)
+        #expect(mailbox.take(timeout: .seconds(60)) == ["other true"])
+        kill(getpid(), SIGUSR2)
+        #expect(mailbox.take(timeout: .seconds(60)) == ["first true"])
+        for watch in [first, other] { watch.cancel() }
+        var action = sigaction()
+        sigaction(SIGUSR2, nil, &action)
+        #expect(unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 0, "the default action")
+    }
+}
