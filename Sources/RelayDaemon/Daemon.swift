@@ -58,9 +58,11 @@ struct Daemon {
         let report = ServiceReport(log: log)
         defer { report.end() }
         let sockets = try ActivationSockets(inherited)
-        let (configuration, identity) = try load()
-        let limits = limits(of: configuration)
+        let (configuration, check) = try load()
+        let identity = check.identity
         adopt(configuration.log)
+        warn(of: check)
+        let limits = limits(of: configuration)
         // Telephones are in the one; the other's socket guards itself.
         try OwnDirectory.make(for: configuration.store.sqlitePath, mode: 0o700)
         if sockets.control == nil { try OwnDirectory.make(for: configuration.listen.controlSocket, mode: 0o755) }
@@ -196,16 +198,20 @@ struct Daemon {
     }
 
     /// The configuration, with every file that it names looked at: all faults at once, as check-config reports them.
-    private func load() throws -> (RelayConfiguration, ServerIdentity?) {
+    private func load() throws -> (RelayConfiguration, ConfigurationCheck.Report) {
         let configuration = try file.load()
         let check = ConfigurationCheck(configuration: configuration, environment: environment).runFiles()
         guard check.faults.isEmpty else { throw ConfigurationError(path: file.path, faults: check.faults) }
+        return (configuration, check)
+    }
+
+    /// In the form and at the level that the configuration wants of the log.
+    private func warn(of check: ConfigurationCheck.Report) {
         for warning in check.warnings {
             log(
                 .warning, "the configuration works, but is hardly meant so",
                 [("field", warning.field), ("why", warning.problem)])
         }
-        return (configuration, check.identity)
     }
 
     private func apiSettings(
@@ -259,7 +265,8 @@ struct Daemon {
     ///
     private func reload(_ parts: inout Parts) -> ReloadDesk.Verdict {
         do {
-            let (configuration, identity) = try load()
+            let (configuration, check) = try load()
+            let identity = check.identity
             let new = try ActiveConfiguration(
                 configuration, store: parts.store, environment: environment, tokenSources: tokenSources,
                 log: log, clock: clock)
@@ -282,6 +289,7 @@ struct Daemon {
                     ])
             }
             adopt(configuration.log)
+            warn(of: check)
             parts.active.exchange(for: new)
             parts.fanOut.reroute(Array(new.routes.values))
             parts.certificates.take(new.routes, at: clock())

@@ -43,6 +43,36 @@ import Testing
         return lines
     }
 
+    /// For programs that collect logs: every line of the daemon is an object, with milliseconds; a reload changes the form at once.
+    @Test func linesAreObjectsWhereTheConfigurationSaysSo() throws {
+        let bench = try Workbench()
+        try bench.edit { $0.replacing("apps: {", with: "log: { format: \"json\" }, apps: {") }
+        try bench.launch(logLevel: nil)
+        let relay = try #require(bench.relay)
+        #expect(relay.waitForLine("\"ready\"", within: .seconds(60)) != nil)
+        try bench.register(Fleet(count: 10))
+        let place = "/v1/apps/\(Workbench.app)/ios/version"
+        let id = try bench.campaign(
+            of: bench.api("PUT", place, body: Array(#"{"required":"2.0.0","confirm":true}"#.utf8)))
+        #expect(relay.waitForLine("the campaign is complete", within: .seconds(60)) != nil)
+        let lines = relay.log.split(separator: "\n")
+        let objects = try lines.map { line in
+            try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any], "\(line)")
+        }
+        for object in objects {
+            let time = object["time"] as? String ?? ""
+            #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil, "\(object)")
+            #expect(["info", "notice", "warning"].contains(object["level"] as? String), "\(object)")
+        }
+        let change = try #require(objects.first { $0["message"] as? String == "what is required changed" })
+        #expect(change["campaign"] as? String == id && change["from"] as? String == "nothing")
+        #expect(change["to"] as? String == "2.0.0" && change["devices"] as? String == "10", "\(change)")
+
+        try bench.edit { $0.replacing("format: \"json\"", with: "format: \"text\"") }
+        try bench.reload()
+        #expect(relay.log.split(separator: "\n").last?.hasPrefix("20") == true, "\(relay.log)")
+    }
+
     @Test func theLevelChangesAtRunTime() throws {
         let bench = try Workbench()
         try bench.edit { $0.replacing("apps: {", with: "log: { level: \"info\" }, apps: {") }
