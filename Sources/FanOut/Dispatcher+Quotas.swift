@@ -113,7 +113,14 @@ extension Dispatcher {
 
     /// Ends what the services of apps wait for whose operator does not want to wait: a few pushes find out how they are.
     mutating func endWaits() {
+        guard !impatient.isEmpty else { return }
         let now = now
+        for run in runsInOrder where impatient.contains(run.record.app) && run.lifecycle.isSending {
+            // A service that refused the credential is tried as at the campaign's begin.
+            guard run.services.contains(where: { $0.machine.stopReason != nil }) else { continue }
+            rerouted.insert(run.record.key)
+            halt(run)
+        }
         for service in servicesInOrder where impatient.contains(service.key.app) {
             let waits = waits(of: service, at: now)
             service.machine.probeAtOnce(at: now)

@@ -49,7 +49,7 @@ package struct Dispatcher {
     var tallies: [AppKey: PushTally] = [:]
     /// Apps whose operator does not want to wait.
     var impatient: Set<AppKey> = []
-    /// Campaigns that a reload interrupted: they go on where their ramp was.
+    /// Campaigns that are begun again, by a reload or a person: they go on where their ramp was.
     var rerouted: Set<CampaignKey> = []
     /// Routes that take over when nothing of their apps is on its way any more; nil: the app goes.
     var newRoutes: [AppKey: AppRoute?] = [:]

@@ -51,6 +51,25 @@ import UpgradeRules
         #expect(bench.dispatcher.board.read { $0.faults }.isEmpty)
     }
 
+    /// `resume` of a running campaign ended every wait but this one: the sandbox's pushes stayed until nothing else was left.
+    @Test func aPersonHasARefusedSandboxTriedAgain() throws {
+        let bench = try DispatcherBench()
+        try bench.register(1...100, environment: .sandbox)
+        try bench.register(101...2_100)
+        try bench.raise()
+        bench.turn(bench.lane.answer("sandbox", status: 403, reason: "BadEnvironmentKeyInToken"))
+        let part = "stopped:\(FanOutBench.app.app)/sandbox"
+        #expect(bench.dispatcher.board.read { $0.faults[part] }?.hasPrefix("BadEnvironmentKeyInToken: ") == true)
+        bench.turn([.probe(FanOutBench.app)])
+        // What is on its way comes back first; then both begin again.
+        bench.serve("production", turns: 1)
+        bench.serve("sandbox")
+        bench.serve("production")
+        let end = try bench.bench.campaign()
+        #expect(end.state == .completed && end.counts.accepted == 2_100 && end.counts.addsUp)
+        #expect(bench.dispatcher.board.read { $0.faults }.isEmpty)
+    }
+
     /// What only waits for its retry says so, and until when.
     @Test func whenTheNextRetryIsIsKnown() throws {
         let bench = try DispatcherBench()

@@ -47,7 +47,7 @@ package struct ReadinessFault: Sendable, Hashable {
             "make sure that no other program signs with this key all the time. It ends by itself, and `upgrade-relay campaigns "
                 + "resume ID` tries at once, with the token that there is"
         case "stopped":
-            "do what the reason says; the app's other push service goes on"
+            "do what the reason says; the app's other push service goes on. `upgrade-relay campaigns resume ID` tries it again"
         case "environment":
             "look at apns.server and apns.sandboxServer; if the devices are registered wrongly, import them with the column "
                 + "environment"
